@@ -1,4 +1,4 @@
-"""iotide: the I/O rhythm of running HPC jobs, live."""
+"""iotide: the I/O periodicity of running HPC jobs, live."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ FINEST_NS: Final = 10_000_000
 
 
 class DetectSettings(BaseModel):
-    """How the rhythm of one job's I/O is looked for. Immutable.
+    """How the period of one job's I/O is looked for. Immutable.
 
     Raises:
         ConfigError: a value lies outside its limits, or an option is not known; the text names all of them.
@@ -64,7 +64,7 @@ class DetectSettings(BaseModel):
     window: Literal["hits", "whole", "fixed", "flushes", "change"] = Field(
         "hits",
         description="Stretch that an online job's period is taken from: three periods after three hits, all, "
-        "window_s seconds, window_flushes flushes, or since the last change of rhythm.",
+        "window_s seconds, window_flushes flushes, or since the last change of period.",
     )
     window_hits: int = Field(
         3, ge=1, le=1000, description="Periods found in a row before the window is cut (predictions)."
@@ -75,7 +75,7 @@ class DetectSettings(BaseModel):
     window_s: float = Field(600.0, gt=0, allow_inf_nan=False, description="Length of the fixed window, in seconds.")
     window_flushes: int = Field(8, ge=1, le=1000, description="Flushes that the window reaches back.")
     change_detector: Literal["adwin", "cusum", "page-hinkley"] = Field(
-        "adwin", description="What tells a change of rhythm from the intervals between phases."
+        "adwin", description="What tells a change of period from the intervals between phases."
     )
     ring_bins: int = Field(
         36_000,
@@ -89,7 +89,7 @@ class DetectSettings(BaseModel):
         ge=0,
         le=256,
         description="Members of a job (ranks, processes, kinds of files) whose signals are told apart, to find groups "
-        "with rhythms of their own; more are told apart less finely. Up to 18 KiB each; below 8 none are.",
+        "with periods of their own; more are told apart less finely. Up to 18 KiB each; below 8 none are.",
     )
     trace_bins: int = Field(
         2**22,

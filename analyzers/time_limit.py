@@ -78,7 +78,7 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
     """Tells what is saved and what is lost if a job is killed.
 
     Args:
-        prediction: what is known of its rhythm.
+        prediction: what is known of its period.
         ends_at_s: when it is killed, Unix time.
         written: what was seen of its writes.
     """
@@ -129,7 +129,7 @@ def _obstacle(prediction: Prediction, ends_at_s: float, written: Written) -> str
     if prediction.incomplete:
         return "too much of the data is missing"
     if not prediction.periodic or prediction.period_s is None or prediction.next_phase is None:
-        return "no rhythm is sure"
+        return "no period is sure"
     if written.share < _CHECKPOINT or prediction.mode == "read":
         return "its periodic phases are no writes"
     return ""
@@ -178,7 +178,7 @@ def _drawn(
 
 
 def _anywhere(period_s: float, lasting: Estimate) -> Estimate:
-    """Returns what is lost at a moment that has nothing to do with the rhythm."""
+    """Returns what is lost at a moment that has nothing to do with the period."""
     lasts = min(lasting.value, period_s)
     return Estimate(
         value=lasts + period_s / 2, low=lasts + _QUANTILES[0] * period_s, high=lasts + _QUANTILES[1] * period_s

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..analyzers.dfg.spec.cases import parse_case
 from ..analyzers.dfg.spec.filters import Filter
-from ..analyzers.dfg.spec.view import View
+from ..analyzers.dfg.spec.graph_definition import GraphDefinition
 from ..analyzers.interaction.settings import InteractionSettings
 from ..analyzers.layers.report.report import Cut
-from ..analyzers.offline.analyses import Wanted
+from ..analyzers.offline.detection import AnalysisOptions
 from ..analyzers.settings import DetectSettings
 from ..cli.detect.building import report_of as detection_of
 from ..cli.dfg.building import graph_of, select
@@ -109,7 +109,9 @@ class Traces:
         """
         chosen = DetectSettings.model_validate(settings)
         self._trace.rule = chosen.rule
-        return detection_of(self.paths, self._trace, chosen, Wanted(autocorrelation, strongest, wavelet)).report
+        return detection_of(
+            self.paths, self._trace, chosen, AnalysisOptions(autocorrelation, strongest, wavelet)
+        ).report
 
     def layers(self, *, filter: str = "", top: int = 200) -> LayersReport:  # noqa: A002
         """Breaks I/O down by software layer, as ``iotide layers`` does.
@@ -128,10 +130,10 @@ class Traces:
             case: what is a case; by default what the mapping says.
             filter: which calls count.
         """
-        view = View.parse(mapping, sites={}, read=lambda name: read_text(Path(name)))
+        view = GraphDefinition.parse(mapping, sites={}, read=lambda name: read_text(Path(name)))
         terms = Filter.parse(filter)
         chosen = Filter(f"{view.filter.text} {terms.text}".strip(), view.filter.terms + terms.terms)
-        view = View(view.mapping, view.case if case is None else parse_case(case), chosen)
+        view = GraphDefinition(view.mapping, view.case if case is None else parse_case(case), chosen)
         return graph_of(select(self._trace, view), view, self.job)
 
     def rank(self, **settings: Any) -> RankReport:

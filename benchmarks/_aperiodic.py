@@ -1,4 +1,4 @@
-"""Jobs whose I/O has no rhythm: what a detector must not call periodic."""
+"""Jobs whose I/O has no period: what a detector must not call periodic."""
 
 from __future__ import annotations
 

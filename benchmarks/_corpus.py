@@ -1,4 +1,4 @@
-"""Jobs with a known rhythm of every kind that we made up, followed as they run."""
+"""Jobs with a known period of every kind that we made up, followed as they run."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def periodic_jobs() -> dict[str, Maker]:
 
 
 def aperiodic_jobs() -> dict[str, Maker]:
-    """Returns makers of jobs without a rhythm, by name."""
+    """Returns makers of jobs without a period, by name."""
     return {
         name: (lambda seed, maker=maker: maker(np.random.default_rng(seed)))  # type: ignore[misc]
         for name, maker in SIGNALS.items()

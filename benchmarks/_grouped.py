@@ -1,4 +1,4 @@
-"""Jobs whose members have rhythms of their own, and jobs of one rhythm that must not be split.
+"""Jobs whose members have periods of their own, and jobs of one period that must not be split.
 
 Every constant of a kind is drawn anew for each job.
 """
@@ -27,7 +27,7 @@ class Program:
         start_s, end_s, volume: of its requests.
         rank: the rank of each, -1 without ranks.
         path: the number of each one's file.
-        period_s: None without a rhythm.
+        period_s: None without a period.
         starts_s: of its phases.
         command, host: of its streams.
     """
@@ -159,7 +159,7 @@ def by_command(seed: int) -> Grouped:
 
 
 def by_file(seed: int) -> Grouped:
-    """One program, all of whose ranks write two kinds of files, each with a rhythm of its own."""
+    """One program, all of whose ranks write two kinds of files, each with a period of its own."""
     rng = np.random.default_rng(seed)
     periods, ranks = _periods(rng, 2), range(int(rng.integers(1, 65)))
     until = float(rng.uniform(15, 40)) * periods[1]
@@ -251,7 +251,7 @@ def jittered(seed: int) -> Grouped:
 
 
 def aperiodic(seed: int) -> Grouped:
-    """Jobs without a rhythm, requests at random on sixteen ranks, or each rank a job of its own."""
+    """Jobs without a period, requests at random on sixteen ranks, or each rank a job of its own."""
     rng = np.random.default_rng(seed)
     makers = list(SIGNALS.values())
     if seed % 2:

@@ -1,6 +1,7 @@
 """Jobs of several programs whose every constant is drawn anew, apart from those that groups were tuned on.
 
-The kinds of ``GROUPED_VARIED`` have groups; those of ``WHOLE_VARIED`` have one rhythm or none, and must not be split.
+The kinds of ``GROUPED_VARIED`` have groups; those of ``WHOLE_VARIED`` have one period or none, and must not be
+split.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def _program(
     Args:
         rng: of all that is drawn here.
         starts: of the phases.
-        period: what is told of it; None without a rhythm.
+        period: what is told of it; None without a period.
         ranks: who takes part, -1 for a process without a rank.
         files: numbers of the files, one after another.
         volume: mean bytes of a phase.
@@ -145,7 +146,7 @@ def three_or_four(seed: int) -> Grouped:
 
 
 def beside_aperiodic(seed: int) -> Grouped:
-    """One or two programs with a rhythm beside one without."""
+    """One or two programs with a period beside one without."""
     rng = np.random.default_rng(seed)
     periods = [_log_uniform(rng, 5, 60)]
     if seed % 2:
@@ -215,7 +216,7 @@ def by_host(seed: int) -> Grouped:
 
 
 def in_one_process(seed: int) -> Grouped:
-    """One process without a rank that writes two kinds of files, each with a rhythm of its own."""
+    """One process without a rank that writes two kinds of files, each with a period of its own."""
     rng = np.random.default_rng(seed)
     periods = [_log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 5)))
@@ -264,7 +265,7 @@ def thousands(seed: int) -> Grouped:
     return Grouped(made, _files("/p/a.bp", "/p/b.bp"))
 
 
-def one_rhythm(
+def one_period(
     seed: int,
     *,
     jitter: float = 0.01,
@@ -296,7 +297,7 @@ def one_rhythm(
 def one_writes_all(seed: int) -> Grouped:
     """Rank 0 writes the checkpoints, the others a little now and then, or with it, or nothing."""
     rng = np.random.default_rng(seed)
-    job = one_rhythm(seed, jitter=0.1, uneven=0.3)
+    job = one_period(seed, jitter=0.1, uneven=0.3)
     (all_ranks,) = job.programs
     first = all_ranks.rank == 0
     quiet = np.where(first, 1.0, (0.0, 1e-3, 1e-2)[seed % 3])
@@ -310,7 +311,7 @@ def one_writes_all(seed: int) -> Grouped:
 def in_turn(seed: int) -> Grouped:
     """In each phase another rank writes, or another few."""
     rng = np.random.default_rng(seed)
-    job = one_rhythm(seed, jitter=0.05)
+    job = one_period(seed, jitter=0.05)
     (all_ranks,) = job.programs
     number = int(all_ranks.rank.max()) + 1
     phase = np.searchsorted(all_ranks.starts_s, all_ranks.start_s, side="right") - 1
@@ -320,7 +321,7 @@ def in_turn(seed: int) -> Grouped:
     return Grouped([replace(all_ranks, start_s=start, end_s=end, volume=volume, rank=rank, path=path)], job.files)
 
 
-def no_rhythm(seed: int) -> Grouped:
+def no_period(seed: int) -> Grouped:
     """Phases at random, of all ranks together, or of each or of a few ranks on their own."""
     rng = np.random.default_rng(seed)
     number, parts = max(2, _ranks(rng)), (1, 2, 4)[seed % 3]
@@ -406,15 +407,15 @@ GROUPED_VARIED: Final[dict[str, Maker]] = {
     "loops of a shell": loops,
 }
 WHOLE_VARIED: Final[dict[str, Callable[[int], Grouped]]] = {
-    "even": one_rhythm,
-    "jittered": partial(one_rhythm, jitter=0.4),
-    "uneven": partial(one_rhythm, jitter=0.1, uneven=0.6),
-    "uneven ranks": partial(one_rhythm, jitter=0.1, imbalance=2.0, delay=1.0),
-    "ranks miss phases": partial(one_rhythm, jitter=0.1, missed=0.6, delay=0.5),
-    "many files": partial(one_rhythm, jitter=0.1, uneven=0.3, files=40),
-    "processes without ranks": partial(one_rhythm, jitter=0.1, uneven=0.3, delay=0.5, bare=True),
+    "even": one_period,
+    "jittered": partial(one_period, jitter=0.4),
+    "uneven": partial(one_period, jitter=0.1, uneven=0.6),
+    "uneven ranks": partial(one_period, jitter=0.1, imbalance=2.0, delay=1.0),
+    "ranks miss phases": partial(one_period, jitter=0.1, missed=0.6, delay=0.5),
+    "many files": partial(one_period, jitter=0.1, uneven=0.3, files=40),
+    "processes without ranks": partial(one_period, jitter=0.1, uneven=0.3, delay=0.5, bare=True),
     "one rank writes all": one_writes_all,
     "ranks write in turn": in_turn,
     "one loop of a shell": one_loop,
-    "no rhythm": no_rhythm,
+    "no period": no_period,
 }

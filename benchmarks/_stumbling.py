@@ -1,4 +1,4 @@
-"""Jobs whose rhythm stumbles: they pause, drift, miss phases, are held up, or are two programs at once.
+"""Jobs whose period stumbles: they pause, drift, miss phases, are held up, or are two programs at once.
 
 Every constant of a kind is drawn anew for each job.
 """

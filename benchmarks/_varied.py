@@ -1,4 +1,4 @@
-"""Jobs whose rhythm stumbles, made in another way than those of ``_stumbling``: every constant varies widely.
+"""Jobs whose period stumbles, made in another way than those of ``_stumbling``: every constant varies widely.
 
 A job has a base (period, duty cycle, number of phases, small jitter) and one stumble of its kind, or two at once. It is
 built phase by phase, so that what one who knows the generator would expect is known for each.

@@ -14,7 +14,7 @@ from _figures import Figure, report
 from _semisynthetic import Times, Trace, trace
 from iotide.analyzers.offline.autocorrelation import find_period
 from iotide.analyzers.offline.trace import detect, examine
-from iotide.analyzers.rhythm.spectrum.spectral_peak import dominant_peak, refined
+from iotide.analyzers.periodicity.spectrum.spectral_peak import dominant_peak, refined
 from iotide.analyzers.settings import DetectSettings
 from scipy.signal import lombscargle
 

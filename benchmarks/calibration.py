@@ -2,7 +2,7 @@
 
 A start is right when the next phase starts within a fifth of a period of it; a period is right within 5 % of the mean
 distance of all phases of the job. A job without phases has none that could be right. False alarms are finished jobs
-without a rhythm that are called periodic. IOTIDE_JOBS of a kind (20), each predicted at 40 random moments; IOTIDE_SEED
+without a period that are called periodic. IOTIDE_JOBS of a kind (20), each predicted at 40 random moments; IOTIDE_SEED
 draws other jobs than those that constants were tuned on.
 """
 
@@ -112,7 +112,7 @@ def intervals(kinds: dict[str, list[Moment]]) -> list[Figure]:
 
 
 def false_alarms() -> list[Figure]:
-    """Returns the share of finished jobs without a rhythm that are called periodic."""
+    """Returns the share of finished jobs without a period that are called periodic."""
     figures = []
     no_types = np.zeros(0, np.uint8)
     rates = (settings_at_one_hertz(), DetectSettings())

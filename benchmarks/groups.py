@@ -1,8 +1,8 @@
-"""Jobs whose members have rhythms of their own: who has which, beside ftio-hpc and our own answer by rank.
+"""Jobs whose members have periods of their own: who has which, beside ftio-hpc and our own answer by rank.
 
 IOTIDE_JOBS of a kind (20), IOTIDE_SEED of the first. A period is told if it is within 5 % of the true one and of the
 right members (of ranks, to a tenth: more than 32 are told apart in ranges). Online a job is asked at twenty moments, of
-which those count when each of its rhythms has shown five phases and goes on. The last kinds must not be split.
+which those count when each of its periods has shown five phases and goes on. The last kinds must not be split.
 IOTIDE_VARIED=1 takes the kinds of ``_grouped_varied.py``, whose every constant is drawn anew, and tells what groups add
 to the CPU time of a prediction and of an event, beside those of the job's own signal in the same run.
 """
@@ -45,8 +45,8 @@ def whole_trace(job: Grouped) -> Prediction:
     return with_groups(prediction, view, Apart(batches, job.files, _COUNTS), settings)[0]
 
 
-def rhythms(prediction: Prediction) -> Iterator[tuple[float, Who | None, NextPhase | None]]:
-    """Yields each present rhythm that is told: period, whose it is, and its next phase."""
+def present_periods(prediction: Prediction) -> Iterator[tuple[float, Who | None, NextPhase | None]]:
+    """Yields each present period that is told: its length, whose it is, and its next phase."""
     if prediction.period_s is not None and prediction.confidence > PERIODIC_FROM:
         yield prediction.period_s.value, prediction.who, prediction.next_phase
     for other in prediction.others:
@@ -57,7 +57,7 @@ def rhythms(prediction: Prediction) -> Iterator[tuple[float, Who | None, NextPha
 def is_told(prediction: Prediction, program: Program, job: Grouped) -> tuple[bool, bool, NextPhase | None]:
     """Tells whether a program's period is told, whether it is with its members alone, and its next phase."""
     period_s = program.period_s or 0.0
-    near = [(who, phase) for period, who, phase in rhythms(prediction) if abs(period / period_s - 1) <= SAME]
+    near = [(who, phase) for period, who, phase in present_periods(prediction) if abs(period / period_s - 1) <= SAME]
     for who, phase in near:
         if who is not None and _is_who(who, program, job):
             return True, True, phase

@@ -86,7 +86,7 @@ def period_of(job: Trace, kept: np.ndarray | None = None) -> float | None:
 
 
 def invented(share: float, loss: Loss, jobs: list[Trace]) -> float:
-    """Returns how many jobs without a rhythm are given one, in percent."""
+    """Returns how many jobs without a period are given one, in percent."""
     rng = np.random.default_rng(1)
     return 100 * float(np.mean([period_of(job, loss(job, share, rng)) is not None for job in jobs]))
 

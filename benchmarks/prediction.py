@@ -2,7 +2,7 @@
 
 A job writes a burst of 200 requests every 9.7 s and is predicted after each, 100 times, at 10 Hz. Its ring holds 4096
 samples, all of which are looked at, or three periods of them after three hits. What comes at intervals (a look at other
-resolutions and for further rhythms) is part of the mean.
+resolutions and for further periods) is part of the mean.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What half and twice each tuned number do to accuracy, calibration and false alarms (``analyzers/rhythm/tuning.py``).
+"""What half and twice each tuned number do to accuracy, calibration and false alarms
+(``analyzers/periodicity/tuning.py``).
 
 IOTIDE_JOBS of a kind (2), drawn from IOTIDE_SEED on, which no number was tuned on; IOTIDE_NUMBERS: only numbers whose
 names hold this. A row a number is printed as soon as it is known. A number between one half and two, but one itself, is
@@ -7,9 +8,9 @@ taken nearer to one and farther from it: half and twice its distance. Whole numb
 Columns, each with the change that half and twice bring, in points: the share of finished jobs with the right period to
 5 %; the share of next starts within a fifth of a period, asked at IOTIDE_MOMENTS (12) random moments; the error of
 confidence, which is the root mean square of what was said less what came, of both probabilities; the share of jobs
-without a rhythm that are called periodic; the share of rhythms of groups that are told with who has them, asked for the
-numbers of ``grouping`` only. All are of the same jobs, so that differences count that are far below what other jobs
-would make.
+without a period that are called periodic; the share of periods of groups that are told with who has them, asked
+for the numbers of ``grouping`` only. All are of the same jobs, so that differences count that are far below what other
+jobs would make.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from _semisynthetic import Trace
 from _stumbling import KINDS
 from groups import is_told, whole_trace
 from iotide.analyzers.offline.trace import detect
-from iotide.analyzers.rhythm.tuning import TUNING
+from iotide.analyzers.periodicity.tuning import TUNING
 from iotide.results.models import PERIODIC_FROM, Prediction
 from msgspec.structs import force_setattr
 
@@ -41,7 +42,7 @@ SAME: Final = 0.05
 NEAR: Final = 0.2
 FEWEST_PHASES: Final = 4
 SMALLEST: Final = 0.05  # points
-ALARMS_EACH: Final = 4  # times as many jobs without a rhythm: alarms are rare
+ALARMS_EACH: Final = 4  # times as many jobs without a period: alarms are rare
 NO_TYPES: Final = np.zeros(0, np.uint8)
 COLUMNS: Final = ("period right", "start right", "error of confidence", "false alarms", "groups told")
 
@@ -59,7 +60,7 @@ class Outcome(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A job with a rhythm."""
+    """A job with a period."""
 
     trace: Trace
     period_s: float
@@ -85,26 +86,26 @@ def scaled(value: Value, factor: float) -> Value:
 
 @functools.cache
 def jobs() -> tuple[list[Job], list[Trace], list[Grouped]]:
-    """Returns jobs with a rhythm, jobs without, and those whose members have rhythms of their own."""
-    rhythmic, others = [], []
+    """Returns jobs with a period, jobs without, and those whose members have periods of their own."""
+    periodic_ones, others = [], []
     for kind in periodic_jobs().values():
         made = [kind(SEED + number) for number in range(JOBS)]
-        rhythmic += [Job(each, each.period_s, number) for number, each in enumerate(made)]
+        periodic_ones += [Job(each, each.period_s, number) for number, each in enumerate(made)]
     for stumbling in KINDS.values():
         stumbled = [stumbling(SEED + number) for number in range(JOBS)]
-        rhythmic += [Job(each.trace, each.period_s, number) for number, each in enumerate(stumbled)]
+        periodic_ones += [Job(each.trace, each.period_s, number) for number, each in enumerate(stumbled)]
     for without in aperiodic_jobs().values():
         others += [without(SEED + number) for number in range(ALARMS_EACH * JOBS)]
-    return rhythmic, others, [kind(SEED + number) for kind in GROUPED.values() for number in range(JOBS)]
+    return periodic_ones, others, [kind(SEED + number) for kind in GROUPED.values() for number in range(JOBS)]
 
 
 def outcome(*, groups: bool = True) -> Outcome:
     """Measures the estimator as it is tuned now; NaN for what is not asked for."""
-    rhythmic, others, _ = jobs()
+    periodic_ones, others, _ = jobs()
     settings = settings_at_one_hertz()
     right, near = [], []
     off: list[float] = []
-    for job in rhythmic:
+    for job in periodic_ones:
         found = detect([(job.trace.batch(), NO_TYPES)], settings, "job")
         right.append(_is(found, job.period_s))
         off.append(found.confidence - right[-1])
@@ -121,7 +122,7 @@ def outcome(*, groups: bool = True) -> Outcome:
 
 
 def groups_told() -> float:
-    """Returns the share of rhythms of groups that are told with who has them."""
+    """Returns the share of periods of groups that are told with who has them."""
     told = []
     for job in jobs()[2]:
         prediction = whole_trace(job)

@@ -1,8 +1,8 @@
 """What a short job costs the aggregator: its streams opened, a few batches, closed, ended with a last word, removed.
 
 Messages go through the wire's core, with all analyzers on, and a listener that encodes what is published, as fast as
-they are taken in. Time is CPU time of one core, also that by which jobs age. More messages always wait, so no rhythm is
-looked for in runs of less than a second; the same with every rhythm, as where there are few jobs, is beside it.
+they are taken in. Time is CPU time of one core, also that by which jobs age. More messages always wait, so no period is
+looked for in runs of less than a second; the same with every period, as where there are few jobs, is beside it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Publishing:
 
 
 def at_full_speed(shape: tuple[int, int, int], jobs: int = JOBS) -> tuple[float, float]:
-    """Returns the CPU time that a job took, and that of one whose rhythm is looked for, in seconds."""
+    """Returns the CPU time that a job took, and that of one whose period is looked for, in seconds."""
     settings = AggregatorSettings(linger_s=0.05, retain_s=0.2, max_ended_jobs=200)
     every = settings.model_copy(update={"short_jobs_share": 1.0})
     return _cost(settings, shape, jobs, crowded=True), _cost(every, shape, jobs, crowded=False)
@@ -120,10 +120,16 @@ def main() -> None:
     at_full_speed(SHAPES["one batch"], 50)
     figures = []
     for name, shape in SHAPES.items():
-        cost, with_rhythm = at_full_speed(shape, jobs)
+        cost, with_period = at_full_speed(shape, jobs)
         figures.append(
             Figure(
-                f"short job, {name}", cost * 1e3, "ms", "<= 2 ms", "every rhythm looked for", with_rhythm * 1e3, "lower"
+                f"short job, {name}",
+                cost * 1e3,
+                "ms",
+                "<= 2 ms",
+                "every period looked for",
+                with_period * 1e3,
+                "lower",
             )
         )
         figures.append(Figure(f"short jobs on a core, {name}", 1 / cost, "a second", ">= 500"))

@@ -8,7 +8,7 @@ starts are, and make jobs for the simulator, which says what policies would do t
 
 Each run is made twice: as it is, and with ``iotide schedule`` beside the programs from half of the warm-up on, by live
 predictions; its options are in IOTIDE_SCHEDULE (``--backend preload --policy volume-first``; empty: only as it is).
-IOTIDE_RUNS runs (5; starts and jitter by the number of the run), IOTIDE_WARM_S seconds to learn the rhythms (60),
+IOTIDE_RUNS runs (5; starts and jitter by the number of the run), IOTIDE_WARM_S seconds to learn the periods (60),
 IOTIDE_MEASURED_S seconds that count (120). Figures are medians over the runs.
 """
 
@@ -157,7 +157,7 @@ def monitored(folder: Path, schedule: Sequence[str]) -> Iterator[tuple[str, dict
 
 
 def asked(url: str, jobs: Sequence[Shape]) -> dict[str, Told]:
-    """Returns what is predicted now of the jobs with a rhythm."""
+    """Returns what is predicted now of the jobs with a period."""
     told = {}
     for shape in jobs:
         with contextlib.suppress(OSError):

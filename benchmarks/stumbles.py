@@ -1,4 +1,4 @@
-"""Jobs whose rhythm stumbles, offline beside ftio-hpc, online beside one who knows the generator.
+"""Jobs whose period stumbles, offline beside ftio-hpc, online beside one who knows the generator.
 
 IOTIDE_JOBS of a kind (20). IOTIDE_GENERATOR: ``stumbling`` (``_stumbling.py``, at 1 Hz), or ``varied`` (``_varied.py``,
 at all resolutions), so that what is tuned on one can be reported on the other. IOTIDE_KINDS: only kinds whose names

@@ -50,7 +50,7 @@ class OwnClock(NamedTuple):
     repetitions: int
 
     def error_of(self, period_s: float) -> float:
-        """Returns how far a period is off, relatively: a few that were held up are part of the rhythm or are not."""
+        """Returns the relative error of a period; the few intervals that were held up may count or not."""
         nearest = min(max(period_s, self.usual_s), self.all_s)
         return abs(period_s - nearest) / nearest
 
@@ -90,7 +90,7 @@ def main() -> int:
 def own_clock(output: str, window_s: float) -> OwnClock:
     """Reads timeit's ``raw times`` line.
 
-    A repetition that took a third longer than the median was held up by the machine; the others have the rhythm.
+    A repetition that took a third longer than the median was held up by the machine; the others have the period.
 
     Args:
         output: of timeit.

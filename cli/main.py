@@ -22,7 +22,7 @@ class Entry(NamedTuple):
 
 
 COMMANDS: Final[dict[str, Entry]] = {
-    "run": Entry("run.command", "Trace a command and show its I/O rhythm live."),
+    "run": Entry("run.command", "Trace a command and show its I/O periodicity live."),
     "serve": Entry("serve", "Run the aggregator: receive streams, predict, publish."),
     "collect": Entry("collect.command", "Run the per-node agent: follow inputs, ship events."),
     "slurm": Entry("slurm.command", "Start and end the collectors of Slurm's jobs, for its prolog and epilog."),
@@ -76,7 +76,7 @@ def group() -> None:
     """Online I/O monitoring for HPC: a job's I/O period and its next I/O phase, live.
 
     \b
-    iotide run -- mpirun -n 4 ./simulation     trace a program, see its rhythm, keep a report
+    iotide run -- mpirun -n 4 ./simulation     trace a program, see its period, keep a report
     iotide detect trace.jsonl                  the period of a finished trace
     iotide serve                               the aggregator of a cluster
 

@@ -38,10 +38,10 @@ Back ends:
   lustre    rules of the token bucket filter, jobs by their id: --lctl
   preload   traced programs wait for their turn, where their collector runs with --pace: --longest-wait
 
-Nobody is limited while one job alone does I/O, while no job in I/O has a rhythm, while the capacity is not known, or
-while the aggregator does not answer; this is said. No job is ever stopped: --floor is left to each, and with preload
-no call waits longer than 10 s and no phase longer than --longest-wait. A job of which calls were lost is left alone.
-At the end, also by SIGTERM, all limits are lifted.
+Nobody is limited while one job alone does I/O, while no job in I/O has a period, while the capacity is not known,
+or while the aggregator does not answer; this is said. No job is ever stopped: --floor is left to each, and with preload
+no call waits longer than 10 s and no phase longer than --longest-wait. A job of which calls were lost is left alone. At
+the end, also by SIGTERM, all limits are lifted.
 
 \b
 Examples:

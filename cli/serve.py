@@ -17,9 +17,9 @@ Settings come from the defaults, a TOML file (--config), the environment (IOTIDE
 nested values) and the options, later ones winning; docs/configuration.md lists them. Everything listens on loopback
 unless told otherwise.
 
---state keeps jobs over a restart, such as an update, also of a daemon that is killed: their totals, rhythms, graphs,
-layers and rankings go on, and each batch of a collector counts once. What comes is acknowledged once it is on disk
-there, in a journal; with --no-journal only a restart that begins with SIGINT or SIGTERM keeps the jobs.
+--state keeps jobs over a restart, such as an update, also of a daemon that is killed: their totals, periods,
+graphs, layers and rankings go on, and each batch of a collector counts once. What comes is acknowledged once it is on
+disk there, in a journal; with --no-journal only a restart that begins with SIGINT or SIGTERM keeps the jobs.
 
 --ftio-listen takes what TMIO, GekkoFS and other tracers push to FTIO's predictor, and --ftio-reply pushes each
 prediction back as two doubles, frequency in hertz and confidence, to where FTIO's user listens.

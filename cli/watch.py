@@ -64,7 +64,7 @@ def command(
             raise click.UsageError("--alerts are of all jobs: leave --job out")
         _print_alerts(connect, as_json, count, timeout, known)
         return
-    from ..clients.lines import prediction_lines
+    from ..clients.prediction_text import prediction_lines
     from ..clients.subscriber import Subscriber
 
     with Subscriber(connect, jobs=jobs or None, timeout_s=timeout, keys=known) as predictions:

@@ -13,7 +13,7 @@ WAVE: Final = "#1b2733"
 SOFT: Final = "#8a97a5"
 MISS: Final = "#c0392b"
 BESIDE: Final = ("#2e8b57", "#b8860b", "#c2185b")
-"""Phases of rhythms beside the main one, in their order; there are at most as many."""
+"""Phases of periods beside the main one, in their order; there are at most as many."""
 
 _TIME_UNITS: Final = (
     ("days", 86400.0, 3.0),

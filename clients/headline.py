@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ..results.models import Drift, Estimate, Frequency, ModeName, OtherRhythm, Prediction, Who
+from ..results.models import Drift, Estimate, Frequency, ModeName, OtherPeriod, Prediction, Who
 from .units import byte_text, duration_text
 
 _OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
@@ -14,9 +14,9 @@ _UNSURE: Final = "not clearly periodic"
 _MOST_NAMES: Final = 3
 _LONGEST_NAME: Final = 48
 _FOLDERS: Final = 2  # parts of a path that are told
-NO_RHYTHM: Final = "no rhythm"
+NO_RHYTHM: Final = "no period"
 NONE_CLAIMED: Final = "no period claimed"
-NO_LINE: Final = "none of these lines is a rhythm; the weight says how far a line stands out from the others"
+NO_LINE: Final = "none of these lines is a period; the weight says how far a line stands out from the others"
 """Said below the lines of a spectrum that have given no period."""
 
 
@@ -57,8 +57,8 @@ def headline_of(prediction: Prediction | None, start_s: float | None = None) -> 
     return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", told, found=True)
 
 
-def further_rhythms(prediction: Prediction | None) -> list[OtherRhythm]:
-    """Returns the rhythms that the headline does not tell."""
+def further_periods(prediction: Prediction | None) -> list[OtherPeriod]:
+    """Returns the periods that the headline does not tell."""
     others = [] if prediction is None else prediction.others
     return [each for each in others if headline_of(prediction).found or each.relation != "earlier"]
 
@@ -92,8 +92,8 @@ def incompleteness_text(prediction: Prediction) -> str:
     return f"{1 - prediction.completeness:.0%} of the data is missing"
 
 
-def other_text(other: OtherRhythm, start_s: float) -> str:
-    """Writes a further rhythm of a job; moments count from ``start_s``."""
+def other_text(other: OtherPeriod, start_s: float) -> str:
+    """Writes a further period of a job; moments count from ``start_s``."""
     period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
     span = f"{duration_text(max(other.start_s - start_s, 0.0))} to {duration_text(other.end_s - start_s)}"
     match other.relation:
@@ -110,15 +110,15 @@ def other_text(other: OtherRhythm, start_s: float) -> str:
             return f"{beside_text(other)}, {other.phases} phases{each}{due}"
 
 
-def beside_text(other: OtherRhythm) -> str:
-    """Writes who has which rhythm beside the main one."""
+def beside_text(other: OtherPeriod) -> str:
+    """Writes who has which period beside the main one."""
     whose = "others" if other.who is None else who_text(other.who)
     period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
     return f"beside: {whose} every {period}, confidence {other.confidence:.0%}"
 
 
 def who_text(who: Who) -> str:
-    """Writes who has a rhythm: ranks 0-3, command lmp, files *.chk; with their hosts where ranks are told."""
+    """Writes who has a period: ranks 0-3, command lmp, files *.chk; with their hosts where ranks are told."""
     names = who.members[:_MOST_NAMES]
     kind = who.kind.removesuffix("es" if who.kind == "processes" else "s") if _is_one(who) else who.kind
     more = f" and {len(who.members) - len(names)} more" if len(who.members) > len(names) else ""

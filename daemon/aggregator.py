@@ -56,7 +56,7 @@ class Aggregator:
         unheld: what is known of jobs that are not held.
         late_s: by how much the last prediction was late.
         around: what surrounds each step that time makes due, so that it can be recorded and done again.
-        looked: whether the last prediction looked for a rhythm.
+        looked: whether the last prediction looked for a period.
         journals: whether what comes now is journalled.
     """
 
@@ -322,7 +322,7 @@ class Aggregator:
         return False
 
     def age(self, session: JobSession, looks: bool | None = None) -> None:
-        """Moves a job through its life; ``looks``: whether to look for its rhythm, where that was decided before."""
+        """Moves a job through its life; ``looks``: whether to look for its period, where that was decided before."""
         now = self._steady()
         self._ages.drop(session.job)
         self._looks = looks

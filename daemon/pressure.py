@@ -37,7 +37,7 @@ class Pressure:
         if behind_s >= _TOLD_S and not self._told:
             self._told = True
             _log.warning(
-                "the aggregator is %.1f s behind: collectors are held back, and short jobs get no rhythm "
+                "the aggregator is %.1f s behind: collectors are held back, and short jobs get no period "
                 "(a longer prediction_interval_s, or fewer analyses, take less time)",
                 behind_s,
             )

@@ -97,7 +97,7 @@ class AggregatorSettings(AnalyzerSettings):
         0.25,
         ge=0,
         le=1,
-        description="Share of a core that may go into the rhythms of jobs that lasted less than a second; none while "
+        description="Share of a core that may go into the periods of jobs that lasted less than a second; none while "
         "messages of collectors wait.",
     )
     max_job_series: int = Field(1_000, ge=0, description="Jobs with Prometheus series of their own; the latest active.")

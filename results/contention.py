@@ -112,7 +112,7 @@ class Delayed(Model):
 
     job: str
     who: Who | None = None
-    """Who of the job has the rhythm that the phase is of; None: everybody."""
+    """Who of the job has the period that the phase is of; None: everybody."""
     phase: int = Field(ge=0)
     """How many phases ahead: 1 is the next one, 0 the one that goes on."""
     start_s: Estimate

@@ -111,7 +111,7 @@ WhoKind = Literal["ranks", "hosts", "files", "commands", "processes"]
 
 
 class Who(Model):
-    """Those of a job who have a rhythm; at most sixteen names of each kind."""
+    """Those of a job who have a period; at most sixteen names of each kind."""
 
     kind: WhoKind
     """What tells them from the others."""
@@ -129,8 +129,8 @@ class Who(Model):
 Relation = Literal["earlier", "within", "around", "beside"]
 
 
-class OtherRhythm(Model):
-    """A rhythm beside the job's main one."""
+class OtherPeriod(Model):
+    """A period beside the job's main one."""
 
     relation: Relation
     """earlier: the main one followed on it; within: bursts inside or between the main phases; around: each so many
@@ -191,7 +191,7 @@ class TimeLimit(Model):
 
 
 class Prediction(Model):
-    """What iotide knows of one job's I/O rhythm at one moment."""
+    """What iotide knows of one job's I/O periodicity at one moment."""
 
     version: int = MODELS_VERSION
     job: str
@@ -201,7 +201,7 @@ class Prediction(Model):
     window: Window
     sampling_frequency_hz: float
     period_s: Estimate | None
-    """Mean distance between starts of phases; None when no rhythm was found."""
+    """Mean distance between starts of phases; None when no period was found."""
     confidence: float = Field(ge=0, le=1)
     """Probability that the mean distance of the phases is within 5 % of the period, and no accident; whether the next
     phase comes on time is another matter, and ``next_phase.confidence`` says it."""
@@ -213,9 +213,10 @@ class Prediction(Model):
     drift: Drift | None = None
     """Where the latest intervals grow or shrink steadily."""
     who: Who | None = None
-    """Who has the rhythm, where it is not everybody: then others have rhythms of their own, or none."""
-    others: list[OtherRhythm] = []
-    """Further rhythms; a running job is searched for them now and then, and at its end. Without a period, the earlier
+    """Who has the period, where it is not everybody: then others have periods of their own, or none."""
+    others: list[OtherPeriod] = []
+    """Further periods; a running job is searched for them now and then, and at its end. Without a period, the
+    earlier
     ones that the job was sure to have."""
     abstraction_error: float = 0.0
     """|V(sampled) - V(trace)| / V(trace)."""

@@ -33,7 +33,7 @@ class PacedJob(Model):
     limit_bytes_per_s: _Positive
     """The fastest that it was seen."""
     forecast: PhaseForecast | None = None
-    """None without a rhythm, or with one that is a guess."""
+    """None without a period, or with one that is a guess."""
     in_io: bool = False
     """Whether it was seen in an I/O phase, on any node."""
     since_s: float = Field(0.0, ge=0, allow_inf_nan=False)

@@ -1,4 +1,4 @@
-"""The rhythms of a job that have a phase to come: what forecasts and simulations go by."""
+"""The periods of a job that have a phase to come: what forecasts and simulations go by."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from .models import Drift, Estimate, NextPhase, Prediction, Who
 
 
 class Upcoming(NamedTuple):
-    """A rhythm and its next phase.
+    """A period and its next phase.
 
     Attributes:
         period_s: mean distance between starts of phases.
         confidence: that the period is right.
-        next_phase: of this rhythm.
+        next_phase: of this period.
         drift: how the period changes; None where it does not.
         who: has it; None: everybody.
     """
@@ -26,7 +26,7 @@ class Upcoming(NamedTuple):
 
 
 def upcoming(prediction: Prediction) -> list[Upcoming]:
-    """Returns each rhythm of a job that has a next phase, the main one first; those beside it are of other members."""
+    """Returns each period of a job that has a next phase, the main one first; the others are of other members."""
     made = []
     if prediction.period_s is not None and prediction.next_phase is not None:
         main = (prediction.period_s, prediction.confidence, prediction.next_phase, prediction.drift, prediction.who)

@@ -23,12 +23,12 @@ _MOST_FINDINGS: Final = 32
 _BUSY: Final = 0.01
 
 
-def advice_of(picture: Picture, rhythm: Prediction | None = None, run_s: float | None = None) -> Advice:
+def advice_of(picture: Picture, periodicity: Prediction | None = None, run_s: float | None = None) -> Advice:
     """Makes advice.
 
     Args:
         picture: what was seen.
-        rhythm: of the job, where it is known.
+        periodicity: of the job, where it is known.
         run_s: how long the run took, where that is known better than from its calls.
     """
     seen_s = max(picture.last_ns - picture.first_ns, 0) / 1e9
@@ -60,13 +60,13 @@ def advice_of(picture: Picture, rhythm: Prediction | None = None, run_s: float |
         bytes_read=int(calls.bytes[calls.reads].sum()),
         bytes_written=int(calls.bytes[calls.writes].sum()),
         destinations=_destinations(calls),
-        findings=_findings(calls, rhythm, run, floor_s) if run else [],
+        findings=_findings(calls, periodicity, run, floor_s) if run else [],
         floor_share=picture.settings.floor_share,
         losses=picture.losses,
     )
 
 
-def _findings(calls: Calls, rhythm: Prediction | None, run_s: float, floor_s: float) -> list[AdviceFinding]:
+def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_s: float) -> list[AdviceFinding]:
     if not len(calls.rows):
         return []
     places = Places(calls)
@@ -85,7 +85,7 @@ def _findings(calls: Calls, rhythm: Prediction | None, run_s: float, floor_s: fl
         *findings_of(calls, claims, run_s, floor_s),
         *imbalance(calls, run_s, floor_s),
         *mounts(calls, run_s, floor_s),
-        *checkpoints(calls, rhythm, run_s, floor_s),
+        *checkpoints(calls, periodicity, run_s, floor_s),
     ]
     return sorted(found, key=lambda finding: -finding.gain_s)[:_MOST_FINDINGS]
 

@@ -76,11 +76,16 @@ def mounts(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding
     yield made(group, "mount", words, gain, run_s)
 
 
-def checkpoints(calls: Calls, rhythm: Prediction | None, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
+def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
     """Checkpoints come more often than failures of nodes make worth their cost (Young, Daly)."""
-    if rhythm is None or rhythm.period_s is None or rhythm.confidence < PERIODIC_FROM or rhythm.scores is None:
+    if (
+        periodicity is None
+        or periodicity.period_s is None
+        or periodicity.confidence < PERIODIC_FROM
+        or periodicity.scores is None
+    ):
         return
-    period, cost = float(rhythm.period_s.value), float(rhythm.scores.burst_width_s)
+    period, cost = float(periodicity.period_s.value), float(periodicity.scores.burst_width_s)
     writes = calls.writes | (calls.kind == int(Kind.SYNC))
     rows = np.flatnonzero(writes)
     if not len(rows) or period <= 0 or cost <= 0 or cost >= period:

@@ -86,7 +86,7 @@ class AdviceAnalyzer:
     def frozen(self) -> Callable[..., Advice]:
         """Copies the state and returns what makes the advice, in another thread and as late as one likes.
 
-        What is returned takes what the rhythm of the job is, a ``Prediction``, and how long the run took, s, where
+        What is returned takes what the period of the job is, a ``Prediction``, and how long the run took, s, where
         they are known.
         """
         from .picture import Picture
@@ -102,10 +102,10 @@ class AdviceAnalyzer:
             losses=self.losses(),
         )
 
-        def result(rhythm: Prediction | None = None, run_s: float | None = None) -> Advice:
+        def result(periodicity: Prediction | None = None, run_s: float | None = None) -> Advice:
             from .report import advice_of
 
-            return advice_of(picture, rhythm, run_s)
+            return advice_of(picture, periodicity, run_s)
 
         return result
 

@@ -78,7 +78,7 @@ def _pairs(
         lasting = played.end - played.start - played.delay
         for one in range(len(jobs)):
             for other in range(one + 1, len(jobs)):
-                if jobs[one].job == jobs[other].job:  # rhythms of one job
+                if jobs[one].job == jobs[other].job:  # periods of one job
                     continue
                 if limit is not None and jobs[one].rate + jobs[other].rate <= limit:
                     continue

@@ -1,4 +1,4 @@
-"""What is to be expected of a job on one file system: from what it keeps to, or from its prediction, a row a rhythm."""
+"""What a job is expected to do on one file system, by what it keeps to or by its prediction; one row per period."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _UNDER_WAY_S: Final = 0.5
 def expected_of(
     view: JobView, use: FileSystemUse, load: Load, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
 ) -> list[Expected]:
-    """Returns what a job is expected to do on a file system, a row a rhythm; none where that is little.
+    """Returns what a job is expected to do on a file system, a row a period; none where that is little.
 
-    Which rhythm moves how much on which file system is not known: each is taken to have the job's share.
+    Which period moves how much on which file system is not known: each is taken to have the job's share.
 
     Args:
         view: the job.
@@ -30,20 +30,20 @@ def expected_of(
         rate: what it moves there alone, bytes/s.
         now_s: Unix time.
         horizon_s: how far ahead phases are looked at.
-        phases_ahead: how many of them at most, of each rhythm.
+        phases_ahead: how many of them at most, of each period.
     """
     total = sum(each.bytes_read + each.bytes_written for each in view.use.file_systems)
     share = (use.bytes_read + use.bytes_written) / total if total else 0.0
     if view.prediction is None or rate <= 0 or share < _LEAST_SHARE or view.summary.state == "ended":
         return []
-    rhythms = upcoming(view.prediction) if view.prediction.periodic else []
-    if len(rhythms) < 2:
-        period_s = rhythms[0].period_s.value if rhythms else None
+    expected = upcoming(view.prediction) if view.prediction.periodic else []
+    if len(expected) < 2:
+        period_s = expected[0].period_s.value if expected else None
         if (cycle := cycle_of(load, period_s, now_s, _UNDER_WAY_S)) is not None:
             return [_of_cycle(view, cycle, rate, now_s, horizon_s=horizon_s, phases_ahead=phases_ahead)]
-    rhythms = [each for each in rhythms if each.next_phase.volume_bytes.value > 0 and each.period_s.value > 0]
+    expected = [each for each in expected if each.next_phase.volume_bytes.value > 0 and each.period_s.value > 0]
     began = _began(use, now_s)
-    going = None if began is None else min(rhythms, key=lambda each: _off(each, *began), default=None)
+    going = None if began is None else min(expected, key=lambda each: _off(each, *began), default=None)
     return [
         _expected(
             each,
@@ -56,7 +56,7 @@ def expected_of(
             phases_ahead=phases_ahead,
             moved=began[1] if began is not None and each is going else None,
         )
-        for each in rhythms
+        for each in expected
     ]
 
 
@@ -85,7 +85,7 @@ def _of_cycle(
 
 
 def _expected(
-    rhythm: Upcoming,
+    periodicity: Upcoming,
     *,
     job: str,
     rate: float,
@@ -96,19 +96,19 @@ def _expected(
     phases_ahead: int,
     moved: float | None,
 ) -> Expected:
-    """Returns what is expected of one rhythm; ``moved``: bytes of its phase that goes on, None where none does."""
-    coming, period = rhythm.next_phase, rhythm.period_s.value
+    """Returns what is expected of one period; ``moved``: bytes of its phase that goes on, None where none does."""
+    coming, period = periodicity.next_phase, periodicity.period_s.value
     volume = coming.volume_bytes.value * share
     deviation = _deviation(coming.start_s)
     length, growth = period, 0.0
-    if rhythm.drift is not None:
-        length, growth = rhythm.drift.period_s.value, rhythm.drift.per_phase
+    if periodicity.drift is not None:
+        length, growth = periodicity.drift.period_s.value, periodicity.drift.per_phase
     return Expected(
         job=job,
         rate=rate,
         start=coming.start_s.value - now_s,
         start_deviation=deviation,
-        on_time=min(1.0, rhythm.confidence) if coming.confidence > 0 else 0.0,
+        on_time=min(1.0, periodicity.confidence) if coming.confidence > 0 else 0.0,
         period=length,
         period_deviation=deviation / max(seen_s / period, 1.0) ** 0.5,
         growth=growth,
@@ -116,7 +116,7 @@ def _expected(
         volume_deviation=_deviation(coming.volume_bytes) * share,
         under_way=0.0 if moved is None else max(volume - moved, 0.0),
         phases=max(1, min(phases_ahead, int(horizon_s / length) + 1)),
-        who=rhythm.who,
+        who=periodicity.who,
     )
 
 
@@ -134,9 +134,9 @@ def _began(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
     return start_s, float(moved)
 
 
-def _off(rhythm: Upcoming, start_s: float, _moved: float) -> float:
-    """Returns how far, in periods, a phase began from when one of a rhythm was due."""
-    turns = (rhythm.next_phase.start_s.value - start_s) / rhythm.period_s.value
+def _off(periodicity: Upcoming, start_s: float, _moved: float) -> float:
+    """Returns how far, in periods, a phase began from when a phase of a prediction was due."""
+    turns = (periodicity.next_phase.start_s.value - start_s) / periodicity.period_s.value
     return abs(turns - round(turns))
 
 

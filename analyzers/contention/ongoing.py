@@ -1,4 +1,4 @@
-"""Collisions that go on: what was measured in the last seconds, of jobs with a rhythm or without one."""
+"""Collisions that go on: what was measured in the last seconds, of jobs with a period or without one."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _state(name: str, users: Users, loads: Sequence[Load], capacity: Capacity, n
 
 
 def _expected(users: Users, loads: Sequence[Load], settings: ContentionSettings, now_s: float) -> list[Expected]:
-    """Returns what is expected of the jobs that have a rhythm, and of which enough was seen."""
+    """Returns what is expected of the jobs that have a period, and of which enough was seen."""
     expected: list[Expected] = []
     for (view, use), load in zip(users, loads, strict=True):
         if view.completeness < settings.min_completeness:
@@ -181,7 +181,7 @@ def _ongoing(
     )
 
 
-def _has_rhythm(view: JobView) -> bool:
+def _is_periodic(view: JobView) -> bool:
     known = view.prediction
     return known is not None and known.periodic and known.next_phase is not None
 
@@ -195,8 +195,8 @@ def _abstained(views: Sequence[JobView], foreseen: Collection[str], settings: Co
             reasons.append(("both", "its trace has a clock of its own"))
         elif share < settings.min_completeness:
             reasons.append(("both", f"{1 - share:.1%} of its calls, or more, were lost"))
-        elif job not in foreseen and not _has_rhythm(view):
-            reasons.append(("forecast", "no rhythm is known of it, or no next phase"))
+        elif job not in foreseen and not _is_periodic(view):
+            reasons.append(("forecast", "no period is known of it, or no next phase"))
         if not view.use.own_clock and view.use.file_systems and view.use.file_systems[0].file_system == _UNKNOWN:
             reasons.append(("both", "the file system of most of its bytes is not known"))
         told += [Abstention(job=job, what=what, reason=why, completeness=share) for what, why in reasons]

@@ -17,7 +17,7 @@ _DONE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a job is expected to do on one file system in one of its rhythms. Times are seconds from now.
+    """What a job is expected to do on one file system in one of its periods. Times are seconds from now.
 
     Attributes:
         job: whose.
@@ -31,7 +31,7 @@ class Expected:
         volume, volume_deviation: bytes of a phase.
         under_way: bytes that the phase which goes on still has to move; 0 where none does.
         phases: how many phases are looked at.
-        who: of the job has the rhythm; None: everybody.
+        who: of the job has the period; None: everybody.
         gap: compute time from the end of a phase to the start of the next one; None where the job keeps to times.
         gap_deviation: standard deviation of each.
     """
@@ -120,7 +120,7 @@ def _following(job: Expected, gap: float, count: int, chance: np.random.Generato
 
 
 def _first(job: Expected, first: Floats, chance: np.random.Generator) -> Floats:
-    """Returns when the next phase comes, given that it has not come yet and that the rhythm may be wrong."""
+    """Returns when the next phase comes, given that it has not come yet and that the period may be wrong."""
     behind = first < 0  # is drawn again from what lies ahead
     first[behind] = np.abs(first[behind]) * chance.random(int(behind.sum()))
     wrong = chance.random(len(first)) >= job.on_time

@@ -1,4 +1,4 @@
-"""The answer of a job that has groups: whose rhythm is the main one, and who has others."""
+"""The answer of a job that has groups: whose period is the main one, and who has others."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from ...results.models import PERIODIC_FROM, OtherRhythm, Prediction
-from ..rhythm.tuning import TUNING
+from ...results.models import PERIODIC_FROM, OtherPeriod, Prediction
+from ..periodicity.tuning import TUNING
 from .members import Member
 from .naming import name_groups
 
@@ -22,7 +22,7 @@ class Found(Struct, frozen=True):
     Attributes:
         members: who it is.
         volume: bytes that it moved.
-        prediction: its rhythm, as if it were a job.
+        prediction: its period, as if it were a job.
         span_s: from its first to its last bytes.
     """
 
@@ -33,7 +33,7 @@ class Found(Struct, frozen=True):
 
     @property
     def phases(self) -> int:
-        """How many phases of its rhythm there were; 0 without one."""
+        """How many phases of its period there were; 0 without one."""
         return round(self.span_s / self.period_s) + 1 if self.period_s > 0 else 0
 
     @property
@@ -47,9 +47,9 @@ class Answer(NamedTuple):
     """What is said of a job whose members were looked at in groups.
 
     Attributes:
-        prediction: the main rhythm, and those of other groups beside it.
-        main: the group in whose signal the main rhythm was found; None: in that of the whole job.
-        beside: the groups whose rhythms are the last ones of the prediction's others, in their order.
+        prediction: the main period, and those of other groups beside it.
+        main: the group in whose signal the main period was found; None: in that of the whole job.
+        beside: the groups whose periods are the last ones of the prediction's others, in their order.
     """
 
     prediction: Prediction
@@ -68,25 +68,25 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
         prediction: what was found in the signal of the whole job.
         groups: all groups that were found.
     """
-    rhythmic = _of_one_period(_lasting(groups))
-    if not rhythmic:
+    periodic_ones = _of_one_period(_lasting(groups))
+    if not periodic_ones:
         return Answer(prediction)
-    if len(rhythmic) == 1:
-        (only,) = rhythmic
+    if len(periodic_ones) == 1:
+        (only,) = periodic_ones
         hidden = only.prediction.confidence > max(prediction.confidence, PERIODIC_FROM) + TUNING.same.surer
         rest = [group for group in groups if not set(_keys(group)) <= set(_keys(only))]
         if not hidden or not rest or (prediction.periodic and _same(prediction, only)):
             return Answer(prediction)
         return _replaced(prediction, only, [only, *rest], groups)
-    main = next((group for group in rhythmic if _same(prediction, group)), None)
+    main = next((group for group in periodic_ones if _same(prediction, group)), None)
     foreseen = 0.0 if prediction.next_phase is None else prediction.next_phase.confidence
     if main is None and min(foreseen, prediction.confidence) < TUNING.same.sure:
-        main = max(rhythmic, key=lambda group: group.volume)
-    return _replaced(prediction, main, rhythmic, groups)
+        main = max(periodic_ones, key=lambda group: group.volume)
+    return _replaced(prediction, main, periodic_ones, groups)
 
 
 def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found], groups: Sequence[Found]) -> Answer:
-    """Returns the answer with the main group's rhythm, and those of the others beside it."""
+    """Returns the answer with the main group's period, and those of the others beside it."""
     total = sum(group.volume for group in groups)
     whose = name_groups([group.members for group in named], [group.volume / max(total, 1.0) for group in named])
     told_beside = [
@@ -96,7 +96,7 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
         if group.prediction.confidence > TUNING.grouping.told
     ]
     beside = [
-        OtherRhythm(
+        OtherPeriod(
             relation="beside",
             period_s=period,
             confidence=group.prediction.confidence,
@@ -121,7 +121,7 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
 
 
 def _lasting(groups: Sequence[Found]) -> list[Found]:
-    """Returns those with a rhythm that is none of the inside of a phase: of which enough phases were seen."""
+    """Returns those with a period that is none of the inside of a phase: of which enough phases were seen."""
     sure = [
         group
         for group in groups
@@ -151,7 +151,7 @@ def _same(prediction: Prediction, group: Found) -> bool:
     return abs(math.log(period.value / group.period_s)) < TUNING.same.period
 
 
-def _near(one: OtherRhythm, other: OtherRhythm) -> bool:
+def _near(one: OtherPeriod, other: OtherPeriod) -> bool:
     return abs(math.log(one.period_s.value / other.period_s.value)) < TUNING.same.period
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..rhythm.tuning import TUNING
+from ..periodicity.tuning import TUNING
 from .classes import KIN_STEPS, Key, kin_at
 from .shapes import Shape, phased_of, shape_of
 
@@ -21,8 +21,8 @@ Units = list[list[int]]
 def with_kin(volumes: Volumes, keys: Sequence[Key]) -> tuple[Units, list[Shape]]:
     """Puts members together that have their phases in turn.
 
-    A loop of a shell makes a process a phase: none of them has a rhythm, and all of one command have. Where each phase
-    is another rank's, each has a multiple of the period.
+    A loop of a shell makes a process a phase: none of them has a period, and all of one command have. Where each
+    phase is another rank's, each has a multiple of the period.
 
     Args:
         volumes: bytes of each member in the bins of each level, the coarsest first.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from ..rhythm.tuning import TUNING
+from ..periodicity.tuning import TUNING
 
 _GROUPING: Final = TUNING.grouping
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from ..rhythm.tuning import TUNING
+from ..periodicity.tuning import TUNING
 from .classes import Key
 from .kin import with_kin
 from .shapes import Floats, phased_of, shape_of

@@ -14,8 +14,8 @@ from ...events import EventBatch, FileInfo, StreamInfo
 from ...results.models import Prediction
 from ..online.job_signal import JobSignal, Seen
 from ..online.resolution_search import ResolutionSearch
-from ..rhythm.estimators.answer import prediction_of
-from ..rhythm.tuning import TUNING
+from ..periodicity.estimators.named_estimators import prediction_of
+from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
@@ -120,17 +120,17 @@ class GroupAnalyzer:
         found = []
         for group in self._groups[:MOST_GROUPS]:
             last_ns = group.signal.last_ns or 0
-            # what ended earlier than the job is silent since, which is none of its rhythm
-            view, rhythm = group.lookout.whole(last_ns) if whole else group.lookout.look(now_ns, last_ns)
+            # what ended earlier than the job is silent since, which is none of its period
+            view, periodicity = group.lookout.whole(last_ns) if whole else group.lookout.look(now_ns, last_ns)
             own = prediction_of(
-                prediction.job, self._settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=group.lookout.adapted
+                prediction.job, self._settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=group.lookout.adapted
             )
             members = [self.members.all[member] for member in group.members]
             found.append(Found(members, group.signal.moved, own, group.signal.span_s))
         return answer_with(prediction, found).prediction
 
     def _is_explained(self, prediction: Prediction) -> bool:
-        """Tells whether the whole job has a rhythm that foresees its phases, and no group is known to have another."""
+        """Tells whether a period of the whole job foresees its phases, and no group is known to have another."""
         period, coming = prediction.period_s, prediction.next_phase
         if period is None or coming is None or min(prediction.confidence, coming.confidence) < TUNING.same.sure:
             return False
@@ -207,7 +207,7 @@ class _GroupSeen(Seen):
 
 
 class _Group(Struct, eq=False):
-    """Members that have their phases together, and where to look for their rhythm."""
+    """Members that have their phases together, and where to look for their period."""
 
     members: list[int]
     signal: _GroupSignal

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ...results.analysis import AutocorrelationAnswer
 from ...results.models import Estimate, Prediction
-from ..rhythm.scores import scores_of
-from ..rhythm.spectrum.spectrum import Floats
+from ..periodicity.scores import scores_of
+from ..periodicity.spectrum.spectrum import Floats
 
 _LEAST_HEIGHT: Final = 0.15
 _LEAST_PROMINENCE: Final = 0.1

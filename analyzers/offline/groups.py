@@ -31,7 +31,7 @@ def analyse_groups(
     top: int,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Grouping:
-    """Finds the rhythm of each of the largest groups, each over the time of the whole trace.
+    """Finds the period of each of the largest groups, each over the time of the whole trace.
 
     Args:
         batches: the events of all streams, each batch with what does not count of its stream's files.

@@ -1,4 +1,4 @@
-"""Groups with rhythms of their own in a finished trace."""
+"""Groups with periods of their own in a finished trace."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, FileInfo, StreamInfo, make_batch
-from ...results.models import OtherRhythm, Prediction
+from ...results.models import OtherPeriod, Prediction
 from ..common.again import Again
 from ..groups.answer import Answer, Found, answer_with
 from ..groups.update import FEWEST_MEMBERS, MOST_GROUPS, GroupAnalyzer
-from ..rhythm.tuning import TUNING
-from ..rhythm.view import View
+from ..periodicity.estimator import SignalWindow
+from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from .groups import FEWEST_REQUESTS, edges_of
 from .phase_signal import phases_of, signal_of
@@ -44,7 +44,7 @@ def groups_wanted(settings: DetectSettings) -> bool:
 
 
 class Beside(NamedTuple):
-    """A rhythm beside the main one.
+    """A period beside the main one.
 
     Attributes:
         other: what is said of it.
@@ -52,7 +52,7 @@ class Beside(NamedTuple):
         own: their events, which can be gone through several times.
     """
 
-    other: OtherRhythm
+    other: OtherPeriod
     prediction: Prediction
     own: Batches
 
@@ -61,20 +61,21 @@ class Told(NamedTuple):
     """What is said of a trace whose members form groups.
 
     Attributes:
-        prediction: the main rhythm, and those of others beside it.
-        view: the signal that the main rhythm is of.
-        own: the events of those who have the main rhythm, which can be gone through several times; None: all have it.
+        prediction: the main period, and those of others beside it.
+        view: the signal that the main period is of.
+        own: the events of those who have the main period, which can be gone through several times; None: all have
+            it.
         beside: those of the prediction's others that groups have, in their order.
     """
 
     prediction: Prediction
-    view: View
+    view: SignalWindow
     own: Batches | None = None
     beside: tuple[Beside, ...] = ()
 
 
-def with_groups(prediction: Prediction, view: View, apart: Apart, settings: DetectSettings) -> Told:
-    """Looks for groups of members that have rhythms of their own.
+def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settings: DetectSettings) -> Told:
+    """Looks for groups of members that have periods of their own.
 
     Args:
         prediction: what was found in the signal of the whole trace.
@@ -145,7 +146,7 @@ def with_groups(prediction: Prediction, view: View, apart: Apart, settings: Dete
 
 
 def _counted(answer: Answer, events: Sequence[Batches], settings: DetectSettings) -> tuple[Answer, tuple[Beside, ...]]:
-    """Counts the phases of the rhythms beside the main one, as pictures show them."""
+    """Counts the phases of the periods beside the main one, as pictures show them."""
     made: list[Beside] = []
     others = answer.prediction.others
     first = len(others) - len(events)

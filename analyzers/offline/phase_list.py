@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from ...results.panels import PhaseColumns
-from ..rhythm.phases.phases import Floats, Phases, Segmenter
+from ...results.plot_data import PhaseColumns
+from ..periodicity.phases.phases import Floats, Phases, Segmenter
 
 _BUSY = 0.5
 

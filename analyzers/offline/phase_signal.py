@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind
 from ...results.models import ModeName, Prediction
-from ...results.panels import PhaseColumns, TraceSignal
+from ...results.plot_data import PhaseColumns, TraceSignal
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import counted

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 
 from ...results.analysis import Reconstruction, Wave
-from ..rhythm.spectrum.spectrum import Floats, spectrum_of
+from ..periodicity.spectrum.spectrum import Floats, spectrum_of
 
 _ROUNDING: Final = 1e-12
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind, make_batch
 from ...results.models import Prediction
-from ...results.panels import PhaseColumns
+from ...results.plot_data import PhaseColumns
 from ...results.replay import Replay, ReplayStep
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
@@ -134,7 +134,7 @@ def _with_some_between(moments: Times) -> Times:
     """Returns the moments and up to four between each two of them, evenly; fewer where there are many.
 
     An aggregator predicts between the ends of phases, too, and what it said there matters to what it says next: a
-    rhythm within phases is given up when they are over.
+    period within phases is given up when they are over.
     """
     between = min(_BETWEEN, _MOST_BETWEEN // max(len(moments), 1))
     parts = np.arange(1, between + 1) / (between + 1)

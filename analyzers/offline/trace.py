@@ -1,4 +1,4 @@
-"""The rhythm of a finished trace."""
+"""The period of a finished trace."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from msgspec.structs import replace
 
 from ...events.errors import ConfigError
 from ...results.models import PERIODIC_FROM, ModeName, Prediction
-from ..rhythm.aliasing import is_alias_of
-from ..rhythm.estimators import reference
-from ..rhythm.estimators.answer import ESTIMATORS, prediction_of
-from ..rhythm.estimators.secondary_periods import ended_rhythm, other_rhythms
-from ..rhythm.phases.outburst import without_bursts
-from ..rhythm.tuning import TUNING
-from ..rhythm.view import Rhythm, View
+from ..periodicity.aliasing import is_alias_of
+from ..periodicity.estimator import PeriodEstimate, SignalWindow
+from ..periodicity.estimators import ftio_reference
+from ..periodicity.estimators.named_estimators import ESTIMATORS, prediction_of
+from ..periodicity.estimators.secondary_periods import ended_period, other_periods
+from ..periodicity.phases.outburst import without_bursts
+from ..periodicity.tuning import TUNING
 from ..settings import FINEST_NS, USUAL_HZ, DetectSettings
 from ..signal.bandwidth import FACTOR, BandwidthSignal
 from ..signal.ring import Ring
@@ -27,18 +27,19 @@ from .requests import Batches, Requests
 _WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
 _OVERVIEW: Final = 2048  # bins; the first look at a trace
 _ESTIMATED: Final = 2**20  # most bins that an estimate is made of, the newest
-_SEARCHED: Final = 2**18  # most bins that are searched for further rhythms
+_SEARCHED: Final = 2**18  # most bins that are searched for further periods
 _FEWEST: Final = 1024  # bins of a short trace, if they are not shorter than the shortest
 _SHORTEST_NS: Final = FINEST_NS // FACTOR**3
 
 
 def detect(batches: Batches, settings: DetectSettings, job: str) -> Prediction:
-    """Finds the rhythm of a finished trace, as ``examine`` does, and returns the prediction alone."""
+    """Finds the period of a finished trace, as ``examine`` does, and returns the prediction alone."""
     return examine(batches, settings, job)[0]
 
 
-def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, View]:
-    """Finds the rhythm of a finished trace, or where reads and writes together have none to trust, of one of the two.
+def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, SignalWindow]:
+    """Finds the period of a finished trace, or where reads and writes together have none to trust, of one of the
+    two.
 
     The mode of the prediction says which. Else this is ``examine_mode``.
     """
@@ -49,8 +50,8 @@ def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Predi
     return max((way for way in ways if way[0].periodic), key=lambda way: way[0].confidence, default=found)
 
 
-def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, View]:
-    """Finds the rhythm of a finished trace: the window is the trace, and the prediction is made at its end.
+def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, SignalWindow]:
+    """Finds the period of a finished trace: the window is the trace, and the prediction is made at its end.
 
     The window reaches from the first event of any kind to the end of the last one. The reference's, and any with
     ``sampling="point"``, reaches from the first request of the mode to the end of the last such request.
@@ -68,46 +69,46 @@ def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[
     )
     first_ns, last_ns = min(requests.firsts, default=0), max(requests.lasts, default=0)
     error = 0.0
-    finest: View | None = None
+    finest: SignalWindow | None = None
     if settings.sampling == "point":
         view, error = _point_view(*requests.together(), settings, first_ns)
-        rhythm = ESTIMATORS[settings.method](view, settings)
+        periodicity = ESTIMATORS[settings.method](view, settings)
     elif settings.fixed_hz is not None:
         view = _trace_view(_signal(requests, settings.bin_ns, settings), requests, settings)
-        view, rhythm = _estimated(view, settings, requests)
+        view, periodicity = _estimated(view, settings, requests)
     else:
         span_ns = last_ns - first_ns if requests.first_ns is None else requests.last_ns - requests.first_ns
         bin_ns = _finest(span_ns, settings)
         finest = _trace_view(_signal(requests, bin_ns, settings), requests, settings)
-        view, rhythm = _best(finest, partial(_estimated, settings=settings, requests=requests))
+        view, periodicity = _best(finest, partial(_estimated, settings=settings, requests=requests))
     if settings.method == "tide":
         fine = finest if finest is not None and len(finest.bandwidth) <= _SEARCHED else view
-        if rhythm.period_s is not None:
-            rhythm = replace(rhythm, others=other_rhythms(fine, rhythm.period_s.value))
-        elif (ended := ended_rhythm(fine)) is not None and not is_alias_of(requests, fine, ended.period_s.value):
-            rhythm = replace(rhythm, others=[ended])
-    return prediction_of(job, settings, view, rhythm, made_at_s=view.end_s, adapted=False, error=error), view
+        if periodicity.period_s is not None:
+            periodicity = replace(periodicity, others=other_periods(fine, periodicity.period_s.value))
+        elif (ended := ended_period(fine)) is not None and not is_alias_of(requests, fine, ended.period_s.value):
+            periodicity = replace(periodicity, others=[ended])
+    return prediction_of(job, settings, view, periodicity, made_at_s=view.end_s, adapted=False, error=error), view
 
 
-def _estimated(view: View, settings: DetectSettings, requests: Requests) -> tuple[View, Rhythm]:
-    """Returns the rhythm, and the view that has it: without bursts that happened once where these hide it."""
-    rhythm = _rhythm(view, settings, requests)
-    if settings.method == "tide" and rhythm.confidence < PERIODIC_FROM:
+def _estimated(view: SignalWindow, settings: DetectSettings, requests: Requests) -> tuple[SignalWindow, PeriodEstimate]:
+    """Returns the period, and the view that has it: without bursts that happened once where these hide it."""
+    periodicity = _periodicity(view, settings, requests)
+    if settings.method == "tide" and periodicity.confidence < PERIODIC_FROM:
         for shorter in without_bursts(view):
-            found = _rhythm(shorter, settings, requests)
-            if found.confidence > max(rhythm.confidence, PERIODIC_FROM):
+            found = _periodicity(shorter, settings, requests)
+            if found.confidence > max(periodicity.confidence, PERIODIC_FROM):
                 return shorter, found
-    return view, rhythm
+    return view, periodicity
 
 
-def _rhythm(view: View, settings: DetectSettings, requests: Requests) -> Rhythm:
+def _periodicity(view: SignalWindow, settings: DetectSettings, requests: Requests) -> PeriodEstimate:
     """Asks the estimator; an answer of ours that only the bins gave rise to is none."""
-    rhythm = ESTIMATORS[settings.method](view, settings)
-    if settings.method == "reference" or rhythm.period_s is None:
-        return rhythm
-    if is_alias_of(requests, view, rhythm.period_s.value):
-        return Rhythm(dominant=rhythm.dominant[1:], harmonics_dropped=rhythm.harmonics_dropped)
-    return rhythm
+    periodicity = ESTIMATORS[settings.method](view, settings)
+    if settings.method == "reference" or periodicity.period_s is None:
+        return periodicity
+    if is_alias_of(requests, view, periodicity.period_s.value):
+        return PeriodEstimate(dominant=periodicity.dominant[1:], harmonics_dropped=periodicity.harmonics_dropped)
+    return periodicity
 
 
 def _signal(requests: Requests, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
@@ -129,8 +130,10 @@ def _finest(span_ns: int, settings: DetectSettings) -> int:
     return bin_ns
 
 
-def _best(finest: View, look: Callable[[View], tuple[View, Rhythm]]) -> tuple[View, Rhythm]:
-    """Looks at a trace in few bins first, and in finer ones until its rhythm is clear and fine enough.
+def _best(
+    finest: SignalWindow, look: Callable[[SignalWindow], tuple[SignalWindow, PeriodEstimate]]
+) -> tuple[SignalWindow, PeriodEstimate]:
+    """Looks at a trace in few bins first, and in finer ones until its period is clear and fine enough.
 
     Of answers that agree, the one with 32 bins a period or more counts that has the fewest; else the surest, and the
     one of the coarser bins where they are about as sure.
@@ -140,15 +143,15 @@ def _best(finest: View, look: Callable[[View], tuple[View, Rhythm]]) -> tuple[Vi
         views.append(_coarser(views[-1]))
     best_view, best = look(views[-1])
     for at in map(_newest, reversed(views)):
-        view, rhythm = (best_view, best) if at is views[-1] else look(at)
-        if rhythm.period_s is None:
+        view, periodicity = (best_view, best) if at is views[-1] else look(at)
+        if periodicity.period_s is None:
             continue
         finer = (
             best.period_s is not None
-            and abs(math.log(rhythm.period_s.value / best.period_s.value)) < TUNING.same.period
+            and abs(math.log(periodicity.period_s.value / best.period_s.value)) < TUNING.same.period
         )
-        if best.period_s is None or finer or rhythm.foresight > best.foresight + TUNING.same.surer:
-            best_view, best = view, rhythm
+        if best.period_s is None or finer or periodicity.foresight > best.foresight + TUNING.same.surer:
+            best_view, best = view, periodicity
         fine = best.period_s is not None and best.period_s.value >= TUNING.following.bins * best_view.bin_s
         # what foresees nothing may be phases that only finer bins tell apart
         sure = TUNING.same.trusted if best.foresight >= TUNING.same.trusted else TUNING.same.sure
@@ -157,14 +160,14 @@ def _best(finest: View, look: Callable[[View], tuple[View, Rhythm]]) -> tuple[Vi
     return best_view, best
 
 
-def _coarser(view: View) -> View:
+def _coarser(view: SignalWindow) -> SignalWindow:
     """Joins each four bins; bins start at multiples of their length."""
     bin_ns = round(view.bin_s * 1e9)
     low = round(view.start_s / view.bin_s)
     ring = Ring(bin_ns, len(view.bandwidth))
     ring.add(low, view.bandwidth, low + len(view.bandwidth) - 1)
     joined = ring.coarser(FACTOR)
-    return View(
+    return SignalWindow(
         joined.read(joined.oldest, joined.newest + 1) / FACTOR,
         bin_s=view.bin_s * FACTOR,
         start_s=joined.oldest * joined.bin_ns / 1e9,
@@ -174,11 +177,11 @@ def _coarser(view: View) -> View:
     )
 
 
-def _newest(view: View) -> View:
+def _newest(view: SignalWindow) -> SignalWindow:
     skipped = len(view.bandwidth) - _ESTIMATED
     if skipped <= 0:
         return view
-    return View(
+    return SignalWindow(
         view.bandwidth[skipped:],
         bin_s=view.bin_s,
         start_s=view.start_s + skipped * view.bin_s,
@@ -188,7 +191,7 @@ def _newest(view: View) -> View:
     )
 
 
-def _trace_view(signal: BandwidthSignal, requests: Requests, settings: DetectSettings) -> View:
+def _trace_view(signal: BandwidthSignal, requests: Requests, settings: DetectSettings) -> SignalWindow:
     firsts, lasts = requests.firsts, requests.lasts
     if not len(signal):
         from_ns = min(firsts, default=0)
@@ -201,7 +204,7 @@ def _trace_view(signal: BandwidthSignal, requests: Requests, settings: DetectSet
         from_ns = min([from_ns, *(early for early in firsts if early > to_ns - reach)])
         to_ns = max([to_ns, *(late for late in lasts if late < from_ns + reach)])
     samples = signal.read(from_ns, to_ns)
-    return View(
+    return SignalWindow(
         samples.bandwidth,
         bin_s=signal.bin_ns / 1e9,
         start_s=samples.first_ns / 1e9,
@@ -211,7 +214,9 @@ def _trace_view(signal: BandwidthSignal, requests: Requests, settings: DetectSet
     )
 
 
-def _point_view(start: Times, end: Times, volume: Times, settings: DetectSettings, first_ns: int) -> tuple[View, float]:
+def _point_view(
+    start: Times, end: Times, volume: Times, settings: DetectSettings, first_ns: int
+) -> tuple[SignalWindow, float]:
     """Returns the view and the abstraction error |V(sampled) - V(trace)| / V(trace)."""
     duration_s = (int(end.max()) - int(start.min())) / 1e9 if len(start) else 0.0
     frequency_hz = settings.fixed_hz or USUAL_HZ
@@ -220,9 +225,9 @@ def _point_view(start: Times, end: Times, volume: Times, settings: DetectSetting
             f"{duration_s:.6g} s at {frequency_hz:g} Hz are more than {settings.trace_bins} samples; "
             "lower the sampling frequency, or sample by volume"
         )
-    samples = reference.point_samples(start, end, volume, frequency_hz)
+    samples = ftio_reference.point_samples(start, end, volume, frequency_hz)
     bin_s = 1 / frequency_hz
     total = float(volume.sum())
     error = abs(float(samples.sum()) * bin_s - total) / total if total else 0.0
     start_s = (int(start.min()) if len(start) else first_ns) / 1e9
-    return View(samples, bin_s=bin_s, start_s=start_s, now_s=start_s + len(samples) * bin_s, ended=True), error
+    return SignalWindow(samples, bin_s=bin_s, start_s=start_s, now_s=start_s + len(samples) * bin_s, ended=True), error

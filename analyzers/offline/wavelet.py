@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...results.analysis import Stretch, Validity, WaveletView
-from ..rhythm.phases.phases import merge, runs
-from ..rhythm.spectrum.spectrum import Floats
+from ..periodicity.phases.phases import merge, runs
+from ..periodicity.spectrum.spectrum import Floats
 
 Complexes = npt.NDArray[np.complex128]
 
@@ -49,9 +49,9 @@ def wavelet_view(values: Floats, bin_s: float, start_s: float, period_s: float |
     """Computes the power of a signal over time and period, bounded for pictures.
 
     Periods run from 4 bins, or a quarter of the period that was found if that is longer, to half of the signal's
-    length: at shorter ones sharp bursts have all the power and say nothing of their rhythm. Longer signals than 65,536
-    bins are averaged over as many neighbouring bins as it takes. The result is |w|^2 / (2 variance): 1 where a cosine
-    is all there is.
+    length: at shorter ones sharp bursts have all the power and say nothing of their period. Longer signals than
+        65,536 bins are averaged over as many neighbouring bins as it takes. The result is |w|^2 / (2 variance): 1 where
+        a cosine is all there is.
 
     Args:
         values: bandwidth in bins of equal length.
@@ -125,7 +125,7 @@ def validity_of(values: Floats, bin_s: float, start_s: float, period_s: float) -
     )
     valid = (amplitude > 0) & (amplitude >= _PRESENT * _typical(amplitude))
     for other, multiple in zip(slower, _SLOWER, strict=True):
-        if len(off) >= 2 * multiple * period:  # else no slower rhythm could be told from the signal's edges
+        if len(off) >= 2 * multiple * period:  # else no slower period could be told from the signal's edges
             valid &= amplitude >= other
     first, stop = merge(*runs(valid), _LONGEST_GAP * period)
     long = stop - first >= min(_SHORTEST_STRETCH * period, len(off))

@@ -1,1 +1,1 @@
-"""The rhythm of a running job."""
+"""The period of a running job."""

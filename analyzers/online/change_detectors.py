@@ -1,7 +1,7 @@
 """Detectors of a change in a stream of numbers: ADWIN, CUSUM and Page-Hinkley.
 
 They are fed the natural logarithm of each interval between I/O phases, so that a change by a factor counts the same
-for a rhythm of a second and for one of an hour. Thresholds in hertz, as the reference has them, never fire on the
+for a period of a second and for one of an hour. Thresholds in hertz, as the reference has them, never fire on the
 frequencies of HPC I/O.
 
 Each says with ``update`` whether the number just given completes a change, and with ``kept`` how many of the latest
@@ -18,7 +18,7 @@ from typing import Final, Protocol
 import numpy as np
 
 LEAST_DEVIATION: Final = 0.05
-"""Standard deviation of log-intervals below which CUSUM takes no rhythm to be: 5 % of the period."""
+"""Standard deviation of log-intervals below which CUSUM takes no period to be: 5 % of the period."""
 _MOST_DEVIATIONS: Final = 3.0
 
 

@@ -1,39 +1,39 @@
-"""The rhythms that a running job had and was sure to have: what is left to say when it has none any more."""
+"""The periods that a running job had and was sure to have: what is left to say when it has none any more."""
 
 from __future__ import annotations
 
 import math
 
-from ...results.models import OtherRhythm, Prediction
-from ..rhythm.tuning import TUNING
+from ...results.models import OtherPeriod, Prediction
+from ..periodicity.tuning import TUNING
 
 
 class Episodes:
-    """Remembers the last few rhythms, each from when to when it was seen.
+    """Remembers the last few periods, each from when to when it was seen.
 
     Args:
-        sure: confidence from which on a rhythm is remembered.
-        same: periods whose logarithms differ by less are of one rhythm.
+        sure: confidence from which on a period is remembered.
+        same: periods whose logarithms differ by less are the same.
     """
 
     def __init__(self, sure: float, same: float) -> None:
         self._sure, self._same = sure, same
-        self._rhythms: list[OtherRhythm] = []
+        self._earlier_periods: list[OtherPeriod] = []
 
     def note(self, prediction: Prediction, until_s: float) -> None:
         """Takes in a prediction; ``until_s``: end of the newest data."""
         period = prediction.period_s
         if period is None or not period.value > 0 or prediction.confidence < self._sure:
             return
-        known = self._rhythms[-1] if self._rhythms else None
+        known = self._earlier_periods[-1] if self._earlier_periods else None
         start_s, confidence = prediction.window.start_s, prediction.confidence
         if known is not None and abs(math.log(period.value / known.period_s.value)) < self._same:
             start_s, confidence = known.start_s, max(known.confidence, confidence)
-            self._rhythms.pop()
+            self._earlier_periods.pop()
         elif known is not None:
             start_s = max(start_s, known.end_s)
         phases = round(max(until_s - start_s, 0.0) / period.value) + 1
-        made = OtherRhythm(
+        made = OtherPeriod(
             relation="earlier",
             period_s=period,
             confidence=confidence,
@@ -41,8 +41,8 @@ class Episodes:
             end_s=max(until_s, start_s),
             phases=max(phases, 2),
         )
-        self._rhythms = [*self._rhythms, made][-TUNING.others.told :]
+        self._earlier_periods = [*self._earlier_periods, made][-TUNING.others.told :]
 
-    def told(self) -> list[OtherRhythm]:
+    def told(self) -> list[OtherPeriod]:
         """Returns those that lasted, the latest first."""
-        return [each for each in reversed(self._rhythms) if each.phases > TUNING.others.intervals]
+        return [each for each in reversed(self._earlier_periods) if each.phases > TUNING.others.intervals]

@@ -1,4 +1,4 @@
-"""What was seen of one job: its signal at several resolutions, the views of it, and what rhythm a view has."""
+"""What was seen of one job: its signal at several resolutions, the views of it, and what period a view has."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from ...events import EventBatch, Kind
 from ...results.models import PERIODIC_FROM, SignalSeries
-from ..rhythm.aliasing import is_stream
-from ..rhythm.estimators.answer import ESTIMATORS
-from ..rhythm.phases.outburst import without_bursts
-from ..rhythm.tuning import TUNING
-from ..rhythm.view import Rhythm, View
+from ..periodicity.aliasing import is_stream
+from ..periodicity.estimator import PeriodEstimate, SignalWindow
+from ..periodicity.estimators.named_estimators import ESTIMATORS
+from ..periodicity.phases.outburst import without_bursts
+from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.resolutions import Resolutions
@@ -87,7 +87,7 @@ class Seen:
 
 
 class JobSignal:
-    """What was seen of a job in the directions that the settings say: views of it, and what rhythm these have.
+    """What was seen of a job in the directions that the settings say: views of it, and what period these have.
 
     Args:
         settings: method, limits and mode.
@@ -132,8 +132,8 @@ class JobSignal:
         expected_s: float = 0.0,
         thorough: bool = True,
         ended: bool = False,
-    ) -> tuple[View, Rhythm]:
-        """Returns a level's view and its rhythm, without bursts that happened once where these hide it.
+    ) -> tuple[SignalWindow, PeriodEstimate]:
+        """Returns a level's view and its period, without bursts that happened once where these hide it.
 
         Args:
             level: of the resolutions.
@@ -146,25 +146,29 @@ class JobSignal:
         """
         view = self.view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
         view = replace(view, thorough=thorough, ended=ended)
-        rhythm = self._rhythm(level, view)
-        if rhythm.confidence >= PERIODIC_FROM or self._settings.method != "tide":
-            return view, rhythm
+        periodicity = self._periodicity(level, view)
+        if periodicity.confidence >= PERIODIC_FROM or self._settings.method != "tide":
+            return view, periodicity
         for shorter in without_bursts(view):
             if not ended and shorter.end_s < view.end_s:
                 break
-            found = self._rhythm(level, shorter)
-            if found.confidence > max(rhythm.confidence, PERIODIC_FROM):
+            found = self._periodicity(level, shorter)
+            if found.confidence > max(periodicity.confidence, PERIODIC_FROM):
                 return shorter, found
-        return view, rhythm
+        return view, periodicity
 
-    def _rhythm(self, level: int, view: View) -> Rhythm:
-        rhythm = ESTIMATORS[self._settings.method](view, self._settings)
-        if rhythm.period_s is not None and view.thorough and self._is_stream(level, view, rhythm.period_s.value):
-            return Rhythm()
-        return rhythm
+    def _periodicity(self, level: int, view: SignalWindow) -> PeriodEstimate:
+        periodicity = ESTIMATORS[self._settings.method](view, self._settings)
+        if (
+            periodicity.period_s is not None
+            and view.thorough
+            and self._is_stream(level, view, periodicity.period_s.value)
+        ):
+            return PeriodEstimate()
+        return periodicity
 
-    def _is_stream(self, level: int, view: View, period_s: float) -> bool:
-        """Tells whether the rhythm comes from bins that hold now one request more and now one less."""
+    def _is_stream(self, level: int, view: SignalWindow, period_s: float) -> bool:
+        """Tells whether the period comes from bins that hold now one request more and now one less."""
         if self._settings.method != "tide":
             return False
         finer = max(level - 1, 0)
@@ -175,7 +179,7 @@ class JobSignal:
         bandwidth = sum((signal.bins(finer, low, high) for signal in self._signals()), np.zeros(high - low))
         return len(bandwidth) > 0 and is_stream(bandwidth, period_s * 1e9 / bin_ns, finest=finer == level)
 
-    def view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> View:
+    def view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> SignalWindow:
         """Returns a stretch of the signal at one resolution."""
         bin_ns = self.resolutions.length_ns(level)
         end_ns = max(now_ns // bin_ns, (self.last_ns - 1) // bin_ns) * bin_ns
@@ -184,7 +188,7 @@ class JobSignal:
         for signal in self._signals():
             bandwidth += signal.bins(level, low, high)
         bandwidth *= 1e9 / bin_ns
-        return View(
+        return SignalWindow(
             bandwidth,
             bin_s=bin_ns / 1e9,
             start_s=low * bin_ns / 1e9,

@@ -1,4 +1,4 @@
-"""One job's rhythm, as its events come in."""
+"""One job's period, as its events come in."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from msgspec.structs import replace
 
 from ...events import EventBatch, Flag
 from ...events.batch import occurring
-from ...results.models import ModeName, OtherRhythm, Prediction, SignalSeries
-from ..rhythm.estimators.answer import prediction_of
-from ..rhythm.estimators.secondary_periods import ended_rhythm, other_rhythms
-from ..rhythm.tuning import TUNING
-from ..rhythm.view import Rhythm, View
+from ...results.models import ModeName, OtherPeriod, Prediction, SignalSeries
+from ..periodicity.estimator import PeriodEstimate, SignalWindow
+from ..periodicity.estimators.named_estimators import prediction_of
+from ..periodicity.estimators.secondary_periods import ended_period, other_periods
+from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import LeftOut
@@ -39,7 +39,7 @@ class _Side(Struct, frozen=True, eq=False):
         observed = JobSignal(settings, seen)
         return cls(settings, observed, ResolutionSearch(observed, settings))
 
-    def look(self, now_ns: int, data_until_ns: int, whole: bool) -> tuple[View, Rhythm]:
+    def look(self, now_ns: int, data_until_ns: int, whole: bool) -> tuple[SignalWindow, PeriodEstimate]:
         return self.lookout.whole(now_ns) if whole else self.lookout.look(now_ns, data_until_ns)
 
 
@@ -47,8 +47,9 @@ class Predictor:
     """Follows the I/O of one job: events come in as batches, predictions come out when asked for.
 
     Memory is bounded by the rings, and so is the work of a prediction. The state is plain data and can be pickled.
-    ``job_signal.Seen`` keeps the signal, ``resolution_search.ResolutionSearch`` chooses where to look for the rhythm.
-    Where reads and writes together have none to trust, one of the two may have one: the prediction's mode says which.
+    ``job_signal.Seen`` keeps the signal, ``resolution_search.ResolutionSearch`` chooses where to look for the
+    period. Where reads and writes together have none to trust, one of the two may have one: the prediction's mode
+    says which.
 
     Attributes:
         version: grows whenever bytes were counted.
@@ -66,12 +67,12 @@ class Predictor:
         self._made_ways: tuple[_Side, ...] | None = None
         self._told = self._all
         self._turn = 0
-        self._episodes = Episodes(sure=_SAME.sure, same=_SAME.rhythm)
+        self._episodes = Episodes(sure=_SAME.sure, same=_SAME.periodicity)
         self._last: Prediction | None = None
         self._estimated_ns = 0
         self._data_until_ns = 0
         self._resumed = False
-        self._others: list[OtherRhythm] = []
+        self._others: list[OtherPeriod] = []
         self._others_of_s = 0.0
         self._others_age = 0
 
@@ -143,7 +144,7 @@ class Predictor:
                 windows.flush(first_ns, last_ns)
 
     def predict(self, now_ns: int, *, whole: bool = False) -> Prediction:
-        """Says what is known of the job's rhythm.
+        """Says what is known of the job's period.
 
         Args:
             now_ns: the present, on the clock of the events. Data later than now (a node's clock that is ahead) move
@@ -152,48 +153,54 @@ class Predictor:
         """
         self.changed = False
         if whole:
-            view, rhythm = self._look(now_ns, whole=True)
-            rhythm = replace(rhythm, others=self._look_for_others(rhythm, now_ns) or self._earlier(rhythm, view))
-            return prediction_of(self.job, self._told.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=False)
+            view, periodicity = self._look(now_ns, whole=True)
+            periodicity = replace(
+                periodicity, others=self._look_for_others(periodicity, now_ns) or self._earlier(periodicity, view)
+            )
+            return prediction_of(
+                self.job, self._told.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=False
+            )
         if (repeated := self._repeated(now_ns)) is not None:
             return repeated
         were_adapted = {id(side): side.lookout.adapted for side in (self._all, *self._ways)}
-        view, rhythm = self._look(now_ns)
+        view, periodicity = self._look(now_ns)
         adapted = were_adapted[id(self._told)]
-        rhythm = replace(rhythm, others=self._known_others(rhythm, now_ns) or self._earlier(rhythm))
-        self._last = prediction_of(self.job, self._told.settings, view, rhythm, made_at_s=now_ns / 1e9, adapted=adapted)
+        periodicity = replace(periodicity, others=self._known_others(periodicity, now_ns) or self._earlier(periodicity))
+        self._last = prediction_of(
+            self.job, self._told.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=adapted
+        )
         self._episodes.note(self._last, self._data_until_ns / 1e9)
         self._estimated_ns, self._resumed = now_ns, False
         return self._last
 
     def unlooked(self, now_ns: int) -> Prediction:
-        """Says how much was seen, without looking for a rhythm: the method is ``none``."""
+        """Says how much was seen, without looking for a period: the method is ``none``."""
         self.changed = False
         view = self._all.lookout.unlooked(now_ns)
-        nothing = prediction_of(self.job, self.settings, view, Rhythm(), made_at_s=now_ns / 1e9, adapted=False)
+        nothing = prediction_of(self.job, self.settings, view, PeriodEstimate(), made_at_s=now_ns / 1e9, adapted=False)
         return nothing.model_copy(update={"method": "none"})
 
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
         """Returns reads and writes over time, in the finest bins of which there are enough."""
         return self._all.observed.series(self.job, from_ns, to_ns)
 
-    def _look(self, now_ns: int, *, whole: bool = False) -> tuple[View, Rhythm]:
-        """Looks for a rhythm of reads and writes together, and where there is none to trust, of one of the two.
+    def _look(self, now_ns: int, *, whole: bool = False) -> tuple[SignalWindow, PeriodEstimate]:
+        """Looks for a period of reads and writes together, and where there is none to trust, of one of the two.
 
         While neither has one they are looked at in turn.
         """
-        view, rhythm = self._all.look(now_ns, self._data_until_ns, whole)
+        view, periodicity = self._all.look(now_ns, self._data_until_ns, whole)
         told, self._told = self._told, self._all
-        if rhythm.confidence > _SAME.trusted or not all(side.observed.last_ns for side in self._ways):
-            return view, rhythm
+        if periodicity.confidence > _SAME.trusted or not all(side.observed.last_ns for side in self._ways):
+            return view, periodicity
         self._turn += 1
         turn = told if told in self._ways else self._ways[self._turn % len(self._ways)] if self._ways else None
         for side in self._ways:
             if whole or side is turn:
                 other_view, other = side.look(now_ns, self._data_until_ns, whole)
-                if other.confidence > max(rhythm.confidence, _SAME.trusted):
-                    view, rhythm, self._told = other_view, other, side
-        return view, rhythm
+                if other.confidence > max(periodicity.confidence, _SAME.trusted):
+                    view, periodicity, self._told = other_view, other, side
+        return view, periodicity
 
     def _repeated(self, now_ns: int) -> Prediction | None:
         """Returns the last prediction again while nothing can have changed it.
@@ -212,37 +219,37 @@ class Predictor:
         upcoming = last.next_phase.model_copy(update={"start_s": start})
         return last.model_copy(update={"made_at_s": now_ns / 1e9, "next_phase": upcoming})
 
-    def _known_others(self, rhythm: Rhythm, now_ns: int) -> list[OtherRhythm]:
-        """Returns the further rhythms, looked for now and then, or when the main one has become another."""
-        if rhythm.period_s is None or rhythm.confidence < _SAME.trusted:
+    def _known_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
+        """Returns the further periods, looked for now and then, or when the main one has become another."""
+        if periodicity.period_s is None or periodicity.confidence < _SAME.trusted:
             self._others, self._others_of_s, self._others_age = [], 0.0, 0
             return []
-        period_s = rhythm.period_s.value
+        period_s = periodicity.period_s.value
         self._others_age += 1
-        changed = not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _SAME.rhythm
+        changed = not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _SAME.periodicity
         if changed or self._others_age >= _FOLLOWING.others:
-            self._others, self._others_of_s = self._look_for_others(rhythm, now_ns), period_s
+            self._others, self._others_of_s = self._look_for_others(periodicity, now_ns), period_s
             self._others_age = 0
         return self._others
 
-    def _earlier(self, rhythm: Rhythm, whole: View | None = None) -> list[OtherRhythm]:
-        """Returns the rhythms that a job had which has none any more; of a job that was never asked, by its signal."""
-        if rhythm.period_s is not None or self.settings.method != "tide":
+    def _earlier(self, periodicity: PeriodEstimate, whole: SignalWindow | None = None) -> list[OtherPeriod]:
+        """Returns the periods of a job that has none any more; of a job that was never predicted, by its signal."""
+        if periodicity.period_s is not None or self.settings.method != "tide":
             return []
-        ended = ended_rhythm(whole) if whole is not None else None
+        ended = ended_period(whole) if whole is not None else None
         return self._episodes.told() or ([] if ended is None else [ended])
 
-    def _look_for_others(self, rhythm: Rhythm, now_ns: int) -> list[OtherRhythm]:
-        """Looks for further rhythms at the main one's level, at a finer one too, and for earlier ones at a coarser."""
-        if rhythm.period_s is None or self.settings.method != "tide":
+    def _look_for_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
+        """Looks for further periods at the main one's level and at a finer one, and for earlier ones at a coarser."""
+        if periodicity.period_s is None or self.settings.method != "tide":
             return []
-        period_s, end_ns = rhythm.period_s.value, max(now_ns, self.last_ns)
+        period_s, end_ns = periodicity.period_s.value, max(now_ns, self.last_ns)
         observed = self._told.observed
         start_ns = observed.first_ns(end_ns)
         level = observed.resolutions.of_period(period_s)
 
-        def at(level: int) -> list[OtherRhythm]:
-            return other_rhythms(observed.view(level, now_ns, start_ns, start_ns, 0.0), period_s)
+        def at(level: int) -> list[OtherPeriod]:
+            return other_periods(observed.view(level, now_ns, start_ns, start_ns, 0.0), period_s)
 
         found = at(level)
         if level > 0 and all(each.relation != "within" for each in found):

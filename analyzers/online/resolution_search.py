@@ -1,4 +1,4 @@
-"""Where in a job's signal to look for its rhythm: at which resolution, how far back, and what else to doubt."""
+"""Where in a job's signal to look for its period: at which resolution, how far back, and what else to doubt."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..rhythm.tuning import TUNING
-from ..rhythm.view import Rhythm, View
+from ..periodicity.estimator import PeriodEstimate, SignalWindow
+from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from .job_signal import JobSignal
 from .window_policy import WindowPolicy, lasting
@@ -19,7 +19,7 @@ _FOLLOWING: Final = TUNING.following
 
 
 class _Known(Struct):
-    """The rhythm that was found last."""
+    """The period that was found last."""
 
     period_s: float
     level: int
@@ -32,7 +32,7 @@ class _Known(Struct):
 
 
 class _Rival(Struct):
-    """Another rhythm, seen once at another level."""
+    """Another period, seen once at another level."""
 
     period_s: float
     level: int
@@ -40,14 +40,15 @@ class _Rival(Struct):
 
 
 class ResolutionSearch:
-    """Remembers the rhythm that was found last, and looks where it, or another one, is to be seen.
+    """Remembers the period that was found last, and looks where it, or another one, is to be seen.
 
-    While no rhythm is known, the level that holds the whole observation is looked at, and in turn one of the finer
+    While no period is known, the level that holds the whole observation is looked at, and in turn one of the finer
     ones, which hold the newest part. The whole observation reaches from the first event of any kind until now: a window
-    that ended with the last request would hold k phases but only k - 1 periods. Once a rhythm is known, the level where
-    its period has 32 to 128 bins is looked at, and now and then another one. What another level says replaces the known
-    rhythm only when it is surer twice in a row, or the known one is gone. One that was sure and went silent is known
-    again when it goes on. ``window.WindowPolicy`` says how far back is looked. About two estimates are made at a look.
+    that ended with the last request would hold k phases but only k - 1 periods. Once a period is known, the level
+    where its period has 32 to 128 bins is looked at, and now and then another one. What another level says replaces the
+    known period only when it is surer twice in a row, or the known one is gone. One that was sure and went silent
+    is known again when it goes on. ``window.WindowPolicy`` says how far back is looked. About two estimates are made at
+    a look.
     """
 
     def __init__(self, observed: JobSignal, settings: DetectSettings) -> None:
@@ -62,40 +63,40 @@ class ResolutionSearch:
 
     @property
     def known_period_s(self) -> float | None:
-        """Period of the known rhythm."""
+        """The period that is known, s."""
         return None if self._known is None else self._known.period_s
 
     @property
     def adapted(self) -> bool:
-        """True while the window is cut to the known rhythm."""
+        """True while the window is cut to the known period."""
         return self._known is not None and self._adapted()
 
-    def look(self, now_ns: int, data_until_ns: int) -> tuple[View, Rhythm]:
-        """Returns the rhythm, and where it was seen; ``data_until_ns``: end of the newest bytes."""
-        view, rhythm, level = self._recalled(now_ns, data_until_ns) or (
+    def look(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
+        """Returns the period, and where it was seen; ``data_until_ns``: end of the newest bytes."""
+        view, periodicity, level = self._recalled(now_ns, data_until_ns) or (
             self._follow(self._known, now_ns) if self._known is not None else self._search(now_ns)
         )
-        self._know(rhythm, level)
-        return view, rhythm
+        self._know(periodicity, level)
+        return view, periodicity
 
-    def _know(self, rhythm: Rhythm, level: int) -> None:
+    def _know(self, periodicity: PeriodEstimate, level: int) -> None:
         """Remembers what was found."""
-        known, period_s = self._known, _period_s(rhythm)
+        known, period_s = self._known, _period_s(periodicity)
         if not period_s:
             self._known, self._rival, self._hits = None, None, 0
             return
         level = self._observed.resolutions.of_period(period_s, level)
-        if known is not None and abs(math.log(period_s / known.period_s)) < _SAME.rhythm:
-            surest = max(rhythm.foresight, known.surest)
+        if known is not None and abs(math.log(period_s / known.period_s)) < _SAME.periodicity:
+            surest = max(periodicity.foresight, known.surest)
             self._known = replace(known, period_s=period_s, level=level, surest=surest)
         else:
-            self._known = _Known(period_s, level, rhythm.foresight)
+            self._known = _Known(period_s, level, periodicity.foresight)
         self._hits += 1
-        if rhythm.foresight >= _SAME.sure:
+        if periodicity.foresight >= _SAME.sure:
             self._silent = None
 
-    def _recalled(self, now_ns: int, data_until_ns: int) -> tuple[View, Rhythm, int] | None:
-        """Looks whether the rhythm that was sure before a silence goes on."""
+    def _recalled(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate, int] | None:
+        """Looks whether the period that was sure before a silence goes on."""
         if self._silent is None:
             return None
         silent, until_ns = self._silent
@@ -103,51 +104,56 @@ class ResolutionSearch:
         start_ns = max(end_ns - round(_FOLLOWING.recalled * silent.period_s * 1e9), self._observed.first_ns(end_ns))
         if data_until_ns <= start_ns:
             return None
-        view, rhythm = self._observed.estimate(silent.level, now_ns, start_ns)
-        if rhythm.period_s is None or abs(math.log(rhythm.period_s.value / silent.period_s)) > _SAME.rhythm:
+        view, periodicity = self._observed.estimate(silent.level, now_ns, start_ns)
+        if (
+            periodicity.period_s is None
+            or abs(math.log(periodicity.period_s.value / silent.period_s)) > _SAME.periodicity
+        ):
             return None
         self._known = replace(silent, surest=0.0, since_ns=start_ns, silence_ns=start_ns - until_ns)
         self._silent, self._rival, self._hits = None, None, 0
-        return view, rhythm, silent.level
+        return view, periodicity, silent.level
 
     def _fell_silent(self, known: _Known, now_ns: int) -> None:
-        """Remembers a rhythm that was sure; one that lasts shorter than its silences is the inside of phases."""
+        """Remembers a period that was sure; one that lasts shorter than its silences is the inside of phases."""
         if known.surest >= _SAME.sure and now_ns - known.since_ns > known.silence_ns:
             self._silent = known, now_ns
 
-    def _search(self, now_ns: int) -> tuple[View, Rhythm, int]:
+    def _search(self, now_ns: int) -> tuple[SignalWindow, PeriodEstimate, int]:
         """Looks at the whole observation, and at one finer level in turn."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self.windows.start(self._observed.first_ns(end_ns), end_ns, hits=0, period_s=0.0)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
-        view, rhythm = self._observed.estimate(level, now_ns, start_ns)
+        view, periodicity = self._observed.estimate(level, now_ns, start_ns)
         if level == 0:
-            return view, rhythm, level
+            return view, periodicity, level
         self._turn += 1
         finer = self._turn % level
         other_view, other = self._observed.estimate(finer, now_ns, start_ns)
-        if _surer(other, rhythm) and lasting(other_view, _period_s(other)) >= _FOLLOWING.lasting:
+        if _surer(other, periodicity) and lasting(other_view, _period_s(other)) >= _FOLLOWING.lasting:
             return other_view, other, finer
-        return view, rhythm, level
+        return view, periodicity, level
 
-    def _follow(self, known: _Known, now_ns: int) -> tuple[View, Rhythm, int]:
-        """Looks at the level of the known rhythm, and now and then at another one."""
-        view, rhythm = self._estimate_known(known, now_ns)
-        if rhythm.period_s is None:
+    def _follow(self, known: _Known, now_ns: int) -> tuple[SignalWindow, PeriodEstimate, int]:
+        """Looks at the level of the known period, and now and then at another one."""
+        view, periodicity = self._estimate_known(known, now_ns)
+        if periodicity.period_s is None:
             self._fell_silent(known, now_ns)
             self._known = None
             return self._search(now_ns)
-        if self.windows.watch(view, rhythm.period_s.value):
-            view, rhythm = self._estimate_known(known, now_ns)
-            if rhythm.period_s is None:
-                return view, rhythm, known.level
+        if self.windows.watch(view, periodicity.period_s.value):
+            view, periodicity = self._estimate_known(known, now_ns)
+            if periodicity.period_s is None:
+                return view, periodicity, known.level
         self._turn += 1
         if self._rival is None and self._turn % _FOLLOWING.around:
-            return view, rhythm, known.level
-        return self._challenged(view, rhythm, known, now_ns)
+            return view, periodicity, known.level
+        return self._challenged(view, periodicity, known, now_ns)
 
-    def _challenged(self, view: View, rhythm: Rhythm, known: _Known, now_ns: int) -> tuple[View, Rhythm, int]:
-        """Looks for a rhythm of another order at another level."""
+    def _challenged(
+        self, view: SignalWindow, periodicity: PeriodEstimate, known: _Known, now_ns: int
+    ) -> tuple[SignalWindow, PeriodEstimate, int]:
+        """Looks for a period of another order at another level."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self.windows.since(self._observed.first_ns(end_ns))
         rival, self._rival = self._rival, None
@@ -156,49 +162,49 @@ class ResolutionSearch:
                 at for at in range(self._observed.resolutions.of_span(end_ns - start_ns) + 1) if at != known.level
             ]
             if not levels:
-                return view, rhythm, known.level
+                return view, periodicity, known.level
             level = levels[self._turn // _FOLLOWING.around % len(levels)]
         else:
             level = rival.level
         other_view, other = self._observed.estimate(level, now_ns, start_ns)
-        period_s, known_s = _period_s(other), _period_s(rhythm)
-        if not _surer(other, rhythm) or abs(math.log(period_s / known_s)) < math.log(_FOLLOWING.order):
-            return view, rhythm, known.level
+        period_s, known_s = _period_s(other), _period_s(periodicity)
+        if not _surer(other, periodicity) or abs(math.log(period_s / known_s)) < math.log(_FOLLOWING.order):
+            return view, periodicity, known.level
         if period_s < known_s and lasting(other_view, period_s) < _FOLLOWING.lasting:
-            return view, rhythm, known.level
-        if rival is None or abs(math.log(period_s / rival.period_s)) > _SAME.rhythm:
+            return view, periodicity, known.level
+        if rival is None or abs(math.log(period_s / rival.period_s)) > _SAME.periodicity:
             self._rival = _Rival(period_s, level, now_ns)
-            return view, rhythm, known.level
+            return view, periodicity, known.level
         if period_s < known_s and now_ns - rival.since_ns < _FOLLOWING.proof * known_s * 1e9:
             self._rival = rival
-            return view, rhythm, known.level
+            return view, periodicity, known.level
         return other_view, other, level
 
-    def unlooked(self, now_ns: int) -> View:
+    def unlooked(self, now_ns: int) -> SignalWindow:
         """Returns the whole observation."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self._observed.first_ns(end_ns)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
         return self._observed.view(level, now_ns, start_ns, start_ns, 0.0)
 
-    def whole(self, now_ns: int) -> tuple[View, Rhythm]:
-        """Looks at the whole observation; without a rhythm to trust there, at finer levels, then at the one known."""
+    def whole(self, now_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
+        """Looks at the whole observation; without a period to trust there, at finer levels, then at the one known."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self._observed.first_ns(end_ns)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
         best_view, best = self._observed.estimate(level, now_ns, start_ns, ended=True)
         for finer in range(level - 1, -1, -1):
             if best.confidence < _SAME.trusted:
-                view, rhythm = self._observed.estimate(finer, now_ns, start_ns, ended=True)
-                if _surer(rhythm, best) and lasting(view, _period_s(rhythm)) >= _FOLLOWING.lasting:
-                    best_view, best = view, rhythm
+                view, periodicity = self._observed.estimate(finer, now_ns, start_ns, ended=True)
+                if _surer(periodicity, best) and lasting(view, _period_s(periodicity)) >= _FOLLOWING.lasting:
+                    best_view, best = view, periodicity
         if best.confidence < _SAME.trusted and self._known is not None:
-            view, rhythm = self._estimate_known(self._known, now_ns)
-            if _surer(rhythm, best):
-                best_view, best = view, rhythm
+            view, periodicity = self._estimate_known(self._known, now_ns)
+            if _surer(periodicity, best):
+                best_view, best = view, periodicity
         return best_view, best
 
-    def _estimate_known(self, known: _Known, now_ns: int) -> tuple[View, Rhythm]:
+    def _estimate_known(self, known: _Known, now_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
         end_ns = max(now_ns, self._observed.last_ns)
         first_ns = max(self._observed.first_ns(end_ns), known.since_ns)
         window_ns = self.windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)
@@ -215,10 +221,12 @@ class ResolutionSearch:
         return self._settings.window == "hits" and self._hits >= self._settings.window_hits
 
 
-def _period_s(rhythm: Rhythm) -> float:
-    return 0.0 if rhythm.period_s is None else rhythm.period_s.value
+def _period_s(periodicity: PeriodEstimate) -> float:
+    return 0.0 if periodicity.period_s is None else periodicity.period_s.value
 
 
-def _surer(other: Rhythm, rhythm: Rhythm) -> bool:
+def _surer(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:
     """Tells whether the answer of a shorter stretch is to be preferred."""
-    return other.period_s is not None and (rhythm.period_s is None or other.foresight > rhythm.foresight + _SAME.surer)
+    return other.period_s is not None and (
+        periodicity.period_s is None or other.foresight > periodicity.foresight + _SAME.surer
+    )

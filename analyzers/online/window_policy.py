@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ..rhythm.phases.phases import merge, runs
-from ..rhythm.phases.regularity import last_change
-from ..rhythm.tuning import TUNING
-from ..rhythm.view import View
+from ..periodicity.estimator import SignalWindow
+from ..periodicity.phases.phases import merge, runs
+from ..periodicity.phases.regularity import last_change
+from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from .change_detectors import DETECTORS, ChangeDetector
 
@@ -21,20 +21,20 @@ Floats = npt.NDArray[np.float64]
 
 
 class WindowPolicy:
-    """Says from when on the signal belongs to the present rhythm.
+    """Says from when on the signal belongs to the present period.
 
     ``hits`` is the last ``window_periods`` periods once ``window_hits`` predictions in a row had one ([FTIO]),
     ``whole`` all, ``fixed`` the last ``window_s`` seconds, ``flushes`` what the last ``window_flushes`` flushes
     brought, ``change`` all since the last change that the chosen detector found in the intervals between phases.
 
-    Whatever the window, it does not reach back over a clear change of rhythm: three intervals or more that are half as
-    long again, or as short, as those before them.
+    Whatever the window, it does not reach back over a clear change of period: three intervals or more that are
+    half as long again, or as short, as those before them.
     """
 
     def __init__(self, settings: DetectSettings) -> None:
         self._settings = settings
         self.changed_ns: int | None = None
-        """Since when the present rhythm goes on; None where no other one was before."""
+        """Since when the present period goes on; None where no other one was before."""
         self._flushes: deque[tuple[int, int]] = deque(maxlen=settings.window_flushes)
         self._detector: ChangeDetector = DETECTORS[settings.change_detector]()
         self._fed_s = 0.0
@@ -76,7 +76,7 @@ class WindowPolicy:
                 return max(first_ns, self._flushes[0][0])
         return first_ns
 
-    def watch(self, view: View, period_s: float) -> bool:
+    def watch(self, view: SignalWindow, period_s: float) -> bool:
         """Looks at the phases of a view; returns whether a change was found, so that the view reaches back too far."""
         starts = view.start_s + onsets(view.bandwidth, period_s / view.bin_s) * view.bin_s
         intervals = starts[1:] - starts[:-1]
@@ -123,7 +123,7 @@ def onsets(bandwidth: Floats, period: float) -> Floats:
 
 
 def clear_change(intervals: Floats) -> int:
-    """Returns the number of the first interval of a new rhythm; 0 where there is none beyond doubt.
+    """Returns the number of the first interval of a new period; 0 where there is none beyond doubt.
 
     Three intervals show it, and they are longer or shorter by more than half: this cut is for good. Estimators, which
     cut anew each time, see a change earlier (``phases.last_change``).
@@ -135,7 +135,7 @@ def clear_change(intervals: Floats) -> int:
     return at if abs(math.log(new / old)) > math.log(_FOLLOWING.changed) else 0
 
 
-def lasting(view: View, period_s: float) -> float:
+def lasting(view: SignalWindow, period_s: float) -> float:
     """Returns the share of a view in which phases follow one another at a period."""
     period = period_s / view.bin_s
     intervals = np.diff(onsets(view.bandwidth, period))

@@ -1,4 +1,4 @@
-"""All analyzers that follow a job besides its rhythm. A new one is a line here."""
+"""All analyzers that follow a job besides its period. A new one is a line here."""
 
 from __future__ import annotations
 

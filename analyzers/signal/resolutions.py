@@ -1,4 +1,4 @@
-"""At which of several bin lengths a rhythm is looked for.
+"""At which of several bin lengths a period is looked for.
 
 Level l has bins of ``bin_ns * 4**l`` and as many of them as level 0, so that each reaches back four times as far as the
 one before. At 10 ms, 2048 bins and 9 levels these are 20 s to 15 days, for periods from 0.05 s to days.

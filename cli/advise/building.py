@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ...analyzers.advice.settings import AdviceSettings
 from ...analyzers.advice.update import AdviceAnalyzer
 from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
-from ...analyzers.offline.analyses import Wanted, analyse
+from ...analyzers.offline.detection import AnalysisOptions, analyse
 from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
 from ...events import EventBatch, concatenate
@@ -19,7 +19,7 @@ _MOST_ROWS = 2**20
 
 
 def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -> Advice:
-    """Judges a trace: the analyzer of running jobs, and the rhythm of the whole.
+    """Judges a trace: the analyzer of running jobs, and the period of the whole.
 
     Args:
         trace: what was read.
@@ -34,5 +34,5 @@ def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -
     if lacks_depth(chunk for _, chunk in trace.chunks):
         in_order = lambda batches: iter([nested_by_time(concatenate(list(batches)))])  # noqa: E731
     take_in(analyzer, trace, context.names, in_order=in_order, what="judging")
-    rhythm = analyse(trace.batches(), DetectSettings(), job, Wanted(), trace.apart).prediction
-    return analyzer.frozen()(rhythm)
+    periodicity = analyse(trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.apart).prediction
+    return analyzer.frozen()(periodicity)

@@ -25,7 +25,7 @@ estimates hold.
 
 FILEs are taken together as one run, in any format that `iotide detect` reads; archives of `iotide run` have the most
 to go by. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its aggregator, and the answer is that of
-`GET /api/v1/jobs/JOB/advice`. The rhythm of checkpoints is judged by --mtbf.
+`GET /api/v1/jobs/JOB/advice`. The period of checkpoints is judged by --mtbf.
 
 \b
 Examples:

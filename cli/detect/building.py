@@ -1,4 +1,4 @@
-"""Makes the report of finished traces' rhythm."""
+"""Makes the report of finished traces' period."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ...analyzers.offline.analyses import Wanted, analyse
+from ...analyzers.offline.detection import AnalysisOptions, analyse
 from ...analyzers.offline.members import Beside
 from ...analyzers.offline.requests import Batches
 from ...analyzers.settings import DetectSettings
@@ -17,9 +17,9 @@ from ..traces.trace_reading import Trace, name_of
 
 
 class Detected(NamedTuple):
-    """What was found, and for pictures the events of those who have the rhythm and the rhythms of others.
+    """What was found, and for pictures the events of those who have the period and the periods of others.
 
-    ``own`` is None where the rhythm is of all.
+    ``own`` is None where the period is of all.
     """
 
     report: DetectionReport
@@ -31,7 +31,7 @@ def report_of(
     paths: Sequence[Path],
     trace: Trace,
     settings: DetectSettings,
-    wanted: Wanted,
+    wanted: AnalysisOptions,
     span_ns: tuple[int, int] | None = None,
 ) -> Detected:
     """Finds the period in a trace.

@@ -38,7 +38,7 @@ Examples:
   iotide detect --method reference --sampling point --mode write 8.jsonl    # FTIO's own answer
   iotide detect --method reference --outlier dbscan --autocorrelation 8.jsonl
 
-Exit status: 0 analysed (also when there is no rhythm), 1 the work failed, 2 bad usage or nothing could be read.
+Exit status: 0 analysed (also when there is no period), 1 the work failed, 2 bad usage or nothing could be read.
 What could not be read of the input is named, and the rest is used: that is no failure.
 """
 _MOMENT_HELP: Final = "seconds from its first event, Unix seconds, or a date such as 2024-11-07T12:00:00"
@@ -124,7 +124,7 @@ def command(
     all_modes = detection["mode"] == "all"
     if all_modes:
         detection["mode"] = "both"
-    from ...analyzers.offline.analyses import Wanted
+    from ...analyzers.offline.detection import AnalysisOptions
     from ...analyzers.settings import DetectSettings
     from ..traces.trace_reading import read_and_tell
     from .building import report_of
@@ -135,7 +135,7 @@ def command(
     trace = _window(trace, since, until)
     if settings.method == "reference" and given("frequency") and settings.sampling_frequency_hz is None:
         settings = _as_reference_samples(trace, settings)
-    wanted = Wanted(autocorrelation, strongest or 0, wavelet, all_modes)
+    wanted = AnalysisOptions(autocorrelation, strongest or 0, wavelet, all_modes)
     report, own, beside = report_of(files, trace, settings, wanted, span_ns)
     if by is not None:
         grouping = _grouped(trace, settings, by, top or _TOP)
@@ -181,7 +181,7 @@ def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSetti
     """Chooses the sampling frequency by the reference's rule."""
     import numpy as np
 
-    from ...analyzers.rhythm.estimators.reference import automatic_frequency
+    from ...analyzers.periodicity.estimators.ftio_reference import automatic_frequency
     from ...analyzers.signal.selection import counted_columns
 
     columns = [counted_columns(batch, types, settings.mode) for batch, types in trace.batches()]

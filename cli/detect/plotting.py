@@ -45,7 +45,7 @@ def with_replay(
     Raises:
         ConfigError: the settings are fit for finished traces only.
     """
-    from ...analyzers.offline.panels import replay_of
+    from ...analyzers.offline.plot_data import replay_of
 
     replay = replay_of(batches, settings, report.prediction, every_s=every_s)
     return report.model_copy(update={"analysis": report.analysis.model_copy(update={"replay": replay})})
@@ -62,12 +62,12 @@ def write_picture(
 ) -> None:
     """Draws a trace into a file, which appears when it is complete.
 
-    ``own`` are the events that the rhythm is of, ``beside`` the rhythms of others.
+    ``own`` are the events that the period is of, ``beside`` the periods of others.
 
     Raises:
         click.ClickException: the file cannot be written.
     """
-    from ...analyzers.offline.panels import panels_of
+    from ...analyzers.offline.plot_data import panels_of
 
     replayed = report.analysis.replay
     panels = panels_of(batches, settings, report.prediction, every_s=every_s, replayed=replayed, own=own, beside=beside)

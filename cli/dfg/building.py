@@ -16,7 +16,7 @@ from ...analyzers.dfg.settings import DfgSettings
 from ...analyzers.dfg.sizes import sizes_of
 from ...analyzers.dfg.spec.cases import Cases
 from ...analyzers.dfg.spec.filters import Filter, Selector
-from ...analyzers.dfg.spec.view import View
+from ...analyzers.dfg.spec.graph_definition import GraphDefinition
 from ...analyzers.dfg.update import DfgAnalyzer
 from ...analyzers.pipeline.graph_steps import GraphColumns, graph_columns, let_through
 from ...analyzers.pipeline.numbering import JobNames
@@ -77,7 +77,7 @@ class Selection:
                 yield Part(part.stream, part.batch.select(rows), part.case[rows])
 
 
-def select(trace: Trace, view: View) -> Selection:
+def select(trace: Trace, view: GraphDefinition) -> Selection:
     """Applies the filter of a view to a trace."""
     names = JobNames(MOST_CALLS, MOST_FILES)
     cases, mapper = Cases(view.case), Mapper(view.mapping)
@@ -101,7 +101,7 @@ def select(trace: Trace, view: View) -> Selection:
     return Selection(names, cases, mapper, Again(parts), kept, start_ns, trace.events - kept)
 
 
-def graph_of(selection: Selection, view: View, job: str, most_held: int = _MOST_HELD) -> Graph:
+def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: int = _MOST_HELD) -> Graph:
     """Makes the graph of some events, all cases ended; of more than ``most_held`` they are sorted on disk."""
     analyzer = DfgAnalyzer(
         _SETTINGS.model_copy(update={"mapping": view.mapping.text, "case": view.case, "filter": view.filter.text})

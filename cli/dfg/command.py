@@ -14,7 +14,7 @@ from ..common.grouped_help import SectionCommand, SectionOption
 from ..common.input_problems import listed, not_carried
 
 if TYPE_CHECKING:
-    from ...analyzers.dfg.spec.view import View
+    from ...analyzers.dfg.spec.graph_definition import GraphDefinition
     from ...results.dfg import Graph, GraphReport
     from .output import Colour
 
@@ -154,8 +154,8 @@ def command(
     """Reads, makes the graph, compares, shows."""
     from ..traces.trace_reading import name_of, read_and_tell
     from .comparing import comparison_of, files_and_sides, graph_of_traces, outlier_of
-    from .kept import report_of_graphs
     from .output import check_targets, write_log
+    from .saved_graphs import report_of_graphs
 
     paths, sides = files_and_sides([Path(name) for name in files], compare)
     if not files and not compare:
@@ -241,7 +241,7 @@ def _view_of_graph(
     sites: dict[str, str],
     *,
     with_events: bool,
-) -> View:
+) -> GraphDefinition:
     """Returns what a graph is a graph of.
 
     Raises:
@@ -273,14 +273,14 @@ def _sites(given: tuple[str, ...]) -> dict[str, str]:
     return sites
 
 
-def _view(mapping: str, case: str | None, filters: tuple[str, ...], sites: dict[str, str]) -> View:
+def _view(mapping: str, case: str | None, filters: tuple[str, ...], sites: dict[str, str]) -> GraphDefinition:
     from dataclasses import replace
 
     from ...analyzers.dfg.spec.cases import parse_case
     from ...analyzers.dfg.spec.filters import Filter
-    from ...analyzers.dfg.spec.view import View
+    from ...analyzers.dfg.spec.graph_definition import GraphDefinition
 
-    view = View.parse(mapping, sites=sites, read=_rules)
+    view = GraphDefinition.parse(mapping, sites=sites, read=_rules)
     if case is not None:
         view = replace(view, case=parse_case(case))
     declared = Filter.parse(" ".join(filters), sites)

@@ -14,7 +14,7 @@ import click
 
 if TYPE_CHECKING:
     from ...analyzers.dfg.spec.filters import Filter
-    from ...analyzers.dfg.spec.view import View
+    from ...analyzers.dfg.spec.graph_definition import GraphDefinition
     from ...results.dfg import Comparison, Graph, Outlier
     from .building import Selection
 
@@ -65,7 +65,7 @@ def files_and_sides(
 
 
 def comparison_of(
-    base: Selection, view: View, sides: tuple[SideText, SideText], declared: tuple[Filter, Filter], job: str
+    base: Selection, view: GraphDefinition, sides: tuple[SideText, SideText], declared: tuple[Filter, Filter], job: str
 ) -> tuple[Selection, Graph, Comparison]:
     """Compares two sides of a selection.
 
@@ -101,7 +101,7 @@ def comparison_of(
     return both, graph_of(union, view, job), compare(green, red, sides[0].text, sides[1].text)
 
 
-def outlier_of(graph: Graph, patterns: Sequence[str], view: View, format_name: str | None) -> Outlier:
+def outlier_of(graph: Graph, patterns: Sequence[str], view: GraphDefinition, format_name: str | None) -> Outlier:
     """Tells how far a run is from earlier ones.
 
     Raises:
@@ -109,7 +109,7 @@ def outlier_of(graph: Graph, patterns: Sequence[str], view: View, format_name: s
     """
     from ...analyzers.dfg.compare import outlier
     from ..common.progress import step_progress
-    from .kept import check_alike, kept_graph, names_of
+    from .saved_graphs import check_alike, kept_graph, names_of
 
     names: list[str] = []
     for pattern in patterns:
@@ -126,7 +126,7 @@ def outlier_of(graph: Graph, patterns: Sequence[str], view: View, format_name: s
     return outlier(graph, graphs, names)
 
 
-def graph_of_traces(names: Sequence[str], view: View, format_name: str | None) -> Graph:
+def graph_of_traces(names: Sequence[str], view: GraphDefinition, format_name: str | None) -> Graph:
     """Returns the graph of traces together."""
     from ..traces.trace_reading import name_of, read_and_tell
     from .building import graph_of, select

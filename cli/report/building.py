@@ -9,7 +9,7 @@ from ...analyzers.heat_map.settings import HeatMapSettings
 from ...analyzers.heat_map.update import HeatMapAnalyzer
 from ...analyzers.layers.intake.time_nesting import lacks_depth, nested_by_time
 from ...analyzers.layers.report.report import Cut
-from ...analyzers.offline.analyses import Wanted, analyse
+from ...analyzers.offline.detection import AnalysisOptions, analyse
 from ...analyzers.online.predictor import Predictor
 from ...analyzers.pipeline.analysis_queue import Taken
 from ...analyzers.pipeline.contract import Analyzer, JobContext
@@ -79,7 +79,7 @@ def material_of(trace: Trace, job: str) -> Material:
     nested = (lambda batches: iter([nested_by_time(concatenate(list(batches)))])) if by_time else None
     take_in(together, trace, context.names, in_order=nested, what="analysing")
     together.settle()
-    prediction = analyse(trace.batches(), DetectSettings(), job, Wanted(), trace.apart).prediction
+    prediction = analyse(trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.apart).prediction
     first_ns, last_ns = trace.span_ns
     findings = Findings(
         layers=layers.report(_CUT, "time" if by_time else None),

@@ -1,4 +1,4 @@
-"""``iotide run``: traces a command, shows its rhythm live, leaves a report."""
+"""``iotide run``: traces a command, shows its period live, leaves a report."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..common.naming import JobName, default_job, safe_name
 from ..common.options import detection_options
 from ..common.tracer_options import settings_of, tracer_options
 
-_HELP = """Trace CMD and show its I/O rhythm while it runs.
+_HELP = """Trace CMD and show its I/O periodicity while it runs.
 
 CMD is any program: a script, mpirun, a shell pipeline in `sh -c`. It runs unmodified, with your terminal, input and
 output; iotide writes to standard error only. A collector and an aggregator run beside it; nothing needs to be

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ...clients.advice_text import first_line, moved_line, spent_line
-from ...clients.headline import further_rhythms, other_text
-from ...clients.lines import prediction_line
+from ...clients.headline import further_periods, other_text
+from ...clients.prediction_text import prediction_line
 from ...clients.terminal.live_view import LiveView, open_view
 from ...clients.units import byte_text, duration_text, mapped_text, not_counted_text
 from ...collectors.sources.preload.relay import RelayedSource
@@ -224,7 +224,7 @@ def _advice_of(session: JobSession, run_s: float) -> Advice | None:
 
 
 def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | None) -> None:
-    """Says what a run did: who spends its time in I/O, what moved, its rhythm, what to change, what is missing."""
+    """Says what a run did: who spends its time in I/O, what moved, its period, what to change, what is missing."""
     job = summary.job
     took = duration_text(summary.ended_at_s - summary.started_at_s)
     _say(
@@ -240,7 +240,7 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
         _say(moved_line(advice))
     if (prediction := summary.prediction) is not None:
         _say(f"whole run: {prediction_line(prediction.model_copy(update={'next_phase': None}), with_job=False)}")
-        for other in further_rhythms(prediction):
+        for other in further_periods(prediction):
             _say(f"whole run: {other_text(other, prediction.window.start_s)}")
     if advice is not None:
         _say(first_line(advice))
@@ -313,7 +313,7 @@ def _aggregator_settings(plan: RunPlan) -> AggregatorSettings:
         linger_s=float("inf"),
         end_after_s=float("inf"),
         history=100_000,
-        short_jobs_share=1.0,  # there is one job, whose rhythm is what the user came for
+        short_jobs_share=1.0,  # there is one job, whose period is what the user came for
         detect=plan.detect,
         archive=_archive_settings(plan),
     )

@@ -16,17 +16,17 @@ from ...analyzers.offline.trace import examine
 from ...analyzers.settings import DetectSettings
 from ...clients.job_fetch import fetch, fetch_of_all, is_address
 from ...clients.schedulers.fluid import Job
-from ...clients.schedulers.observed import each_rhythm, job_of_phases, job_of_prediction
+from ...clients.schedulers.observed import each_period, job_of_phases, job_of_prediction
 from ...events import InputError
 from ...results.models import JobList, Prediction
-from ...results.panels import PhaseColumns, TraceSignal
+from ...results.plot_data import PhaseColumns, TraceSignal
 from ..common.naming import unique_name
 from ..traces.trace_reading import read_and_tell
 
 Start = Literal["recorded", "together", "random"]
 _ITERATIONS: Final = 20
 _PAUSE_BINS: Final = 3
-"""Without a rhythm, bursts that are nearer to one another are one phase."""
+"""Without a period, bursts that are nearer to one another are one phase."""
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
     """
     real = RealJobs()
     predictions = [
-        each for source in sources if is_address(source) for told in _predictions(source) for each in each_rhythm(told)
+        each for source in sources if is_address(source) for told in _predictions(source) for each in each_period(told)
     ]
     for source in sources:
         if not is_address(source):

@@ -1,1 +1,1 @@
-"""How a rhythm that was found is shown: text, pictures, a page."""
+"""How a period that was found is shown: text, pictures, a page."""

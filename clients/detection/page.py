@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from ...results.analysis import DetectionReport
-from ...results.panels import Panels
-from ..headline import NO_LINE, further_rhythms, headline_of, other_text, weight_text, who_text
+from ...results.plot_data import PlotData
+from ..headline import NO_LINE, further_periods, headline_of, other_text, weight_text, who_text
 from ..templating import page_template
 from ..units import not_counted_text
-from .page_rhythms import rhythm_rows
+from .page_periods import period_rows
 from .pictures_page import embed, library
 from .replay_text import replay_sentences
 
 
-def render_detection(report: DetectionReport, panels: Panels) -> str:
+def render_detection(report: DetectionReport, panels: PlotData) -> str:
     """Renders the page; the scripts and elements of the pictures are inserted as they are, all else is escaped.
 
     Raises:
@@ -26,11 +26,11 @@ def render_detection(report: DetectionReport, panels: Panels) -> str:
         report=report,
         prediction=panels.prediction,
         told=headline_of(panels.prediction, report.start_s),
-        further=further_rhythms(panels.prediction),
+        further=further_periods(panels.prediction),
         left=not_counted_text(report.not_counted),
         no_line=NO_LINE,
         whose="" if of_all or panels.prediction.who is None else who_text(panels.prediction.who),
-        rhythms=rhythm_rows(panels, report.start_s),
+        periods=period_rows(panels, report.start_s),
         phases=len(panels.phases),
         replay=panels.replay,
         validity=panels.validity,

@@ -1,4 +1,4 @@
-"""What pictures of a rhythm share, whichever library draws them: coarsening, ticks, and the curves to be drawn."""
+"""What pictures of a period share, whichever library draws them: coarsening, ticks, and the curves to be drawn."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from ...results.analysis import WaveletView
 from ...results.models import Estimate, Frequency, Prediction, Who
-from ...results.panels import Floats, Panels, PhaseColumns, TraceSignal
+from ...results.plot_data import Floats, PhaseColumns, PlotData, TraceSignal
 from ..charts import BESIDE
 from ..headline import who_text
 from ..units import duration_text
@@ -158,7 +158,7 @@ def _dominant(prediction: Prediction) -> Frequency | None:
     return min(prediction.dominant, key=lambda row: abs(row.frequency_hz - 1 / period.value))
 
 
-def picture_end_s(panels: Panels) -> float:
+def picture_end_s(panels: PlotData) -> float:
     """Returns where the time axis ends: at the trace's end, or with the phase that is expected next."""
     upcoming = panels.prediction.next_phase
     end = panels.signal.end_s
@@ -168,7 +168,7 @@ def picture_end_s(panels: Panels) -> float:
 
 
 class Strip(Struct, frozen=True, eq=False):
-    """Where the phases of a rhythm beside the main one are marked: a strip below the upper edge.
+    """Where the phases of a period beside the main one are marked: a strip below the upper edge.
 
     Attributes:
         phases: its phases.
@@ -185,8 +185,8 @@ class Strip(Struct, frozen=True, eq=False):
     high: float
 
 
-def strips_of(panels: Panels) -> list[Strip]:
-    """Returns a strip for each rhythm beside the main one."""
+def strips_of(panels: PlotData) -> list[Strip]:
+    """Returns a strip for each period beside the main one."""
     return [
         Strip(each.phases, phase_label(each.other.who), BESIDE[at % len(BESIDE)], 0.91 - 0.05 * at, 0.945 - 0.05 * at)
         for at, each in enumerate(panels.beside)
@@ -198,7 +198,7 @@ def phase_label(who: Who | None) -> str:
     return "phase" if who is None else f"phase, {who_text(who)}"
 
 
-def latest_s(panels: Panels) -> float | None:
+def latest_s(panels: PlotData) -> float | None:
     """Returns where the latest phases begin; None where it has so few that all can be seen."""
     phases, period = panels.phases, panels.prediction.period_s
     if period is None or len(phases) <= 1.5 * _LATEST_PHASES:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...events.errors import UnavailableError
 from ...results.models import Estimate, NextPhase, Prediction
-from ...results.panels import Panels
+from ...results.plot_data import PlotData
 from ..charts import PHASE, READ, SOFT, WRITE, Unit, rate_unit, time_unit
 from .picture_data import Steps, period_ticks, picture_end_s, tick_text
 
@@ -115,7 +115,7 @@ def use_time_ticks(axis: Axis, shortest_s: float, longest_s: float) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def share_time(axes: Axes, panels: Panels, unit: Unit) -> None:
+def share_time(axes: Axes, panels: PlotData, unit: Unit) -> None:
     """Lets a time axis reach over the whole trace."""
     span = max(picture_end_s(panels) - panels.signal.start_s, panels.signal.bin_s)
     axes.set_xlim(-0.01 * span / unit.factor, 1.01 * span / unit.factor)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...events.errors import UnavailableError
 from ...results.analysis import WaveletView
-from ...results.panels import Floats, Panels, Positions, SpectrumColumns
+from ...results.plot_data import Floats, PlotData, Positions, SpectrumColumns
 from ..charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_unit, time_unit
 from ..units import duration_text
 from .picture_data import (
@@ -45,7 +45,7 @@ def library() -> str:
     return str(Resources(mode="inline", components=["bokeh"], log_level="error").render())
 
 
-def embed(panels: Panels) -> tuple[str, dict[str, str]]:
+def embed(panels: PlotData) -> tuple[str, dict[str, str]]:
     """Draws the panels that have something to show.
 
     Those over time zoom together.
@@ -85,7 +85,7 @@ def embed(panels: Panels) -> tuple[str, dict[str, str]]:
     return str(script), dict(divisions)
 
 
-def _signal(panels: Panels, zero: float, unit: Unit, limits: Range1d, since_s: float | None) -> Any:
+def _signal(panels: PlotData, zero: float, unit: Unit, limits: Range1d, since_s: float | None) -> Any:
     signal, prediction, phases = panels.signal, panels.prediction, panels.phases
     begin_s = signal.start_s if since_s is None else since_s
     steps = steps_of(signal, _MOST_STEPS, from_s=begin_s)
@@ -160,7 +160,7 @@ def _area(plot: Any, edges: Floats, below: Floats, above: Floats, colour: str, a
             plot.varea_step("x", "y1", "y2", source=ColumnDataSource(columns), step_mode="after", **style)
 
 
-def _spectrum(panels: Panels) -> Any:
+def _spectrum(panels: PlotData) -> Any:
     spectrum, prediction = panels.spectrum, panels.prediction
     frequency, power = spectrum.frequency_hz, spectrum.power
     top = float(power.max()) or 1.0
@@ -196,7 +196,7 @@ def _dots(plot: Any, spectrum: SpectrumColumns, bins: Positions, colour: str, la
     return plot.scatter("x", "y", source=source, color=colour, size=8, legend_label=label)
 
 
-def _autocorrelation(panels: Panels) -> Any:
+def _autocorrelation(panels: PlotData) -> Any:
     lags, values, period = panels.spectrum.lag_s, panels.spectrum.autocorrelation, panels.prediction.period_s
     seen = float(lags[-1])
     if period is not None:
@@ -213,7 +213,7 @@ def _autocorrelation(panels: Panels) -> Any:
     return plot
 
 
-def _wavelet(panels: Panels, view: WaveletView, unit: Unit, together: Range1d) -> Any:
+def _wavelet(panels: PlotData, view: WaveletView, unit: Unit, together: Range1d) -> Any:
     """Draws amplitude over time and period; evenly spaced rows of a logarithmic axis are an image's."""
     zero, validity = panels.signal.start_s, panels.validity
     rows = seen_periods(view, panels.prediction.period_s)

@@ -35,7 +35,7 @@ def _steps_source(replay: Replay, zero: float, unit: Unit) -> ColumnDataSource:
         "begin": [(row.window.start_s - zero) / unit.factor for row in rows],
         "end": [(row.window.end_s - zero) / unit.factor for row in rows],
         "length": [max(row.window.end_s - row.window.start_s, 1e-9) for row in rows],
-        "adapted": ["cut to the rhythm" if row.window.adapted else "all that was seen" for row in rows],
+        "adapted": ["cut to the period" if row.window.adapted else "all that was seen" for row in rows],
         "period": [nan if row is None else row.value for row in periods],
         "low": [nan if row is None else row.low for row in periods],
         "high": [nan if row is None else row.high for row in periods],

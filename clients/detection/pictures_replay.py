@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...events.errors import UnavailableError
-from ...results.panels import Panels
+from ...results.plot_data import PlotData
 from ...results.replay import Replay
 from ..charts import MISS, SOFT, WRITE, time_unit
 from .picture_data import MOST_BARS, picture_end_s
@@ -19,7 +19,7 @@ except ImportError as error:
     raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
 
 
-def draw_windows(axes: Axes, replay: Replay, panels: Panels) -> None:
+def draw_windows(axes: Axes, replay: Replay, panels: PlotData) -> None:
     """Draws each prediction's window, coloured by confidence.
 
     A few are bars from start to end, below each other in the order in which they were made. Many are their lengths at
@@ -37,7 +37,7 @@ def draw_windows(axes: Axes, replay: Replay, panels: Panels) -> None:
     share_time(axes, panels, unit)
     if len(rows) <= MOST_BARS:
         axes.hlines(made, begin, end, colors=colours, linewidth=min(90 / len(rows), 5.0))
-        axes.plot(begin[adapted], made[adapted], "|", color=MISS, markersize=5, label="cut to the rhythm")
+        axes.plot(begin[adapted], made[adapted], "|", color=MISS, markersize=5, label="cut to the period")
         axes.set_ylabel(f"predicted at, {unit.name}", fontsize="small")
         axes.invert_yaxis()
     else:
@@ -51,7 +51,7 @@ def draw_windows(axes: Axes, replay: Replay, panels: Panels) -> None:
             markersize=5,
             mfc="none",
             mew=0.6,
-            label="cut to the rhythm",
+            label="cut to the period",
         )
         axes.set_yscale("log")
         axes.set_ylim(float(length.min()) / 1.5, float(length.max()) * 1.5)
@@ -66,7 +66,7 @@ def draw_windows(axes: Axes, replay: Replay, panels: Panels) -> None:
     write_note(axes, "windows of the replay")
 
 
-def draw_settling(axes: Axes, replay: Replay, panels: Panels) -> None:
+def draw_settling(axes: Axes, replay: Replay, panels: PlotData) -> None:
     """Draws period and confidence of each prediction."""
     unit = time_unit(picture_end_s(panels) - panels.signal.start_s)
     plot_history(axes, [step.prediction for step in replay.steps], panels.signal.start_s, unit)
@@ -74,7 +74,7 @@ def draw_settling(axes: Axes, replay: Replay, panels: Panels) -> None:
     write_note(axes, "period and confidence as they came")
 
 
-def draw_truth(axes: Axes, replay: Replay, panels: Panels) -> None:
+def draw_truth(axes: Axes, replay: Replay, panels: PlotData) -> None:
     """Draws predicted less true start with its interval, as a share of the period."""
     assert replay.period_s is not None  # noqa: S101
     zero = panels.signal.start_s

@@ -12,7 +12,7 @@ import numpy as np
 from ...events.errors import UnavailableError
 from ...results.analysis import DetectionReport, WaveletView
 from ...results.models import Prediction
-from ...results.panels import Panels, PhaseColumns, SpectrumColumns
+from ...results.plot_data import PhaseColumns, PlotData, SpectrumColumns
 from ..charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
 from ..headline import headline_text
 from ..units import duration_text
@@ -46,7 +46,7 @@ _DPI: Final = 110
 Draw = Callable[[Axes], None]
 
 
-def picture_of(panels: Panels, title: str, file_format: Literal["png", "svg"]) -> bytes:
+def picture_of(panels: PlotData, title: str, file_format: Literal["png", "svg"]) -> bytes:
     """Draws all panels of a trace, one below the other.
 
     Args:
@@ -76,7 +76,7 @@ def title_of(report: DetectionReport) -> str:
     return f"{name}: {headline_text(prediction)}, {report.events:,} events"
 
 
-def _rows(panels: Panels) -> list[tuple[float, Draw]]:
+def _rows(panels: PlotData) -> list[tuple[float, Draw]]:
     """Returns height in inches and drawing of each panel that has something to show."""
     if not panels.signal.total.any():
         return [(0.8, _nothing)]
@@ -103,7 +103,7 @@ def _nothing(axes: Axes) -> None:
     axes.text(0.5, 0.5, "no read or write in this trace counts towards a bandwidth", ha="center", va="center")
 
 
-def _signal(axes: Axes, panels: Panels, since_s: float | None) -> None:
+def _signal(axes: Axes, panels: PlotData, since_s: float | None) -> None:
     """Draws the bandwidth, of the latest phases or of the whole trace (then with the wave only if phases are few)."""
     signal, prediction = panels.signal, panels.prediction
     end = picture_end_s(panels)
@@ -212,7 +212,7 @@ def _autocorrelation(axes: Axes, spectrum: SpectrumColumns, prediction: Predicti
     write_note(axes, "autocorrelation")
 
 
-def _wavelet(axes: Axes, view: WaveletView, panels: Panels) -> None:
+def _wavelet(axes: Axes, view: WaveletView, panels: PlotData) -> None:
     """Draws power over time and period, and when the period that was found was there."""
     zero = panels.signal.start_s
     unit = time_unit(picture_end_s(panels) - zero)

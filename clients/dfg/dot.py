@@ -8,7 +8,7 @@ from typing import Final
 
 from ..graphviz import BACKSLASH, quoted
 from .layout import Layout
-from .look import END, START, Edge, Node, Scene
+from .scene import END, START, Edge, Node, Scene
 
 _FONT: Final = "Helvetica,Arial,sans-serif"
 _POINTS_A_PIXEL: Final = 0.75

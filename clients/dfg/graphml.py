@@ -7,7 +7,7 @@ from typing import Final
 
 from ...results.dfg import Comparison, Graph
 from .labels import key_of, printable
-from .look import END, START, Relation
+from .scene import END, START, Relation
 
 _SPACE: Final = "http://graphml.graphdrawing.org/xmlns"
 _NODE_FIELDS: Final = {

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from .layers import place_in_layers
-from .look import END, START, Node, Scene
+from .layering import place_in_layers
+from .scene import END, START, Node, Scene
 
 LINE_HEIGHT: Final = 16.0
 _LETTER: Final = 6.6

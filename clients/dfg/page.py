@@ -10,8 +10,8 @@ from ...results.dfg import Comparison, Graph
 from ..templating import page_template
 from .colours import Paint
 from .layout import LINE_HEIGHT, Layout, place
-from .look import Colour, Node, Scene, scene_of
 from .routes import Route, routes_of
+from .scene import Colour, Node, Scene, scene_of
 
 MOST_ACTIVITIES: Final = 120
 MOST_EDGES: Final = 400

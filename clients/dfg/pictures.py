@@ -10,8 +10,8 @@ from ..graphviz import drawn
 from .dot import dot_of
 from .graphml import graphml_of
 from .layout import Layout, place
-from .look import MOST_ACTIVITIES, MOST_EDGES, Colour, scene_of
 from .page import page_of
+from .scene import MOST_ACTIVITIES, MOST_EDGES, Colour, scene_of
 
 Form = Literal["dot", "svg", "png", "html", "json", "graphml"]
 FORMS: Final[tuple[Form, ...]] = get_args(Form)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .layout import Box, Layout
-from .look import Edge, Scene
+from .scene import Edge, Scene
 
 Point = tuple[float, float]
 

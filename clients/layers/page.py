@@ -12,8 +12,8 @@ import jinja2
 from ...results.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
 from ..layer_words import caller_name, layer_name, time_text
 from ..templating import page_template
+from .labels import fate_text, foremost, nesting_text, notes, scope_text
 from .lanes import COLOURS, WIDTH, Bar, axis_of, lanes_of, ticks_of
-from .words import fate_text, foremost, nesting_text, notes, scope_text
 
 MOST_NODES: Final = 80
 MOST_FILES: Final = 40

@@ -12,7 +12,7 @@ from ...results.layers import Account, FileLayers, HandleNode, Layers, LayersRep
 from ..layer_words import caller_name, layer_name, time_text
 from ..tables import counted, print_table, shown, shown_files, table_of
 from ..units import byte_text
-from .words import fate_text, foremost, nesting_text, notes, scope_text
+from .labels import fate_text, foremost, nesting_text, notes, scope_text
 
 
 def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:

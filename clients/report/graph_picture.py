@@ -9,8 +9,8 @@ from typing import Final
 
 from ...results.dfg import Graph
 from ..dfg.layout import LINE_HEIGHT, Box, place
-from ..dfg.look import START, Node, Scene, scene_of
 from ..dfg.routes import Route, routes_of
+from ..dfg.scene import START, Node, Scene, scene_of
 
 _MOST_EDGES: Final = 24
 _MARGIN: Final = 36.0

@@ -121,5 +121,5 @@ def _files(job: JobDetail) -> str:
 
 
 def headline(subject: Subject) -> Headline:
-    """Returns what is said first of the rhythm."""
+    """Returns what is said first of the period."""
     return headline_of(subject.prediction)

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from ...results.models import Estimate, Prediction, SignalSeries
-from ...results.panels import TraceSignal
+from ...results.plot_data import TraceSignal
 from ..charts import PHASE, READ, WRITE, Unit, rate_unit, time_unit
 from ..detection.picture_data import crests_s, steps_of
 from ..svg_chart import Chart

@@ -1,4 +1,4 @@
-"""The page of a report, in the order of the questions: what, well, change, rhythm, how sure, who when, what inside."""
+"""The page of a report, in the order of the questions: what, well, change, period, how sure, who when, what inside."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .completeness import how_complete
 from .ledger_part import ledger_part
 from .markup import Lines
 from .overview import calls_of, facts, headline, title, what_it_did
-from .rhythm import predictions, rhythm
+from .periodicity import periodicity, predictions
 from .subject import Subject
 
 _HEAD: Final = """<!doctype html>
@@ -66,7 +66,7 @@ def body(
     yield from what_it_did(subject, findings)
     told = [] if findings.layers is None else findings.layers.findings
     yield from what_to_change(subject, findings.advice, told)
-    yield from rhythm(subject, answer, history, pictures)
+    yield from periodicity(subject, answer, history, pictures)
     yield from predictions_against_what_came(history, findings.file_systems)
     yield from how_complete(subject, calls_of(subject, findings))
     yield from ledger_part(ledger)

@@ -9,7 +9,7 @@ from ...scheduling.protocol import Policy
 from .live_jobs import Seen
 
 SUREST_FROM: Final = 0.5
-"""A rhythm with a lower confidence is a guess, as everywhere (``Prediction.periodic``)."""
+"""A period with a lower confidence is a guess, as everywhere (``Prediction.periodic``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Decision:
         limits: of the jobs that get less than they could take; all others have none.
         why: why there are none, or "".
         waiting: how many jobs are in an I/O phase.
-        predicted: how many of them have a rhythm that is no guess.
+        predicted: how many of them have a period that is no guess.
     """
 
     limits: tuple[Limit, ...]
@@ -47,7 +47,7 @@ class Decision:
 def decide(seen: Seen, policy: Policy, capacity: float, now_s: float, floor: float) -> Decision:
     """Asks the policy, and says which jobs are to be limited.
 
-    Nobody is limited while one job alone does I/O (there is nothing to share), or while no job in I/O has a rhythm
+    Nobody is limited while one job alone does I/O (there is nothing to share), or while no job in I/O has a period
     (nothing is known that the system does not know).
 
     Args:
@@ -62,7 +62,7 @@ def decide(seen: Seen, policy: Policy, capacity: float, now_s: float, floor: flo
     if len(waiting) < 2:
         return Decision((), "one job at most does I/O", len(waiting), predicted)
     if not predicted:
-        return Decision((), "no job in I/O has a rhythm yet", len(waiting), predicted)
+        return Decision((), "no job in I/O has a period yet", len(waiting), predicted)
     shares = policy(waiting, seen.coming, capacity, now_s).shares
     limits = []
     for job, share in zip(waiting, shares, strict=True):

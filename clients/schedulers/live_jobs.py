@@ -114,7 +114,7 @@ class LiveJobs:
 
 
 def forecast_of(prediction: Prediction | None) -> Forecast | None:
-    """Returns what a policy is told of a job; None without a rhythm, or without a volume."""
+    """Returns what a policy is told of a job; None without a period, or without a volume."""
     if prediction is None or prediction.period_s is None or prediction.next_phase is None:
         return None
     period, coming = prediction.period_s.value, prediction.next_phase

@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from ...results.models import Prediction
-from ...results.panels import PhaseColumns
+from ...results.plot_data import PhaseColumns
 from ...results.upcoming import upcoming
 from ...scheduling.protocol import Forecast
 from ..headline import who_text
@@ -58,8 +58,8 @@ def job_of_phases(
     return Job(name, tuple(gaps), moved, limit, told, span_s[0], max(0.0, span_s[1] - before))
 
 
-def each_rhythm(prediction: Prediction) -> list[Prediction]:
-    """Returns what is predicted of a running job as a job a rhythm, the main one first, named by who has it."""
+def each_period(prediction: Prediction) -> list[Prediction]:
+    """Returns what is predicted of a running job as a job a period, the main one first, named by who has it."""
     told = upcoming(prediction)
     if len(told) < 2:
         return [prediction]

@@ -41,7 +41,7 @@ class Step:
 class Steering:
     """One file system, one policy, one back end.
 
-    Without news of the aggregator, without a known capacity, and without rhythms it steps aside: no limit holds.
+    Without news of the aggregator, without a known capacity, and without periods it steps aside: no limit holds.
 
     Args:
         ask: returns what jobs do now; raises an IotideError where there is no answer.

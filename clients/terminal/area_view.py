@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...results.models import Prediction
 from ..headline import beside_text, headline_of
-from ..lines import next_phase_text, sparkline, time_limit_text
+from ..prediction_text import next_phase_text, sparkline, time_limit_text
 from ..units import byte_text, rate_text
 from .status_area import HEIGHT, StatusArea
 
@@ -38,7 +38,7 @@ class AreaView:
         self._area.show(
             [
                 self._styled(Text.assemble((" iotide ", "bold white on dark_cyan"), (head, "dim"), (wave, "cyan"))),
-                self._styled(self._rhythm()),
+                self._styled(self._periodicity()),
                 self._styled(self._upcoming(now_s)),
             ]
         )
@@ -47,7 +47,7 @@ class AreaView:
         """Gives the rows back."""
         self._area.close()
 
-    def _rhythm(self) -> Text:
+    def _periodicity(self) -> Text:
         prediction = self._prediction
         if prediction is None:
             return Text(" waiting for I/O", style="dim")

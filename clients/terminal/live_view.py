@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, TextIO
 
 from ...results.models import Prediction
-from ..lines import prediction_lines
+from ..prediction_text import prediction_lines
 from .status_area import HEIGHT, StatusArea
 
 
@@ -58,7 +58,7 @@ class SilentView:
 
 
 class LineView:
-    """Prints a prediction that says something else than the one before: a line for each rhythm."""
+    """Prints a prediction that says something else than the one before: a line for each period."""
 
     moves = False
 
@@ -68,7 +68,7 @@ class LineView:
         self._closed = False
 
     def predicted(self, prediction: Prediction) -> None:
-        """Prints the prediction; of a row that finds no rhythm, or claims none, only the first."""
+        """Prints the prediction; of a row that finds no period, or claims none, only the first."""
         if self._closed:
             return
         found = "incomplete" if prediction.incomplete else prediction.period_s is not None

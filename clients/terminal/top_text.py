@@ -8,7 +8,7 @@ from typing import Final
 from ...results.fleet import Fleet, FleetJob, FleetOrder
 from ...results.models import JobDetail, Prediction
 from ..headline import headline_text
-from ..lines import sparkline
+from ..prediction_text import sparkline
 from ..units import byte_text, clock_text, duration_text, rate_text
 
 ORDERS: Final[tuple[FleetOrder, ...]] = ("bandwidth", "job", "user", "period", "next", "written", "read", "last")

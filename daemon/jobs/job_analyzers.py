@@ -1,4 +1,4 @@
-"""What is told of a job's calls besides its rhythm: totals, graph, layers and interactions, many events at a time."""
+"""All analyzers of a job but that of its period: totals, graph, layers and interactions, many events at a time."""
 
 from __future__ import annotations
 

@@ -80,8 +80,8 @@ def frozen_advice(session: JobSession, run_s: float | None = None) -> Callable[[
     analyzer = session.analyzers.reporting("advice")
     if not isinstance(analyzer, AdviceAnalyzer):
         return None
-    make, rhythm = analyzer.frozen(), session.prediction
-    return lambda: make(rhythm, run_s)
+    make, periodicity = analyzer.frozen(), session.prediction
+    return lambda: make(periodicity, run_s)
 
 
 def _file_systems(session: JobSession) -> _Make | None:

@@ -39,7 +39,7 @@ class PredictionSchedule:
                 )
             elif session.span_s > _SHORT * interval:
                 self.due.put(session.job, now)
-            else:  # most jobs that are over by then had no rhythm, and they are the most
+            else:  # most jobs that are over by then had no period, and they are the most
                 self.due.put(session.job, max(now, session.created_at_s + interval))
 
     def begin(self, job: str, at: float) -> None:

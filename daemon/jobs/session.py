@@ -232,7 +232,7 @@ class JobSession:
             now_s: the time of day; a trace with a clock of its own is predicted from its last event.
             whole: look at all that is remembered up to the last I/O, instead of the adapted window: the last word on a
                 job, after which no phase comes.
-            looks: False leaves the rhythm out, which takes most of the time.
+            looks: False leaves the period out, which takes most of the time.
 
         Raises:
             AnalysisFailedError: the job cannot be predicted.
@@ -243,7 +243,7 @@ class JobSession:
         self.failures.check(SIGNAL)
         now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
         with self.failures.asking(PREDICTION):
-            # a run ends with its last I/O: the silence until it counted as ended is none of its rhythm
+            # a run ends with its last I/O: the silence until it counted as ended is none of its period
             at_ns = (self.predictor.last_ns or now_ns) if whole else now_ns
             predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
             if looks:

@@ -45,7 +45,7 @@ class Kind(IntEnum):
     TICK = 2
     """Collectors were looked at, whether they are silent."""
     AGE = 3
-    """The job in the first frame was moved through its life; ``sender`` tells whether its rhythm was looked for."""
+    """The job in the first frame was moved through its life; ``sender`` tells whether its period was looked for."""
     PREDICT = 4
     """It was predicted, likewise."""
     RESTART = 5

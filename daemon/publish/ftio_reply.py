@@ -81,7 +81,7 @@ class FtioReply:
 
 
 def packed(prediction: Prediction) -> bytes:
-    """Returns frequency (Hz) and confidence (0 to 1) as 16 bytes, both NaN without a rhythm."""
+    """Returns frequency (Hz) and confidence (0 to 1) as 16 bytes, both NaN without a period."""
     period = prediction.period_s
     if period is None or not period.value > 0:
         return _TWO_DOUBLES.pack(math.nan, math.nan)

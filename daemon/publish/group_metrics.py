@@ -1,4 +1,4 @@
-"""Metrics of groups of a job's members that have rhythms of their own."""
+"""Metrics of groups of a job's members that have periods of their own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _LABELS: Final = ("job_id", "kind", "group")
 
 GROUP_FAMILIES: Final[dict[str, Family]] = {
     "iotide_job_group_period_seconds": Family(
-        GaugeMetricFamily, "Period of a group of the job's members (ranks, commands, files ...) with a rhythm.", _LABELS
+        GaugeMetricFamily,
+        "Period of a group of the job's members (ranks, commands, files ...) that is periodic.",
+        _LABELS,
     ),
     "iotide_job_group_confidence_ratio": Family(GaugeMetricFamily, "Confidence in that period, 0 to 1.", _LABELS),
     "iotide_job_group_next_phase_start_timestamp_seconds": Family(
@@ -27,7 +29,7 @@ GROUP_FAMILIES: Final[dict[str, Family]] = {
 
 
 def add_groups(job: str, prediction: Prediction, add: Callable[..., None], *, wall_clock: bool) -> None:
-    """Adds the samples of a job's groups: of the one with the main rhythm, and of those beside it."""
+    """Adds the samples of a job's groups: of the one with the main period, and of those beside it."""
     main = (prediction.who, prediction.period_s, prediction.confidence, prediction.next_phase)
     beside = [(each.who, each.period_s, each.confidence, each.next_phase) for each in prediction.others]
     shown: set[tuple[str, str]] = set()

@@ -22,9 +22,9 @@ _MOST_REASONS: Final = 50
 _LONGEST_ACTIVITY: Final = 128
 
 JOB_FAMILIES: Final[dict[str, Family]] = {
-    "iotide_job_period_seconds": Family(GaugeMetricFamily, "Period of the job's I/O; absent without a rhythm.", _JOB),
+    "iotide_job_period_seconds": Family(GaugeMetricFamily, "Period of the job's I/O; absent without a period.", _JOB),
     "iotide_job_prediction_confidence_ratio": Family(
-        GaugeMetricFamily, "Confidence in the period, 0 to 1; 0 without a rhythm.", _JOB
+        GaugeMetricFamily, "Confidence in the period, 0 to 1; 0 without a period.", _JOB
     ),
     "iotide_job_next_phase_confidence_ratio": Family(
         GaugeMetricFamily,

@@ -92,7 +92,7 @@ FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_last_words_skipped_total": Family(
         CounterMetricFamily,
-        "Jobs of less than a second whose rhythm was not looked for: beyond short_jobs_share, or as messages waited.",
+        "Jobs of less than a second whose period was not looked for: beyond short_jobs_share, or as messages waited.",
     ),
     "iotide_signal_dropped_bytes_total": Family(
         CounterMetricFamily,

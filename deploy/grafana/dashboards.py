@@ -68,11 +68,11 @@ def table(title: str, about: str, unit: str, *asks: tuple[str, str]) -> Panel:
 FLEET = Dashboard(
     "fleet",
     "iotide: all jobs",
-    "Which jobs do I/O, how sure their rhythm is, and when their next phases come.",
+    "Which jobs do I/O, how sure their period is, and when their next phases come.",
     (
         stat("Jobs running", "Jobs that do I/O now or did so lately.", "short", 'sum(iotide_jobs{state="running"})'),
         stat(
-            "With a rhythm",
+            "Periodic jobs",
             "Jobs whose period is right to 5 % with a probability above 80 %.",
             "short",
             "count(iotide_job_prediction_confidence_ratio > 0.8) or vector(0)",
@@ -98,7 +98,7 @@ FLEET = Dashboard(
         ),
         table(
             "Jobs",
-            "The hundred with the highest bandwidth. A period and a next phase are shown where there is a rhythm.",
+            "The hundred with the highest bandwidth. A period and a next phase are shown of periodic jobs.",
             "short",
             ("topk(100, iotide_job_bandwidth_bytes_per_second)", "Bandwidth, B/s"),
             ("iotide_job_period_seconds", "Period, s"),
@@ -129,7 +129,7 @@ FLEET = Dashboard(
 JOB = Dashboard(
     "job",
     "iotide: a job",
-    "The rhythm of a job's I/O, what it moves and calls, who slows it down, and how complete the picture is.",
+    "The period of a job's I/O, what it moves and calls, who slows it down, and how complete the picture is.",
     (
         stat("Period", "Mean distance of its I/O phases.", "s", f"iotide_job_period_seconds{{{_JOB}}}"),
         stat(
@@ -166,7 +166,7 @@ JOB = Dashboard(
         ),
         chart(
             "Period and confidence",
-            "A period that changes its value is another rhythm.",
+            "A new value is a new period.",
             "s",
             (f"iotide_job_period_seconds{{{_JOB}}}", "period"),
             (f"iotide_job_group_period_seconds{{{_JOB}}}", "{{kind}} {{group}}"),

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from iotide.analyzers.dfg.compare import compare
 from iotide.analyzers.dfg.spec.filters import Filter
-from iotide.analyzers.dfg.spec.view import View
+from iotide.analyzers.dfg.spec.graph_definition import GraphDefinition
 from iotide.cli.dfg.building import graph_of, select
 from iotide.cli.traces.trace_reading import read_traces
 
-view = View.parse("call+dirs:2 by rank where failed=no")
+view = GraphDefinition.parse("call+dirs:2 by rank where failed=no")
 paths = [Path(name) for name in sys.argv[1:]]
 trace = read_traces(paths, format_name=None, job="my job", progress=lambda path, done: None)
 events = select(trace, view)

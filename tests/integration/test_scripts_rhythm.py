@@ -1,4 +1,4 @@
-"""Scripts that do little I/O after much reading at their start: their rhythm is told, whoever watches."""
+"""Scripts that do little I/O after much reading at their start: their period is told, whoever watches."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def even(kind: str, phases: Phases, folder: Path, run: Run) -> tuple[dict[str, A
 
 
 def assert_near(prediction: dict[str, Any], starts: list[float]) -> None:
-    """Holds the rhythm to the log; one that has ended, where the interpreter took long to end after it."""
+    """Holds the period to the log; one that has ended, where the interpreter took long to end after it."""
     earlier = [each["period_s"] for each in prediction["others"] if each["relation"] == "earlier"]
     (period, *_) = [each for each in (prediction["period_s"], *earlier) if each is not None] or [None]
     assert_period(period and period["value"], starts, NEAR)
@@ -88,7 +88,7 @@ def test_strace_of_such_a_script_has_the_same_period(tmp_path: Path, kind: str) 
 
 
 @pytest.mark.parametrize("way", ["read", "write"])
-def test_input_that_is_read_once_hides_no_rhythm(tmp_path: Path, way: str) -> None:
+def test_input_that_is_read_once_hides_no_period(tmp_path: Path, way: str) -> None:
     summary, folder, starts = even("python", Phases(way=way, burst=100_000_000), tmp_path, traced)
     assert_near(summary["prediction"], starts)
     assert_near(detection(folder, summary["archive"])["prediction"], starts)

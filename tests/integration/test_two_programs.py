@@ -1,4 +1,4 @@
-"""Two programs under one run, each with a rhythm of its own: both are told, with who has them."""
+"""Two programs under one run, each with a period of its own: both are told, with who has them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def told(prediction: dict[str, Any]) -> dict[str, float]:
     return made
 
 
-def test_two_programs_of_one_run_are_each_told_with_their_rhythm(tmp_path: Path) -> None:
+def test_two_programs_of_one_run_are_each_told_with_their_period(tmp_path: Path) -> None:
     (tmp_path / "phases.py").write_text(SCRIPT)
     one, other = (f"{sys.executable} phases.py {name} {period} {LENGTH_S}" for name, period in PERIODS.items())
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""A program whose rhythm changes, and how a predictor follows it."""
+"""A program whose period changes, and how a predictor follows it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from iotide.analyzers.online.predictor import Predictor
 from iotide.events import EventBatch, Flag, Kind, make_batch
 from iotide.results.models import Prediction
 
-from .rhythms import TYPES, UNIX_S
+from .periodic_jobs import TYPES, UNIX_S
 
 
 @dataclass(frozen=True)
 class Change:
-    """Phases with one period and then another; ``changed_s`` is the start of the last phase of the old rhythm."""
+    """Phases with one period and then another; ``changed_s`` is the start of the last phase of the old periodicity."""
 
     batch: EventBatch
     starts_s: npt.NDArray[np.float64]

@@ -1,11 +1,11 @@
-"""Regular requests that are shorter than bins: the bins' own rhythm is not the job's."""
+"""Regular requests that are shorter than bins: the bins' own period is not the job's."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 from iotide.analyzers.offline.trace import detect, examine
-from iotide.analyzers.rhythm.aliasing import is_alias
+from iotide.analyzers.periodicity.aliasing import is_alias
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, make_batch
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from iotide.clients.detection.text import print_detection
 from iotide.clients.headline import headline_of
-from iotide.clients.lines import prediction_line
+from iotide.clients.prediction_text import prediction_line
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.area_view import AreaView
 from iotide.clients.units import duration_text
@@ -55,11 +55,11 @@ SESSIONS = {
     "nothing": Session(lambda: phases(0, 0, 1.0), 5),
     "one event": Session(lambda: phases(0, 1, 1.0), 5),
     "imports alone": Session(lambda: phases(0, 30, 0.05, file=2), 5),
-    "no rhythm": Session(lambda: at_random(11, 40), 40),
-    "one rhythm": Session(lambda: phases(0, 20, 2.0), 40),
+    "no period": Session(lambda: at_random(11, 40), 40),
+    "one periodicity": Session(lambda: phases(0, 20, 2.0), 40),
     "a guess": Session(lambda: phases(0, 2, 3.0), 6),
     "incomplete": Session(lambda: phases(0, 20, 2.0), 40, lost=10**9),
-    "two rhythms": Session(lambda: concatenate([phases(0, 10, 4.0, 10**8), phases(1.5, 80, 0.5, 10**5)]), 40),
+    "two periods": Session(lambda: concatenate([phases(0, 10, 4.0, 10**8), phases(1.5, 80, 0.5, 10**5)]), 40),
     "changed": Session(lambda: concatenate([phases(0, 12, 2.0), phases(24, 24, 0.7)]), 41),
     "ended": Session(lambda: phases(0, 24, 0.583), 120),
     "ended in a burst": Session(lambda: concatenate([phases(0, 12, 0.26, 10**5), phases(11.5, 8, 0.05, 10**8)]), 13),
@@ -119,7 +119,7 @@ def followed(session: Session, folder: Path) -> Told:
         r"\s+", " ", html.unescape(re.sub(r"<(style|svg).*?</\1>|<[^>]*>", " ", page.read_text(), flags=re.DOTALL))
     )
     line = prediction_line(prediction) if prediction is not None else ""
-    return Told(summary, line, view._rhythm().plain, text, detection.getvalue(), job)
+    return Told(summary, line, view._periodicity().plain, text, detection.getvalue(), job)
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ def test_texts_and_pages_say_what_the_prediction_says(told: dict[str, Told], nam
     assert f"Period {headline.period}" in front
     assert f"Confidence {headline.confidence}" in front
     if prediction is None:
-        assert "no rhythm" in front
+        assert "no period" in front
         return
     period = prediction.period_s
     assert headline.found == (period is not None)
@@ -155,7 +155,7 @@ def test_texts_and_pages_say_what_the_prediction_says(told: dict[str, Told], nam
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_a_rhythm_that_was_sure_meanwhile_is_not_denied_at_the_end(told: dict[str, Told], name: str) -> None:
+def test_a_period_that_was_sure_meanwhile_is_not_denied_at_the_end(told: dict[str, Told], name: str) -> None:
     each = told[name]
     prediction = each.summary.prediction
     sure = [row for row in each.job.history if row.period_s is not None and row.confidence >= 0.95]
@@ -187,8 +187,8 @@ def test_no_line_of_the_spectrum_contradicts_the_answer(told: dict[str, Told], n
     prediction = each.summary.prediction
     if prediction is None or not prediction.dominant:
         return
-    denied = "none of these lines is a rhythm" in each.page.lower()
-    assert denied == ("none of these lines is a rhythm" in each.detection.lower()) == (prediction.period_s is None)
+    denied = "none of these lines is a period" in each.page.lower()
+    assert denied == ("none of these lines is a period" in each.detection.lower()) == (prediction.period_s is None)
     assert "Z-score Weight" in each.page
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.cli.common.batch_facts import batch_facts
-from iotide.clients.lines import prediction_line
+from iotide.clients.prediction_text import prediction_line
 from iotide.daemon.jobs.job_summary import summary_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings

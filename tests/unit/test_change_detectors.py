@@ -118,7 +118,7 @@ def test_change_by_a_factor_of_two_is_found_and_the_old_numbers_go(
     ("name", "jitter"),
     [("adwin", 0.05), ("adwin", 0.3), ("cusum", 0.05), ("cusum", 0.3), ("page-hinkley", 0.05), ("page-hinkley", 0.2)],
 )
-def test_steady_rhythm_raises_an_alarm_less_than_once_in_a_thousand_phases(name: str, jitter: float) -> None:
+def test_steady_period_raises_an_alarm_less_than_once_in_a_thousand_phases(name: str, jitter: float) -> None:
     found = phases = 0
     for seed in range(40):
         values = intervals(np.random.default_rng(seed), 200, 10.0, jitter)

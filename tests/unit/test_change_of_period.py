@@ -52,7 +52,7 @@ def test_small_change_is_left_to_the_detector_in_the_change_window(detector: str
 
 @pytest.mark.slow
 @pytest.mark.parametrize("window", WINDOWS)
-def test_steady_rhythm_with_jitter_is_never_cut(window: str) -> None:
+def test_steady_period_with_jitter_is_never_cut(window: str) -> None:
     for seed in range(3):
         program = changing(5.0, 5.0, jitter=0.15, phases=(30, 10), seed=seed)
         followed_by = predictor(window, 5.0)

@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients import charts, graphviz, lines, svg_chart, tables, units
+from iotide.clients import charts, graphviz, prediction_text, svg_chart, tables, units
 from iotide.clients.headline import who_text
-from iotide.clients.lines import prediction_line, prediction_lines, sparkline
+from iotide.clients.prediction_text import prediction_line, prediction_lines, sparkline
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.status_area import StatusArea
-from iotide.results.models import OtherRhythm, Prediction, Who
+from iotide.results.models import OtherPeriod, Prediction, Who
 from support.results import around, make_prediction, make_signal, make_summary
 from support.waiting import wait_for
 
 
-@pytest.mark.parametrize("module", [units, lines, tables, charts, graphviz, svg_chart])
+@pytest.mark.parametrize("module", [units, prediction_text, tables, charts, graphviz, svg_chart])
 def test_examples_in_docstrings_hold(module: object) -> None:
     failed, attempted = doctest.testmod(module)  # type: ignore[arg-type]
     assert attempted
@@ -41,15 +41,15 @@ def test_line_names_period_confidence_and_next_phase() -> None:
     assert re.search(r"heat  period 12\.5 s .*confidence 91%  next phase in .* 8\.0 MB in 2 s", line)
 
 
-def test_line_says_that_there_is_no_rhythm_yet() -> None:
-    assert "no rhythm" in prediction_line(make_prediction("heat", period_s=None))
+def test_line_says_that_there_is_no_period_yet() -> None:
+    assert "no period" in prediction_line(make_prediction("heat", period_s=None))
 
 
 def beside(name: str) -> Prediction:
-    """A prediction of a job in which a command has a rhythm of its own."""
+    """A prediction of a job in which a command has a period of its own."""
     main = make_prediction("heat")
     who = Who(kind="commands", members=[name], share=0.5)
-    other = OtherRhythm(
+    other = OtherPeriod(
         relation="beside",
         period_s=around(33.0),
         confidence=0.8,
@@ -62,7 +62,7 @@ def beside(name: str) -> Prediction:
     return main.model_copy(update={"others": [other]})
 
 
-def test_each_rhythm_has_its_line() -> None:
+def test_each_period_has_its_line() -> None:
     main, other = prediction_lines(beside("lmp -in a"))
     assert main == prediction_line(make_prediction("heat"))
     assert re.search(
@@ -87,10 +87,10 @@ def test_report_escapes_what_programs_name(tmp_path: Path) -> None:
     assert (tmp_path / "out").stat().st_mode & 0o077 == 0
 
 
-def test_report_of_a_run_without_rhythm_or_history_is_written(tmp_path: Path) -> None:
+def test_report_of_a_run_without_period_or_history_is_written(tmp_path: Path) -> None:
     summary = make_summary(command=["true"], prediction=None)
     page = write_report(tmp_path / "out", summary, [], make_signal(values=[]))
-    assert "no rhythm" in page.read_text()
+    assert "no period" in page.read_text()
 
 
 def test_report_is_written_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from iotide.analyzers.contention.scenarios import Expected, played, shares
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.clients.contention_text import _collision_text
 from iotide.results.contention import Collision
-from iotide.results.models import Estimate, NextPhase, OtherRhythm, Prediction, Who, Window
+from iotide.results.models import Estimate, NextPhase, OtherPeriod, Prediction, Who, Window
 from support.job_mixes import T0, Done, MixedJob, simulate, view_of
 
 SURE = Expected("one", 100.0, 5.0, 0.0, 1.0, 20.0, 0.0, 0.0, 300.0, 0.0, 0.0, 4)
@@ -126,7 +126,7 @@ def foreseen(done: Done, now: float, deviation: float) -> Prediction:
     )  # fmt: skip
 
 
-def test_each_rhythm_of_a_job_collides_with_other_jobs_and_none_with_its_own() -> None:
+def test_each_period_of_a_job_collides_with_other_jobs_and_none_with_its_own() -> None:
     jobs = [
         MixedJob("both", "a", 17.0, 3e9, 1e9),
         MixedJob("other", "a", 41.0, 9e9, 1e9, start_s=20.0),
@@ -143,7 +143,7 @@ def test_each_rhythm_of_a_job_collides_with_other_jobs_and_none_with_its_own() -
     assert told.next_phase is not None
     assert other.next_phase is not None
     whose = Who(kind="ranks", members=["4-7"], share=0.5)
-    beside = OtherRhythm(
+    beside = OtherPeriod(
         relation="beside",
         period_s=Estimate(value=33.0, low=32.5, high=33.5),
         confidence=0.95,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from iotide.analyzers.rhythm.confidence import calibrated, certain, chance_in_time, student
+from iotide.analyzers.periodicity.confidence import calibrated, certain, chance_in_time, student
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 9, 30, 60, 61, 200])

@@ -100,7 +100,7 @@ def test_next_phase_of_a_job_that_computes_comes_when_its_gap_is_over() -> None:
     assert scenarios.start[0, 0, 1:].tolist() == pytest.approx([3, 12, 21, 30])
 
 
-def without_rhythm(view: JobView, now_s: float) -> JobView:
+def without_periodicity(view: JobView, now_s: float) -> JobView:
     known = Prediction(
         job=view.summary.job, made_at_s=now_s, mode="both", method="tide", sampling_frequency_hz=10.0,
         window=Window(start_s=T0, end_s=now_s, samples=10), period_s=None, confidence=0.1, dominant=[],
@@ -108,11 +108,11 @@ def without_rhythm(view: JobView, now_s: float) -> JobView:
     return JobView(view.summary, view.use, known)
 
 
-def test_collisions_are_foreseen_of_jobs_whose_signal_has_no_rhythm_as_they_collide() -> None:
+def test_collisions_are_foreseen_of_jobs_whose_signal_has_no_period_as_they_collide() -> None:
     now = 700.0
     done = simulate([ONE, MixedJob("two", "a", 11, 8e9, 1e9), MixedJob("three", "a", 23, 9e9, 1e9)], CAPACITY, 900, 2)
     now = next(end for _, end, _ in done[0].phases if end > now) + 1.0
-    views = [without_rhythm(view_of(seen_until(each, now), 1, noise=0.0), T0 + now) for each in done]
+    views = [without_periodicity(view_of(seen_until(each, now), 1, noise=0.0), T0 + now) for each in done]
     result = contention_of(views, ContentionSettings(capacity=CAPACITY, horizon_s=60), T0 + now)
     assert result.collisions
     assert not result.abstained

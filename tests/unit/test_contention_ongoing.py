@@ -1,4 +1,4 @@
-"""Collisions that go on are told from what was measured, without any rhythm, and none where there is none."""
+"""Collisions that go on are told from what was measured, without any period, and none where there is none."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def first_collision_s(done: Sequence[Done]) -> float:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_alert_comes_within_thirty_seconds_of_the_first_collision_of_jobs_without_a_rhythm(seed: int) -> None:
+def test_alert_comes_within_thirty_seconds_of_the_first_collision_of_jobs_without_a_period(seed: int) -> None:
     irregular = replace(ONE, jitter=0.5)
     late = MixedJob("two", "a", 6, 4e9, 1e9, 0.5, start_s=100)
     done = simulate([irregular, late], CAPACITY, 300, seed)

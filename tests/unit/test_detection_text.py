@@ -114,7 +114,7 @@ def test_modes_stand_side_by_side() -> None:
         for period, mode in ((None, "read"), (7.5, "write"), (10.0, "both"))
     ]
     text = shown(Analysis(modes=modes))
-    assert ["read", "no", "rhythm"] in [line.split() for line in text.splitlines()]
+    assert ["read", "no", "period"] in [line.split() for line in text.splitlines()]
     assert any(line.split()[:3] == ["write", "7.5", "s"] for line in text.splitlines())
 
 
@@ -145,7 +145,7 @@ def test_map_is_darkest_where_the_period_is_and_marks_it() -> None:
     assert marked.count("@") > 40
     assert sum(line.count("@") for line in lines) == marked.count("@")
     assert lines[-1].split() == ["0.2", "s", "199.8", "s"]
-    assert "no rhythm" in shown(Analysis(wavelet=view), make_prediction(period_s=None))
+    assert "no period" in shown(Analysis(wavelet=view), make_prediction(period_s=None))
 
 
 def test_period_outside_of_the_map_is_not_marked() -> None:
@@ -157,7 +157,7 @@ def test_period_outside_of_the_map_is_not_marked() -> None:
 def test_trace_that_moves_nothing_in_the_mode_says_so() -> None:
     none = make_prediction(period_s=None).model_copy(update={"mode": "read", "dominant": []})
     text = shown(Analysis(), none)
-    assert "no rhythm" in text
+    assert "no period" in text
     assert "nothing that counts was read, so there is no signal to look at" in text
     assert "so there is no signal" not in shown(Analysis(), none.model_copy(update={"mode": "write"}))
 

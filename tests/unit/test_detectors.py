@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.offline.trace import detect
-from iotide.analyzers.rhythm.spectrum.detectors import find_outliers
+from iotide.analyzers.periodicity.spectrum.detectors import find_outliers
 from iotide.analyzers.settings import DetectSettings, OutlierName
 from iotide.cli.traces.trace_reading import read_traces
 from iotide.events import ConfigError, UnavailableError

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.dfg.naming import BEYOND, Mapper
+from iotide.analyzers.dfg.spec.graph_definition import GraphDefinition
 from iotide.analyzers.dfg.spec.mapping import Mapping
 from iotide.analyzers.dfg.spec.paths import Sites, extension, normalise, pattern, top_levels
 from iotide.analyzers.dfg.spec.rules import parse_rules
-from iotide.analyzers.dfg.spec.view import View
 from iotide.events import ConfigError, EventBatch, FileInfo, make_batch
 
 SITES = {"SCRATCH": "/p/scratch/ann", "HOME": "/home/*", "ANN": "/home/ann", "SOFTWARE": "/p/software"}
@@ -356,10 +356,10 @@ PIECES = st.sampled_from(
 @settings(deadline=None, max_examples=400)
 def test_any_text_is_a_view_or_a_config_error_and_a_view_says_itself(text: str) -> None:
     try:
-        view = View.parse(text, sites=SITES)
+        view = GraphDefinition.parse(text, sites=SITES)
     except ConfigError:
         return
-    again = View.parse(view.text, sites=SITES)
+    again = GraphDefinition.parse(view.text, sites=SITES)
     assert (again.text, again.mapping.parts, again.case, again.filter) == (
         view.text,
         view.mapping.parts,
@@ -376,10 +376,10 @@ def test_any_file_of_rules_is_rules_or_a_config_error(text: str) -> None:
 
 
 def test_view_has_defaults() -> None:
-    assert View.parse().text == "call+dirs:2 by stream"
-    assert View.parse("by rank").text == "call+dirs:2 by rank"
-    assert View.parse("where rank=0").text == "call+dirs:2 by stream where rank=0"
-    assert View.parse("layer+call by pid where path~where").text == "layer+call by pid where path~where"
+    assert GraphDefinition.parse().text == "call+dirs:2 by stream"
+    assert GraphDefinition.parse("by rank").text == "call+dirs:2 by rank"
+    assert GraphDefinition.parse("where rank=0").text == "call+dirs:2 by stream where rank=0"
+    assert GraphDefinition.parse("layer+call by pid where path~where").text == "layer+call by pid where path~where"
 
 
 @given(

@@ -21,11 +21,11 @@ from iotide.clients.dfg import labels as dfg_labels
 from iotide.clients.dfg import routes as dfg_routes
 from iotide.clients.dfg import timeline as dfg_timeline
 from iotide.clients.dfg.colours import GREEN, PLAIN, RED, contrast, shade
-from iotide.clients.dfg.layers import acyclic_order
+from iotide.clients.dfg.layering import acyclic_order
 from iotide.clients.dfg.layout import Box, Layout, place
-from iotide.clients.dfg.look import END, START, label_of, scene_of
 from iotide.clients.dfg.pictures import FORMS, draw, form_of
 from iotide.clients.dfg.routes import routes_of
+from iotide.clients.dfg.scene import END, START, label_of, scene_of
 from iotide.clients.dfg.timeline import draw_timeline
 from iotide.events import UnavailableError
 from iotide.results.dfg import (

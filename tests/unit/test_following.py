@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.rhythm.phases.phases import Floats, Phases
-from iotide.analyzers.rhythm.phases.regularity import regularity
-from iotide.analyzers.rhythm.upcoming.clock import clock_of
-from iotide.analyzers.rhythm.upcoming.following import Following, following_of
-from iotide.analyzers.rhythm.upcoming.outlook import outlook_of
+from iotide.analyzers.periodicity.phases.phases import Floats, Phases
+from iotide.analyzers.periodicity.phases.regularity import regularity
+from iotide.analyzers.periodicity.upcoming.clock import clock_of
+from iotide.analyzers.periodicity.upcoming.following import Following, following_of
+from iotide.analyzers.periodicity.upcoming.outlook import outlook_of
 
 
 def following(start: Floats) -> list[Following]:

@@ -49,7 +49,7 @@ def test_two_doubles_are_frequency_and_confidence() -> None:
 
 
 @pytest.mark.parametrize("period_s", [None, 0.0])
-def test_no_rhythm_is_not_a_number_as_ftio_says_it(period_s: float | None) -> None:
+def test_no_period_is_not_a_number_as_ftio_says_it(period_s: float | None) -> None:
     assert all(map(math.isnan, struct.unpack("=dd", packed(prediction(period_s)))))
 
 

@@ -129,7 +129,7 @@ def test_nobody_is_limited_without_need(policy: object) -> None:
     assert decide(alone, policy, CAPACITY, NOW, 0.02).limits == ()  # type: ignore[arg-type]
     unknown = LiveJobs(CAPACITY).look(live(job("a", NOW - 1, NOW, 10**8), job("b", NOW - 1, NOW, 10**8)), {})
     decision = decide(unknown, policy, CAPACITY, NOW, 0.02)  # type: ignore[arg-type]
-    assert (decision.limits, decision.why) == ((), "no job in I/O has a rhythm yet")
+    assert (decision.limits, decision.why) == ((), "no job in I/O has a period yet")
     guesses = [job(name, NOW - 1, NOW, 10**8, predicted(name, 10, 1e9, confidence=0.4)) for name in "ab"]
     assert decide(LiveJobs(CAPACITY).look(live(*guesses), {}), policy, CAPACITY, NOW, 0.02).limits == ()  # type: ignore[arg-type]
 

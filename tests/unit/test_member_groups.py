@@ -15,14 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.groups.sketch import BINS, Sketch
 from iotide.analyzers.groups.update import GroupAnalyzer
-from iotide.analyzers.offline.analyses import Wanted, analyse
+from iotide.analyzers.offline.detection import AnalysisOptions, analyse
 from iotide.analyzers.offline.members import Apart, with_groups
-from iotide.analyzers.offline.panels import panels_of
+from iotide.analyzers.offline.plot_data import panels_of
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.detect.command import command as detect
-from iotide.clients.detection.page_rhythms import rhythm_rows
+from iotide.clients.detection.page_periods import period_rows
 from iotide.clients.headline import headline_text, other_text, who_text
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 from iotide.results.models import Prediction
@@ -131,7 +131,7 @@ def test_loops_that_make_a_process_a_phase_are_told_by_their_commands(count: int
 
 
 @pytest.mark.slow
-def test_running_loop_keeps_its_rhythm_while_processes_come() -> None:
+def test_running_loop_keeps_its_period_while_processes_come() -> None:
     program = phases(3.3, 30, [-1], 3, first_s=1.3)
     batches = [*loop("dd", 2.0, 49, 1, 0.5, 100), (program, stream("python w.py", pid=7))]
     predictor, groups = Predictor("j"), GroupAnalyzer(DetectSettings())
@@ -151,7 +151,7 @@ def test_running_loop_keeps_its_rhythm_while_processes_come() -> None:
     assert not missed
 
 
-def test_ranks_that_write_in_turn_have_one_rhythm() -> None:
+def test_ranks_that_write_in_turn_have_one_period() -> None:
     each = [phases(20.0, 15, [rank], 1, first_s=1.0 + 4.0 * rank, seed=rank) for rank in range(5)]
     told = finished([(batch, stream()) for batch in each])
     assert (told.period_s.value if told.period_s else 0) == pytest.approx(4.0, rel=0.02)
@@ -172,7 +172,7 @@ def test_rank_that_skips_phases_at_random_is_no_group(seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_inside_of_one_phase_is_no_rhythm_of_a_group() -> None:
+def test_inside_of_one_phase_is_no_period_of_a_group() -> None:
     slow = phases(60.0, 20, [0, 1], 1)
     start = np.rint((305.0 + 0.25 * np.arange(24)) * SECOND).astype(np.int64)
     burst = make_batch(
@@ -184,7 +184,7 @@ def test_inside_of_one_phase_is_no_rhythm_of_a_group() -> None:
 
 
 @pytest.mark.slow
-def test_a_rhythm_that_something_else_hides_is_told_with_whose_it_is() -> None:
+def test_a_period_that_something_else_hides_is_told_with_whose_it_is() -> None:
     random = np.random.default_rng(3)
     start = np.sort(random.uniform(0, 800, 60))
     noise = make_batch(
@@ -203,7 +203,7 @@ def test_a_rhythm_that_something_else_hides_is_told_with_whose_it_is() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_thousands_of_ranks_of_one_rhythm_are_not_split(seed: int) -> None:
+def test_thousands_of_ranks_of_one_period_are_not_split(seed: int) -> None:
     """Each rank comes with a delay of its own, up to a whole phase."""
     random = np.random.default_rng(seed)
     ranks, count, period_s = 10_000, 12, float(random.uniform(5, 50))
@@ -349,7 +349,9 @@ def test_batch_that_spans_two_bins_is_as_its_events_one_by_one(
         [(20.0, 60, 3 * 10**6), (33.0, 36, 10**6), (52.0, 23, 10**6)],
     ],
 )
-def test_all_that_is_shown_of_the_main_rhythm_is_of_those_who_have_it(programs: list[tuple[float, int, int]]) -> None:
+def test_all_that_is_shown_of_the_main_period_is_of_those_who_have_it(
+    programs: list[tuple[float, int, int]],
+) -> None:
     """The whole job's phases under a group's period were told as if they were its own, and so was a replay of them."""
     batches = [
         (phases(period, count, [4 * at + rank for rank in range(4)], at + 1, size=size, seed=at), stream(f"p{at}"))
@@ -357,7 +359,7 @@ def test_all_that_is_shown_of_the_main_rhythm_is_of_those_who_have_it(programs: 
     ]
     whole = [(batch, COUNTS) for batch, _ in batches]
     wanted = DetectSettings()
-    told, _, own, *_ = analyse(whole, wanted, "j", Wanted(), lambda: Apart(batches, FILES, COUNTS))
+    told, _, own, *_ = analyse(whole, wanted, "j", AnalysisOptions(), lambda: Apart(batches, FILES, COUNTS))
     assert told.period_s is not None
     assert told.who is not None
     assert own is not None
@@ -379,8 +381,8 @@ def test_all_that_is_shown_of_the_main_rhythm_is_of_those_who_have_it(programs: 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-def test_each_rhythm_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
-    """Phases of a rhythm beside the main one were guessed from the window, and drawn and replayed nowhere."""
+def test_each_period_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
+    """Phases of a period beside the main one were guessed from the window, and drawn and replayed nowhere."""
     random = np.random.default_rng(seed)
     periods = 20.0 * np.cumprod([1.0, *random.uniform(1.3, 1.9, random.integers(1, 3))])
     programs = [
@@ -400,7 +402,7 @@ def test_each_rhythm_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
         for at, (period, count, size, first) in enumerate(programs)
     ]
     whole, wanted = [(batch, COUNTS) for batch, _ in batches], DetectSettings()
-    found = analyse(whole, wanted, "j", Wanted(), lambda: Apart(batches, FILES, COUNTS))
+    found = analyse(whole, wanted, "j", AnalysisOptions(), lambda: Apart(batches, FILES, COUNTS))
     told = found.prediction
     panels = panels_of(whole, wanted, told, own=found.own, beside=found.beside)
     assert [each.other for each in panels.beside] == [each for each in told.others if each.relation == "beside"]
@@ -410,7 +412,7 @@ def test_each_rhythm_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
     ]
     assert len(rows) == len(programs)
     assert [each.other.phases for each in panels.beside] == [len(each.phases) for each in panels.beside]
-    words = rhythm_rows(panels, 0.0)
+    words = period_rows(panels, 0.0)
     for (who, period_s, upcoming, shown, replayed), row in zip(rows, words, strict=True):
         assert who is not None
         assert period_s is not None
@@ -430,7 +432,7 @@ def test_each_rhythm_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
 
 
 @pytest.mark.slow
-def test_page_and_pictures_tell_each_rhythm_with_whose_it_is(tmp_path: Path) -> None:
+def test_page_and_pictures_tell_each_period_with_whose_it_is(tmp_path: Path) -> None:
     pytest.importorskip("bokeh")
     trace = tmp_path / "two.jsonl"
     with trace.open("w") as out:
@@ -443,7 +445,7 @@ def test_page_and_pictures_tell_each_rhythm_with_whose_it_is(tmp_path: Path) -> 
     assert done.exit_code == 0, done.output
     assert "20 phases of" in " ".join(done.output.split())
     text = page.read_text()
-    table = text[text.index('<table class="rhythms">') :]
+    table = text[text.index('<table class="periods">') :]
     cells = [re.findall("<td>(.*?)</td>", row) for row in table[: table.index("</table>")].split("<tr>")[2:]]
     assert sorted((row[2], row[4]) for row in cells) == [("20 s", "33"), ("33 s", "20")]
     for row in cells:
@@ -452,10 +454,10 @@ def test_page_and_pictures_tell_each_rhythm_with_whose_it_is(tmp_path: Path) -> 
     assert CliRunner().invoke(detect, ["--plot", str(picture), str(trace)]).exit_code == 0
 
 
-def test_rhythm_of_all_has_no_events_of_its_own() -> None:
+def test_period_of_all_has_no_events_of_its_own() -> None:
     batches = [(phases(20.0, 30, [0, 1, 2, 3], 1), stream())]
     told, _, own, *_ = analyse(
-        [(batches[0][0], COUNTS)], DetectSettings(), "j", Wanted(), lambda: Apart(batches, FILES, COUNTS)
+        [(batches[0][0], COUNTS)], DetectSettings(), "j", AnalysisOptions(), lambda: Apart(batches, FILES, COUNTS)
     )
     assert told.period_s is not None
     assert own is None

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.rhythm.phases.merged import multiples_of_one, split_merged
-from iotide.analyzers.rhythm.phases.phases import Segmenter
+from iotide.analyzers.periodicity.phases.merged import multiples_of_one, split_merged
+from iotide.analyzers.periodicity.phases.phases import Segmenter
 
 
 def signal(starts: list[int], width: int, length: int) -> npt.NDArray[np.float64]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.offline.analyses import Wanted, analyse
-from iotide.analyzers.rhythm.estimators.reference import automatic_frequency
+from iotide.analyzers.offline.detection import AnalysisOptions, analyse
+from iotide.analyzers.periodicity.estimators.ftio_reference import automatic_frequency
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, concatenate, make_batch
-from support.rhythms import TYPES, checkpointing
+from support.periodic_jobs import TYPES, checkpointing
 
 
 def trace() -> EventBatch:
@@ -21,7 +21,7 @@ def trace() -> EventBatch:
 
 
 def test_period_comes_with_the_time_that_it_was_valid_and_nothing_that_was_not_asked_for() -> None:
-    prediction, analysis, *_ = analyse([(trace(), TYPES)], DetectSettings(mode="write"), "job", Wanted())
+    prediction, analysis, *_ = analyse([(trace(), TYPES)], DetectSettings(mode="write"), "job", AnalysisOptions())
     assert prediction.period_s is not None
     assert analysis.validity is not None
     assert analysis.validity.period_s == prediction.period_s.value
@@ -31,7 +31,7 @@ def test_period_comes_with_the_time_that_it_was_valid_and_nothing_that_was_not_a
 
 
 def test_all_that_is_wanted_is_there() -> None:
-    wanted = Wanted(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
+    wanted = AnalysisOptions(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
     prediction, analysis, *_ = analyse([(trace(), TYPES)], DetectSettings(), "job", wanted)
     assert analysis.wavelet is not None
     assert analysis.autocorrelation is not None
@@ -48,8 +48,8 @@ def test_all_that_is_wanted_is_there() -> None:
 
 def test_reference_merges_the_autocorrelation() -> None:
     settings = DetectSettings(method="reference", mode="write")
-    alone, *_ = analyse([(trace(), TYPES)], settings, "job", Wanted())
-    merged, analysis, *_ = analyse([(trace(), TYPES)], settings, "job", Wanted(autocorrelation=True))
+    alone, *_ = analyse([(trace(), TYPES)], settings, "job", AnalysisOptions())
+    merged, analysis, *_ = analyse([(trace(), TYPES)], settings, "job", AnalysisOptions(autocorrelation=True))
     assert analysis.autocorrelation is not None
     assert analysis.autocorrelation.merged
     if alone.period_s is not None:
@@ -60,7 +60,7 @@ def test_reference_merges_the_autocorrelation() -> None:
 
 
 def test_empty_trace_has_no_analyses() -> None:
-    wanted = Wanted(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
+    wanted = AnalysisOptions(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
     prediction, analysis, *_ = analyse([], DetectSettings(), "job", wanted)
     assert prediction.period_s is None
     assert analysis.validity is None
@@ -79,7 +79,7 @@ def test_reference_samples_twice_in_the_shortest_time_between_changes() -> None:
 def test_trace_that_moves_nothing_is_observed_where_it_is(method: str, sampling: str) -> None:
     batch = make_batch(20, {"start": 10**18 + np.arange(20) * 10**9, "duration": 10**7, "kind": int(Kind.OTHER)})
     settings = DetectSettings.model_validate({"method": method, "sampling": sampling})
-    wanted = Wanted(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
+    wanted = AnalysisOptions(autocorrelation=True, strongest=3, wavelet=True, all_modes=True)
     prediction, *_ = analyse([(batch, np.zeros(0, np.uint8))], settings, "job", wanted)
     assert prediction.period_s is None
     assert prediction.window.start_s == 1e9
@@ -93,7 +93,7 @@ def test_stamp_that_is_off_by_years_does_not_stretch_the_window(stray_s: float) 
     batch = make_batch(
         21, {"start": (start * 1e9).astype(np.int64), "duration": 3 * 10**8, "bytes": 10**6, "kind": int(Kind.WRITE)}
     )
-    prediction, *_ = analyse([(batch, np.zeros(0, np.uint8))], DetectSettings(), "job", Wanted())
+    prediction, *_ = analyse([(batch, np.zeros(0, np.uint8))], DetectSettings(), "job", AnalysisOptions())
     assert prediction.window.end_s - prediction.window.start_s == pytest.approx(95.3, abs=0.1)
     assert prediction.period_s is not None
     assert prediction.period_s.value == pytest.approx(5.0, rel=1e-3)

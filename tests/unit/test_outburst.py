@@ -1,14 +1,14 @@
-"""A burst that happened once hides no rhythm of little I/O: neither in its own direction nor in the other."""
+"""A burst that happened once hides no period of little I/O: neither in its own direction nor in the other."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.offline.analyses import Wanted, analyse
+from iotide.analyzers.offline.detection import AnalysisOptions, analyse
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
-from iotide.analyzers.rhythm.phases.outburst import without_bursts
-from iotide.analyzers.rhythm.view import View
+from iotide.analyzers.periodicity.estimator import SignalWindow
+from iotide.analyzers.periodicity.phases.outburst import without_bursts
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.selection import ALL_COUNTS
 from iotide.events import EventBatch, Kind, concatenate, make_batch
@@ -62,7 +62,7 @@ def finished(batch: EventBatch) -> Prediction:
         (None, 0.0, Kind.WRITE),
     ],
 )
-def test_a_burst_that_happened_once_hides_no_rhythm(look, burst, at_s, phases) -> None:  # type: ignore[no-untyped-def]
+def test_a_burst_that_happened_once_hides_no_period(look, burst, at_s, phases) -> None:  # type: ignore[no-untyped-def]
     found = look(job(burst, at_s, phases))
     assert found.period_s is not None
     assert found.periodic
@@ -71,7 +71,7 @@ def test_a_burst_that_happened_once_hides_no_rhythm(look, burst, at_s, phases) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("look", [live, finished])
-def test_the_direction_that_has_a_rhythm_is_told_where_both_together_have_none(look) -> None:  # type: ignore[no-untyped-def]
+def test_the_direction_that_has_a_period_is_told_where_both_together_have_none(look) -> None:  # type: ignore[no-untyped-def]
     found = look(job(None, 0.0, Kind.WRITE, noise=Kind.READ))
     assert found.mode == "write"
     assert found.period_s is not None
@@ -81,7 +81,7 @@ def test_the_direction_that_has_a_rhythm_is_told_where_both_together_have_none(l
 
 def test_all_modes_asked_for_stay_those_that_they_are() -> None:
     batch = job(None, 0.0, Kind.WRITE, noise=Kind.READ)
-    prediction, analysis, *_ = analyse([(batch, ALL_COUNTS)], DetectSettings(), "job", Wanted(all_modes=True))
+    prediction, analysis, *_ = analyse([(batch, ALL_COUNTS)], DetectSettings(), "job", AnalysisOptions(all_modes=True))
     assert analysis.modes is not None
     assert [row.mode for row in analysis.modes] == ["read", "write", "both"]
     assert prediction == analysis.modes[1]
@@ -94,7 +94,7 @@ def test_a_direction_that_was_asked_for_is_the_one_that_is_told() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_bursts_at_random_stay_without_a_rhythm(seed: int) -> None:
+def test_bursts_at_random_stay_without_a_period(seed: int) -> None:
     random = np.random.default_rng(seed)
     start = np.sort(random.uniform(0, 60, 9))
     batch = concatenate(
@@ -107,12 +107,12 @@ def test_views_without_bursts_are_shorter_and_stand_where_they_stood() -> None:
     values = np.zeros(400)
     values[10:20], values[60:64] = 1e9, 1e7
     values[100::30] = 5.0
-    view = View(values, bin_s=0.1, start_s=7.0, now_s=47.0)
+    view = SignalWindow(values, bin_s=0.1, start_s=7.0, now_s=47.0)
     shorter = list(without_bursts(view))
     assert [round(each.start_s, 3) for each in shorter] == [9.1, 13.5]
     for each in shorter:
         first = round((each.start_s - view.start_s) / view.bin_s)
         np.testing.assert_array_equal(each.bandwidth, values[first : first + len(each.bandwidth)])
-    assert list(without_bursts(View(np.zeros(50), 0.1, 0.0, 5.0))) == []
-    assert list(without_bursts(View(np.ones(50), 0.1, 0.0, 5.0))) == []
-    assert list(without_bursts(View(np.zeros(0), 0.1, 0.0, 0.0))) == []
+    assert list(without_bursts(SignalWindow(np.zeros(50), 0.1, 0.0, 5.0))) == []
+    assert list(without_bursts(SignalWindow(np.ones(50), 0.1, 0.0, 5.0))) == []
+    assert list(without_bursts(SignalWindow(np.zeros(0), 0.1, 0.0, 0.0))) == []

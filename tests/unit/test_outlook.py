@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.analyzers.rhythm.phases.phases import Floats, Phases
-from iotide.analyzers.rhythm.phases.regularity import regularity
-from iotide.analyzers.rhythm.upcoming.clock import clock_of
-from iotide.analyzers.rhythm.upcoming.outlook import Outlook, outlook_of
+from iotide.analyzers.periodicity.phases.phases import Floats, Phases
+from iotide.analyzers.periodicity.phases.regularity import regularity
+from iotide.analyzers.periodicity.upcoming.clock import clock_of
+from iotide.analyzers.periodicity.upcoming.outlook import Outlook, outlook_of
 
 PERIOD = 50.0
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.rhythm.phases.phase_volumes import likeness_of, with_stragglers, with_trickle
-from iotide.analyzers.rhythm.phases.phases import Segmenter
+from iotide.analyzers.periodicity.phases.phase_volumes import likeness_of, with_stragglers, with_trickle
+from iotide.analyzers.periodicity.phases.phases import Segmenter
 
 
 def signal(starts: list[int], width: int, length: int) -> npt.NDArray[np.float64]:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.rhythm.confidence import chance_of
-from iotide.analyzers.rhythm.phases.phases import Phases, Segmenter, merge, runs
-from iotide.analyzers.rhythm.phases.regularity import last_change, regularity
-from iotide.analyzers.rhythm.scores import scores_of
-from iotide.analyzers.rhythm.upcoming.intervals import interval_of
+from iotide.analyzers.periodicity.confidence import chance_of
+from iotide.analyzers.periodicity.phases.phases import Phases, Segmenter, merge, runs
+from iotide.analyzers.periodicity.phases.regularity import last_change, regularity
+from iotide.analyzers.periodicity.scores import scores_of
+from iotide.analyzers.periodicity.upcoming.intervals import interval_of
 from support.naive import runs as slow_runs
 
 
@@ -167,7 +167,7 @@ def test_no_whole_period_means_no_scores() -> None:
 
 
 @pytest.mark.parametrize("ratio", [0.4, 0.5, 2.5, 3.5])
-def test_change_of_rhythm_is_told_by_two_new_intervals_or_three_if_phases_may_be_missing(ratio: float) -> None:
+def test_change_of_period_is_told_by_two_new_intervals_or_three_if_phases_may_be_missing(ratio: float) -> None:
     rng = np.random.default_rng(2)
     old, new = 50 * (1 + 0.03 * rng.standard_normal(12)), 50 * ratio * (1 + 0.03 * rng.standard_normal(4))
     assert last_change(np.concatenate([old, new[:1]])) == 0

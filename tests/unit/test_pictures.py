@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.offline.panels import panels_of
+from iotide.analyzers.offline.plot_data import panels_of
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
 from iotide.clients.detection import picture_data
@@ -30,19 +30,19 @@ from iotide.clients.detection.pictures_trace import picture_of, title_of
 from iotide.clients.detection.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
 from iotide.results.analysis import DetectionReport
-from iotide.results.panels import Panels, TraceSignal
+from iotide.results.plot_data import PlotData, TraceSignal
+from support.periodic_jobs import TYPES, checkpointing
 from support.results import make_prediction
-from support.rhythms import TYPES, checkpointing
 
 SETTINGS = DetectSettings()
 
 
-def panels_for(batch, job: str = "job") -> Panels:  # type: ignore[no-untyped-def]
+def panels_for(batch, job: str = "job") -> PlotData:  # type: ignore[no-untyped-def]
     batches = [(batch, TYPES)]
     return panels_of(batches, SETTINGS, detect(batches, SETTINGS, job))
 
 
-def report_for(panels: Panels) -> DetectionReport:
+def report_for(panels: PlotData) -> DetectionReport:
     return DetectionReport(
         files=["<b>trace</b>.jsonl"],
         source="jsonl",
@@ -219,15 +219,15 @@ def test_page_needs_no_network_and_shows_every_panel() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [one_write, nothing_counted, random_writes])
-def test_page_of_a_trace_without_rhythm_leaves_panels_out(make) -> None:  # type: ignore[no-untyped-def]
+def test_page_of_a_trace_without_period_leaves_panels_out(make) -> None:  # type: ignore[no-untyped-def]
     panels = panels_for(make())
     text = render_detection(report_for(panels), panels)
-    assert "no rhythm" in text
+    assert "no period" in text
     assert "Prediction against truth" not in Page(text).headings
 
 
 @pytest.mark.slow
-def test_page_and_title_tell_rhythms_that_have_ended_and_no_empty_interval() -> None:
+def test_page_and_title_tell_periods_that_have_ended_and_no_empty_interval() -> None:
     at = np.append(5.0 * np.arange(20), 300.0)
     batch = make_batch(
         21,

@@ -15,7 +15,7 @@ from iotide.events import ConfigError, EventBatch, empty_batch, make_batch
 from iotide.results.models import Prediction
 from support.batches import batches
 from support.changing import changing, followed
-from support.rhythms import TYPES, UNIX_S, Program, checkpointing
+from support.periodic_jobs import TYPES, UNIX_S, Program, checkpointing
 
 
 def online(program: Program, predictor: Predictor, *, until_s: float, every_s: float = 1.0) -> list[Prediction]:
@@ -228,7 +228,7 @@ def test_trace_of_many_streams_is_one_signal() -> None:
     assert row.period_s.value == pytest.approx(2.5, rel=0.01)
 
 
-def test_stray_stamp_does_not_hide_the_rhythm_of_a_trace() -> None:
+def test_stray_stamp_does_not_hide_the_period_of_a_trace() -> None:
     program = checkpointing(period_s=2.5)
     stray = make_batch(1, {"start": 2**61, "bytes": 10, "kind": 8})
     settings = DetectSettings()
@@ -270,7 +270,7 @@ def test_any_valid_events_are_answered(
         assert detect([(part, TYPES) for part in parts], chosen, "trace").window.samples <= 1000
 
 
-def test_stray_stamp_from_long_ago_does_not_hide_the_rhythm() -> None:
+def test_stray_stamp_from_long_ago_does_not_hide_the_period() -> None:
     program = checkpointing(period_s=2.0, phases=20)
     predictor = Predictor("job")
     predictor.update(make_batch(1, {"start": 10**9, "bytes": 8, "kind": 8}), TYPES)
@@ -280,7 +280,7 @@ def test_stray_stamp_from_long_ago_does_not_hide_the_rhythm() -> None:
 
 
 def settled(period_s: float = 40.0) -> tuple[Predictor, Program, float]:
-    """A predictor that is sure of a rhythm, and a moment at which nothing is due."""
+    """A predictor that is sure of a period, and a moment at which nothing is due."""
     program = checkpointing(period_s=period_s, burst_s=2.0, phases=20)
     predictor = Predictor("job")
     now_s = program.starts_s[15] + 0.4 * period_s
@@ -325,7 +325,7 @@ def test_phase_of_which_only_the_begin_has_come_in_makes_the_next_one_no_smaller
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("period_s", "silence_s"), [(1.0, 60.0), (10.0, 2000.0), (0.2, 30.0)])
-def test_rhythm_is_known_again_with_the_second_phase_after_a_silence(period_s: float, silence_s: float) -> None:
+def test_period_is_known_again_with_the_second_phase_after_a_silence(period_s: float, silence_s: float) -> None:
     before, after = (
         checkpointing(period_s=period_s, phases=15, burst_s=period_s / 20, zero_s=zero_s, start_up=False)
         for zero_s in (UNIX_S, UNIX_S + 15 * period_s + silence_s)
@@ -350,7 +350,7 @@ def test_rhythm_is_known_again_with_the_second_phase_after_a_silence(period_s: f
     assert whole.confidence > 0.9
 
 
-def test_last_word_tells_the_rhythm_before_and_scores_the_present_one() -> None:
+def test_last_word_tells_the_period_before_and_scores_the_present_one() -> None:
     program = changing(2.0, 1.0, phases=(14, 24), burst=0.05)  # the second outlasts the finest bins
     predictor = Predictor("job")
     rows = followed(predictor, program, 0.5)

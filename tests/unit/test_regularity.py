@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.rhythm.phases.phases import Floats, Phases
-from iotide.analyzers.rhythm.phases.regularity import (
+from iotide.analyzers.periodicity.phases.phases import Floats, Phases
+from iotide.analyzers.periodicity.phases.regularity import (
     Regularity,
     chance_to_wander,
     last_change,
@@ -101,7 +101,7 @@ def test_several_long_distances_among_uneven_ones_are_a_heavy_tail_and_no_pauses
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_heavy_tail_of_distances_is_no_pauses_of_a_rhythm(seed: int) -> None:
+def test_a_heavy_tail_of_distances_is_no_pauses_of_a_period(seed: int) -> None:
     rng = np.random.default_rng(seed)
     found = measured(30 * (1 + rng.pareto(1.3, 50)))
     assert found.astray == 0 or found.spread < 0.35
@@ -116,7 +116,7 @@ def test_pauses_of_an_even_program_are_none_of_its_intervals() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_uneven_intervals_of_another_length_are_no_new_rhythm(seed: int) -> None:
+def test_uneven_intervals_of_another_length_are_no_new_period(seed: int) -> None:
     rng = np.random.default_rng(seed)
     intervals = np.concatenate([rng.normal(100, 3, 20), 300 * rng.gamma(4, 1 / 4, 20)])
     found = measured(np.maximum(intervals, 10.0))

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from iotide.analyzers.offline.panels import panels_of, replay_of
 from iotide.analyzers.offline.phase_signal import phases_of, signal_of
+from iotide.analyzers.offline.plot_data import panels_of, replay_of
 from iotide.analyzers.offline.replay import MOST_MOMENTS, in_order, judge, moments_of, predictions_at
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, Kind, empty_batch, make_batch
-from iotide.results.panels import PhaseColumns
+from iotide.results.plot_data import PhaseColumns
+from support.periodic_jobs import TYPES, Program, checkpointing
 from support.results import around, make_prediction
-from support.rhythms import TYPES, Program, checkpointing
 
 SETTINGS = DetectSettings()
 
@@ -115,7 +115,7 @@ def replayed(program: Program):  # type: ignore[no-untyped-def]
     return prediction, replay_of(batches, SETTINGS, prediction)
 
 
-def test_steady_rhythm_is_foreseen_and_covered() -> None:
+def test_steady_period_is_foreseen_and_covered() -> None:
     prediction, result = replayed(checkpointing(phases=20))
     assert prediction.period_s is not None
     assert result.phases == 20
@@ -184,7 +184,7 @@ def test_spectrum_marks_candidates_apart_from_harmonics() -> None:
     assert spectrum.autocorrelation[20] > 0.9
 
 
-def test_replay_gives_up_a_rhythm_within_phases_when_they_are_over() -> None:
+def test_replay_gives_up_a_period_within_phases_when_they_are_over() -> None:
     begins = 300.0 * np.arange(1, 16)[:, None] + 3.75 * np.arange(4)[None, :]
     start = np.rint(begins.ravel() * 1e9).astype(np.int64)
     columns = {"start": start, "duration": 3_300_000_000, "kind": int(Kind.WRITE), "bytes": 10**6}

@@ -65,7 +65,7 @@ def test_phase_that_is_expected_is_outlined() -> None:
     assert len(boxes) == 1
 
 
-def test_a_run_that_has_ended_shows_its_rhythm_and_no_next_phase() -> None:
+def test_a_run_that_has_ended_shows_its_period_and_no_next_phase() -> None:
     wave = Frequency(frequency_hz=0.1, period_s=10.0, amplitude=1.0, phase_rad=0.0, z_score=9.0, confidence=0.9)
     ended = make_prediction("job", made_at_s=51.0).model_copy(update={"next_phase": None, "dominant": [wave]})
     svg = signal_chart(make_signal(), ended)

@@ -1,4 +1,4 @@
-"""One predictor, without a sampling frequency, finds rhythms from a twentieth of a second to a day."""
+"""One predictor, without a sampling frequency, finds periods from a twentieth of a second to a day."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iotide.analyzers.signal.resolutions import Resolutions
 from iotide.events import EventBatch, Kind, make_batch
 from iotide.results.models import Prediction
 from support.changing import Change, changing, followed
-from support.rhythms import TYPES, UNIX_S
+from support.periodic_jobs import TYPES, UNIX_S
 
 PERIODS_S = (0.05, 0.2, 1.0, 7.0, 60.0, 900.0, 3600.0, 86_400.0)
 
@@ -50,7 +50,7 @@ def test_given_frequency_means_one_resolution() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("period_s", PERIODS_S)
-def test_rhythm_is_found_online_within_five_phases_and_stays(period_s: float) -> None:
+def test_period_is_found_online_within_five_phases_and_stays(period_s: float) -> None:
     program = steady(period_s)
     rows = followed(Predictor("job"), program, max(period_s / 3, 0.05))
     for row in rows:
@@ -63,7 +63,7 @@ def test_rhythm_is_found_online_within_five_phases_and_stays(period_s: float) ->
 
 @pytest.mark.slow
 @pytest.mark.parametrize("period_s", [*PERIODS_S, 0.03])
-def test_rhythm_of_a_finished_trace_is_found(period_s: float) -> None:
+def test_period_of_a_finished_trace_is_found(period_s: float) -> None:
     program = steady(period_s)
     row = detect([(program.batch, TYPES)], DetectSettings(), "trace")
     assert row.period_s is not None
@@ -71,7 +71,7 @@ def test_rhythm_of_a_finished_trace_is_found(period_s: float) -> None:
     assert row.window.samples <= 2**20
 
 
-def test_fast_rhythm_of_a_long_trace_is_found_within_the_bound_of_memory() -> None:
+def test_fast_period_of_a_long_trace_is_found_within_the_bound_of_memory() -> None:
     program = steady(1.0, phases=3000)
     row = detect([(program.batch, TYPES)], DetectSettings(trace_bins=40_000), "trace")
     assert row.period_s is not None
@@ -79,7 +79,7 @@ def test_fast_rhythm_of_a_long_trace_is_found_within_the_bound_of_memory() -> No
     assert row.window.samples <= 40_000
 
 
-def test_fast_rhythm_after_hours_of_other_work_is_found() -> None:
+def test_fast_period_after_hours_of_other_work_is_found() -> None:
     for period_s, within in ((2.0, 12), (30.0, 8)):
         program = steady(period_s, phases=30)
         predictor = Predictor("job")
@@ -91,7 +91,7 @@ def test_fast_rhythm_after_hours_of_other_work_is_found() -> None:
                 assert row.period_s.value == pytest.approx(period_s, rel=0.06)
 
 
-def test_writes_within_a_burst_do_not_pass_for_the_rhythm_once_that_is_known() -> None:
+def test_writes_within_a_burst_do_not_pass_for_the_period_once_that_is_known() -> None:
     chunks = np.arange(0, 2.0, 0.2)[:, None] + np.linspace(0, 0.1, 10, endpoint=False)
     at = (3.0 + 10.0 * np.arange(15)[:, None] + chunks.ravel()).ravel()
     rows = asked(writes(at), 150.0, 0.7)
@@ -104,7 +104,7 @@ def test_writes_within_a_burst_do_not_pass_for_the_rhythm_once_that_is_known() -
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("before_s", "after_s"), [(0.2, 20.0), (20.0, 0.2), (3.0, 300.0)])
-def test_rhythm_of_another_order_is_noticed(before_s: float, after_s: float) -> None:
+def test_period_of_another_order_is_noticed(before_s: float, after_s: float) -> None:
     program = changing(before_s, after_s, phases=(20, max(12, int(40 / after_s))), jitter=0.02)
     rows = followed(Predictor("job"), program, max(before_s / 5, 0.5), max(after_s / 5, 0.5))
     assert rows[-1].period_s is not None
@@ -144,7 +144,7 @@ def test_answer_depends_little_on_how_often_it_was_asked_for() -> None:
 
 
 @pytest.mark.slow
-def test_trace_without_a_rhythm_shows_the_candidates_of_the_first_look() -> None:
+def test_trace_without_a_period_shows_the_candidates_of_the_first_look() -> None:
     rng = np.random.default_rng(2)
     row = detect([(writes(rng.uniform(0, 300, 3000)), TYPES)], DetectSettings(), "trace")
     assert row.period_s is None

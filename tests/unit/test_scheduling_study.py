@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from iotide.clients.schedulers.fluid import Job, simulate
 from iotide.clients.schedulers.mix_file import jobs_of, read_mix
-from iotide.clients.schedulers.observed import each_rhythm, job_of_phases, job_of_prediction
+from iotide.clients.schedulers.observed import each_period, job_of_phases, job_of_prediction
 from iotide.clients.schedulers.picture import BINS, Groups, Shares, draw
 from iotide.clients.schedulers.predictions import perfect
 from iotide.clients.schedulers.study import load_of, run
 from iotide.clients.schedulers.text import print_simulation
 from iotide.events import InputError
-from iotide.results.models import Drift, Estimate, NextPhase, OtherRhythm, Prediction, Who, Window
-from iotide.results.panels import PhaseColumns
+from iotide.results.models import Drift, Estimate, NextPhase, OtherPeriod, Prediction, Who, Window
+from iotide.results.plot_data import PhaseColumns
 from iotide.results.schedule import PredictionErrors, Simulation
 from iotide.scheduling.named_policies import POLICY_NAMES, policy_named
 from iotide.scheduling.policies import fair_share, fcfs
@@ -154,14 +154,14 @@ def test_a_running_job_goes_on_as_predicted() -> None:
             job_of_prediction(unfit, 50.0)
 
 
-def test_each_rhythm_of_a_running_job_goes_on() -> None:
+def test_each_period_of_a_running_job_goes_on() -> None:
     whole = prediction()
-    assert each_rhythm(whole) == [whole]
+    assert each_period(whole) == [whole]
     assert whole.next_phase is not None
     assert whole.period_s is not None
     whose = Who(kind="ranks", members=["4-7"], share=0.5)
     start = Estimate(value=whole.made_at_s + 1, low=0.0, high=2 * whole.made_at_s)
-    beside = OtherRhythm(
+    beside = OtherPeriod(
         relation="beside",
         period_s=Estimate(value=25.0, low=24.0, high=26.0),
         confidence=0.8,
@@ -172,7 +172,7 @@ def test_each_rhythm_of_a_running_job_goes_on() -> None:
         next_phase=whole.next_phase.model_copy(update={"start_s": start}),
     )
     around = beside.model_copy(update={"relation": "around", "next_phase": None, "who": None})
-    made = each_rhythm(whole.model_copy(update={"others": [around, beside]}))
+    made = each_period(whole.model_copy(update={"others": [around, beside]}))
     assert [each.job for each in made] == [whole.job, f"{whole.job}, ranks 4-7"]
     one, other = (job_of_prediction(each, 100.0) for each in made)
     assert one == job_of_prediction(whole, 100.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.rhythm.scores import scores_of
+from iotide.analyzers.periodicity.scores import scores_of
 from support.naive import runs
 
 

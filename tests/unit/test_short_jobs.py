@@ -127,7 +127,7 @@ def test_scrape_has_short_jobs_analysed_for_what_it_shows_alone(monkeypatch: pyt
     assert sum(row.calls for row in detail_of(session, running.now).files) == 200
 
 
-def test_short_jobs_beyond_their_share_are_ended_without_a_rhythm_and_counted() -> None:
+def test_short_jobs_beyond_their_share_are_ended_without_a_period_and_counted() -> None:
     running = Running(short_jobs_share=0.0)
     running.aggregator._short_jobs.spend(2.0)
     running.begin("short", list(range(0, 900, 100)))
@@ -143,7 +143,7 @@ def test_short_jobs_beyond_their_share_are_ended_without_a_rhythm_and_counted() 
     assert running.aggregator.counters["last_words_skipped"] == 1
 
 
-def test_short_jobs_get_no_rhythm_while_messages_of_collectors_wait_and_long_ones_do() -> None:
+def test_short_jobs_get_no_period_while_messages_of_collectors_wait_and_long_ones_do() -> None:
     running = Running()
     methods = []
     for crowded in (False, True, False):

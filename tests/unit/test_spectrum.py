@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.analyzers.rhythm.spectrum.spectrum import Spectrum, describe, find_candidates, spectrum_of, z_scores
+from iotide.analyzers.periodicity.spectrum.spectrum import Spectrum, describe, find_candidates, spectrum_of, z_scores
 from iotide.analyzers.settings import DetectSettings
 from support.naive import power_spectrum, without_harmonics
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.rhythm.estimators.tide import estimate
-from iotide.analyzers.rhythm.view import Rhythm, View
+from iotide.analyzers.periodicity.estimator import PeriodEstimate, SignalWindow
+from iotide.analyzers.periodicity.estimators.default_estimator import estimate
 from iotide.analyzers.settings import DetectSettings
 
 
-def rhythm_of(
+def periodicity_of(
     start: list[float], length: list[float], volume: float | npt.NDArray[np.float64], *, ended: bool = False
-) -> Rhythm:
+) -> PeriodEstimate:
     """Looks at phases, in bins of a second."""
     until = start[-1] + length[-1]
     edges = np.arange(np.ceil(until) + 1)
@@ -20,14 +20,14 @@ def rhythm_of(
     volumes = np.broadcast_to(volume, len(start)).tolist()
     for begin, lasts, bytes_moved in zip(start, length, volumes, strict=True):
         moved += bytes_moved * np.clip((edges - begin) / lasts, 0, 1)
-    view = View(np.diff(moved), 1.0, 0.0, float(edges[-1]), ended=ended)
+    view = SignalWindow(np.diff(moved), 1.0, 0.0, float(edges[-1]), ended=ended)
     return estimate(view, DetectSettings())
 
 
 @pytest.mark.parametrize("period", [9.3, 14.1, 21.7])
 def test_even_phases_with_pauses_shorter_than_a_bin_are_sure(period: float) -> None:
     start = [3 + period * number for number in range(24)]
-    found = rhythm_of(start, [period - 0.8] * 24, 1e9)
+    found = periodicity_of(start, [period - 0.8] * 24, 1e9)
     assert found.period_s is not None
     assert found.period_s.value == pytest.approx(period, rel=0.01)
     assert found.confidence > 0.9
@@ -42,7 +42,7 @@ def test_mean_distance_of_many_uneven_phases_is_sure_though_the_next_start_is_no
     distance = 40 * np.maximum(rng.normal(1, 0.28, 44), 0.5)
     scale = np.maximum(rng.normal(1, volume_spread, 45), 0.35)
     start = (3 + np.append(0.0, np.cumsum(distance))).tolist()
-    found = rhythm_of(start, (6 * scale).tolist(), 1e9 * scale, ended=True)
+    found = periodicity_of(start, (6 * scale).tolist(), 1e9 * scale, ended=True)
     assert found.period_s is not None
     assert found.period_s.value == pytest.approx(float(distance.mean()), rel=0.06)
     assert found.confidence > 0.5
@@ -56,4 +56,4 @@ def test_few_uneven_phases_are_not_sure(seed: int) -> None:
     distance = 40 * np.maximum(rng.normal(1, 0.28, 7), 0.5)
     scale = np.maximum(rng.normal(1, 0.4, 8), 0.35)
     start = (3 + np.append(0.0, np.cumsum(distance))).tolist()
-    assert rhythm_of(start, (6 * scale).tolist(), 1e9 * scale, ended=True).confidence < 0.5
+    assert periodicity_of(start, (6 * scale).tolist(), 1e9 * scale, ended=True).confidence < 0.5

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.time_limit import Written, time_limit_of
 from iotide.cli.common.job_end import end_of_job, parsed_end
-from iotide.clients.lines import prediction_lines, time_limit_text
+from iotide.clients.prediction_text import prediction_lines, time_limit_text
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Changed, Opened
 from iotide.collectors.transport.shipper import Shipper
@@ -121,8 +121,8 @@ def test_periods_that_grow_are_followed() -> None:
     [
         (prediction_of(50.0), written(), -1.0, "passed"),
         (prediction_of(50.0, completeness=0.5), written(), 200.0, "missing"),
-        (prediction_of(50.0, confidence=0.4), written(), 200.0, "no rhythm"),
-        (prediction_of(50.0, next_phase=None), written(), 200.0, "no rhythm"),
+        (prediction_of(50.0, confidence=0.4), written(), 200.0, "no period"),
+        (prediction_of(50.0, next_phase=None), written(), 200.0, "no period"),
         (prediction_of(50.0), written(share=0.2), 200.0, "no writes"),
         (prediction_of(50.0, mode="read"), written(), 200.0, "no writes"),
     ],

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iotide.analyzers.dfg.spec.filters import Filter
-from iotide.analyzers.dfg.spec.view import View
+from iotide.analyzers.dfg.spec.graph_definition import GraphDefinition
 from iotide.analyzers.layers.report.report import Cut
-from iotide.analyzers.offline.analyses import Wanted, analyse
+from iotide.analyzers.offline.detection import AnalysisOptions, analyse
 from iotide.analyzers.offline.groups import analyse_groups
 from iotide.analyzers.offline.requests import Requests
-from iotide.analyzers.rhythm.aliasing import is_alias, is_alias_of
-from iotide.analyzers.rhythm.view import View as SignalView
+from iotide.analyzers.periodicity.aliasing import is_alias, is_alias_of
+from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.settings import DetectSettings
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.cli.dfg.building import graph_of, select, timeline_of
@@ -123,7 +123,7 @@ def test_periods_of_many_events_are_those_of_few(path: Path, chosen: dict[str, o
     found = []
     for most_bytes in (2**30, 0):
         trace = read(path, signal_only=True, most_bytes=most_bytes)
-        answer = analyse(trace.batches(), settings, "job", Wanted(all_modes=True), trace.apart)[:2]
+        answer = analyse(trace.batches(), settings, "job", AnalysisOptions(all_modes=True), trace.apart)[:2]
         keys, names = trace.keys("rank")
         found.append((answer, trace.moved(), analyse_groups(trace.batches(), keys, names, settings, "rank", 3)))
     assert found[0] == found[1]
@@ -164,7 +164,7 @@ def test_layers_do_not_depend_on_the_pieces_in_which_a_file_is_read() -> None:
 
 @pytest.mark.parametrize("text", ["", "call+role by rank", "layer+name by file where call=*write*", "kind by host"])
 def test_graphs_of_many_events_are_those_of_few(path: Path, text: str) -> None:
-    view = View.parse(text)
+    view = GraphDefinition.parse(text)
     found = []
     for size in (2**30, 0):
         selection = select(read(path, most_bytes=size), view)
@@ -202,7 +202,7 @@ def test_an_alias_is_one_in_pieces_too() -> None:
     start = np.arange(20_000, dtype=np.int64) * 10**9
     end, volume = start + 10**6, np.full(len(start), 100, np.int64)
     values = np.histogram(start / 1e9, np.arange(0, 20_001, 163.84))[0].astype(np.float64)
-    view = SignalView(values, bin_s=163.84, start_s=0.0, now_s=len(values) * 163.84)
+    view = SignalWindow(values, bin_s=163.84, start_s=0.0, now_s=len(values) * 163.84)
     pieces = [(start[at : at + 999], end[at : at + 999], volume[at : at + 999]) for at in range(0, len(start), 999)]
     for period_s in (400.0, 4096.0, 1000.0):
         assert is_alias_of(pieces, view, period_s) == is_alias(start, end, volume, view, period_s)

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from iotide.analyzers.rhythm import tuning
-from iotide.analyzers.rhythm.tuning import TUNING
+from iotide.analyzers.periodicity import tuning
+from iotide.analyzers.periodicity.tuning import TUNING
 
 _ANALYZERS = Path(tuning.__file__).parents[1]
 _NUMBERS = [(group, name) for group in TUNING.__struct_fields__ for name in getattr(TUNING, group).__struct_fields__]

@@ -75,7 +75,7 @@ def test_noise_around_a_part_does_not_move_it() -> None:
 
 
 @pytest.mark.parametrize("later", [PERIOD // 2, 2 * PERIOD, 3 * PERIOD])
-def test_period_ends_where_the_rhythm_changes(later: int) -> None:
+def test_period_ends_where_the_period_changes(later: int) -> None:
     values = train(5, 600) + train(600, 1195, later)
     ((start, end),) = spans(validity_of(values, 0.1, 50.0, 1.2))
     assert start == 50.0
@@ -102,7 +102,7 @@ def test_signals_without_waves_are_valid_nowhere(values: list[float]) -> None:
     assert wavelet_view(np.array(values), 0.1, 50.0) is None
 
 
-def test_view_shows_each_rhythm_where_and_when_it_was() -> None:
+def test_view_shows_each_period_where_and_when_it_was() -> None:
     at = np.arange(4000)
     values = 5.0 + np.where(at < 2000, np.cos(2 * np.pi * at / 20), np.cos(2 * np.pi * at / 200))
     view = wavelet_view(values, 0.1, 50.0)

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.online.window_policy import WindowPolicy, clear_change, lasting, onsets
-from iotide.analyzers.rhythm.view import View
+from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Flag, make_batch
 from support.changing import changing, followed
-from support.rhythms import TYPES
+from support.periodic_jobs import TYPES
 
 SECOND = 10**9
 
@@ -113,7 +113,7 @@ def test_onsets_are_rises_above_the_mean_after_a_pause(values: list[int], period
         ([10, 10, 10, 20, 20], 0),  # two are not enough
         ([10, 10, 10, 20, 10, 20], 0),  # missed phases
         ([10, 10, 10, 12, 12, 12], 0),  # the window follows that by itself
-        ([10, 40, 3, 20, 7, 20, 20, 20], 0),  # there was no rhythm before
+        ([10, 40, 3, 20, 7, 20, 20, 20], 0),  # there was no period before
         ([10, 10, 10, 15, 30, 22], 0),  # and there is none now
         ([10] * 9, 0),
         ([], 0),
@@ -134,9 +134,9 @@ def test_change_is_clear_in_spite_of_jitter_and_jitter_is_none() -> None:
         assert not any(clear_change(steady[:stop]) for stop in range(6, 15))
 
 
-def test_rhythm_lasts_where_its_intervals_fill_the_stretch() -> None:
-    def view(starts: list[int]) -> View:
-        return View(signal(starts, 200), bin_s=0.1, start_s=0.0, now_s=20.0)
+def test_period_lasts_where_its_intervals_fill_the_stretch() -> None:
+    def view(starts: list[int]) -> SignalWindow:
+        return SignalWindow(signal(starts, 200), bin_s=0.1, start_s=0.0, now_s=20.0)
 
     assert lasting(view(list(range(5, 200, 10))), 1.0) > 0.9
     assert lasting(view([*range(5, 45, 10), *range(160, 200, 10)]), 1.0) < 0.5

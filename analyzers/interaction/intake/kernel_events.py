@@ -35,7 +35,7 @@ class Links(Struct, frozen=True):
     waited_ns: Ints | int = 0
 
 
-class Told(Struct, frozen=True):
+class KernelUpdate(Struct, frozen=True):
     """What some events say.
 
     Attributes:
@@ -63,7 +63,7 @@ class KernelEvents:
         self._guests = Guests(limit)
         self._guest_numbers: dict[tuple[int, int], int] = {}
 
-    def update(self, batch: EventBatch, code: Ints, space: int) -> Told:
+    def update(self, batch: EventBatch, code: Ints, space: int) -> KernelUpdate:
         """Takes in events in the order in which they happened.
 
         Args:
@@ -88,7 +88,7 @@ class KernelEvents:
             links.append(guest)
         actors, columns = _said(batch, code, acting, other, scheduled)
         devices = int(np.count_nonzero(scheduled.links & (acting == 0)))
-        return Told(actors, columns, links, devices, scheduled.void)
+        return KernelUpdate(actors, columns, links, devices, scheduled.void)
 
     def snapshot(self) -> dict[str, Any]:
         """Returns the state as plain data."""

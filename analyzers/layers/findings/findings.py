@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ....results.layers import Finding, Layers
-from ..report.view import View
+from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from .findings_calls import churn, failed, metadata, own_files
 from .findings_files import of_files
 from .findings_processes import collectives, concentrated, late, node_local
 from .findings_requests import amplified, computing
 
-_RULES: Final[tuple[Callable[[View, Layers, Thresholds], Iterator[Finding]], ...]] = (
+_RULES: Final[tuple[Callable[[ReportContext, Layers, Thresholds], Iterator[Finding]], ...]] = (
     concentrated,
     late,
     collectives,
@@ -29,7 +29,7 @@ _RULES: Final[tuple[Callable[[View, Layers, Thresholds], Iterator[Finding]], ...
 """One a rule, each with its threshold and the numbers behind what it says."""
 
 
-def findings(view: View, report: Layers, limits: Thresholds) -> list[Finding]:
+def findings(view: ReportContext, report: Layers, limits: Thresholds) -> list[Finding]:
     """Returns what stands out, what takes the most time first."""
     least_s = max(limits.least_s, limits.least_share * sum(row.data_seconds for row in report.layers))
     found = [each for rule in _RULES for each in rule(view, report, limits) if each.seconds >= least_s]

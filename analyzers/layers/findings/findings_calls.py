@@ -10,7 +10,7 @@ from ....results.layers import Finding, Layers, LayerStats
 from ...common.state import Ints
 from ...file_groups import DATA
 from ..calls import LAYERS
-from ..report.view import View
+from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from ..state.handles import ROOT
 from ..state.tables import NAMED, NODE, WAYS, layer_name, split_named, split_opened
@@ -19,7 +19,7 @@ from .spoken import lasting, some, spoken
 _OTHER = WAYS.index("other")
 
 
-def own_files(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def own_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """A layer spends time on files that its caller never named."""
     times = {row.layer: row for row in report.layers}
     for own in report.own_files:
@@ -40,7 +40,7 @@ def own_files(view: View, report: Layers, limits: Thresholds) -> Iterator[Findin
             )
 
 
-def churn(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def churn(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """Files of data are opened again and again for little."""
     if view.analyzer.tables.opened.dropped:
         return  # who opened what is not known of all
@@ -79,7 +79,7 @@ def churn(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
         )
 
 
-def metadata(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def metadata(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """Most of a layer's own time on data goes to calls that move nothing."""
     for row in report.layers:
         if row.data_seconds < limits.least_s or not row.reads + row.writes:
@@ -99,7 +99,7 @@ def metadata(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding
             )
 
 
-def failed(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def failed(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """Many of a layer's calls fail."""
     for row in report.layers:
         share = row.failed / row.calls if row.calls else 0.0
@@ -123,7 +123,7 @@ def _by_key(key: Ints, values: Ints, size: int) -> Ints:
     return total
 
 
-def _busiest(view: View, layer: LayerStats, by: str) -> tuple[str, int, int]:
+def _busiest(view: ReportContext, layer: LayerStats, by: str) -> tuple[str, int, int]:
     """Returns the call of a layer that stands out by a sum, how often it was called, and the sum.
 
     Of failures those of all calls count, of times those of calls that move nothing and are on data.

@@ -12,7 +12,7 @@ from ....results.layers import Finding, Layers
 from ...common.state import Ints
 from ...file_groups import DATA
 from ..calls import BOTTOM, LAYERS, PROGRAM
-from ..report.view import View
+from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from ..state.tables import FILE, WAYS, layer_name
 from .spoken import lasting, listed, some, spoken
@@ -32,14 +32,14 @@ class _Rows(NamedTuple):
     """Class of the file."""
 
 
-def of_files(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def of_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """Requests are small; a folder has many small files."""
     rows = _rows_of(view)
     yield from _small_requests(view, rows, limits)
     yield from _many_files(view, rows, limits)
 
 
-def _small_requests(view: View, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
+def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
     """Requests to files that are alike are small; those to files with few requests are taken together by folder."""
     moves = np.zeros(len(view.folder_of_class), np.int64)
     np.add.at(moves, rows.kind, rows.sums[:, _AT["reads"]] + rows.sums[:, _AT["writes"]])
@@ -71,7 +71,7 @@ def _small_requests(view: View, rows: _Rows, limits: Thresholds) -> Iterator[Fin
             )
 
 
-def _many_files(view: View, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
+def _many_files(view: ReportContext, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
     """A folder has many small files, and the time on them goes to opening and closing."""
     pairs, group, total = _summed(view.folder_of_class[rows.kind] * LAYERS + rows.layer, rows.sums)
     opened = rows.sums[:, _AT["opens"]] > 0
@@ -97,7 +97,7 @@ def _many_files(view: View, rows: _Rows, limits: Thresholds) -> Iterator[Finding
         )
 
 
-def _rows_of(view: View) -> _Rows:
+def _rows_of(view: ReportContext) -> _Rows:
     file, over, layer, sums = view.by_file
     files = view.analyzer.files
     rows = np.flatnonzero(((BOTTOM >> layer) & 1 == 1) & (files.group_of(file) == DATA) & (file != 0))

@@ -8,13 +8,13 @@ import numpy as np
 
 from ....results.layers import Finding, Layers
 from ..calls import LAYERS
-from ..report.view import View
+from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from ..state.tables import layer_name
 from .spoken import lasting, listed, some, spoken
 
 
-def concentrated(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def concentrated(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """Few processes have most of a layer's time on the program's data."""
     process, layers, _ = view.by_process
     for number in range(LAYERS):
@@ -44,7 +44,7 @@ def concentrated(view: View, report: Layers, limits: Thresholds) -> Iterator[Fin
             )
 
 
-def late(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def late(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """The processes of a collective call come to it at different times."""
     for each in report.collectives:
         share = each.late_seconds / each.seconds if each.seconds else 0.0
@@ -63,7 +63,7 @@ def late(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
         )
 
 
-def collectives(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def collectives(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """Collective calls that move data take their time outside the layers that move it."""
     for each in report.collectives:
         if each.seconds < limits.least_s or each.processes < 2 or not each.moved_bytes or not each.bytes:
@@ -104,7 +104,7 @@ def collectives(view: View, report: Layers, limits: Thresholds) -> Iterator[Find
         )
 
 
-def node_local(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def node_local(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """A job of several nodes works on file systems that each node has for itself."""
     moved = sum(row.bytes_read + row.bytes_written for row in report.mounts)
     local = [row for row in report.mounts if row.scope == "local" and row.hosts > 1]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ....results.layers import Account, Finding, Layers, Step
-from ..report.view import View
+from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from .spoken import lasting, some, spoken
 
@@ -14,7 +14,7 @@ _KIB: Final = 1024
 _FORMATS: Final = ("HDF5", "NETCDF", "PNETCDF")
 
 
-def amplified(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def amplified(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """A layer makes many calls of one, moves more or fewer bytes than went in, or reads in order to write."""
     for account in report.accounts:
         mine = [step for step in report.steps if step.caller == account.layer != step.layer]
@@ -25,7 +25,7 @@ def amplified(view: View, report: Layers, limits: Thresholds) -> Iterator[Findin
         yield from _more(report, account, [step for step in below if step not in crossed], limits)
 
 
-def computing(view: View, report: Layers, limits: Thresholds) -> Iterator[Finding]:
+def computing(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
     """A library of formats spends its requests in itself."""
     for row in report.layers:
         whole = _request_seconds(report, row.layer, "read") + _request_seconds(report, row.layer, "write")

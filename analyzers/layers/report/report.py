@@ -10,10 +10,10 @@ from ....results.layers import Layers, Nesting
 from ..findings.findings import findings
 from ..update import LayerAnalyzer
 from .report_collectives import collectives
+from .report_context import ReportContext
 from .report_files import files, mounts, own_files
 from .report_handles import handles, host_layers, marks, process_handles, process_layers
 from .report_layers import accounts, fates, layer_stats, named_calls, sizes, steps
-from .view import View
 
 _NS: Final = 1e9
 
@@ -44,7 +44,7 @@ def make_report(
         cut: how long the lists may be.
     """
     waiting = analyzer.waiting
-    view = View(analyzer.closed() if waiting else analyzer, calls)
+    view = ReportContext(analyzer.closed() if waiting else analyzer, calls)
     whole = view.analyzer
     tree, handles_left_out = handles(view, cut.handles)
     nodes = {row.node for row in tree}

@@ -9,13 +9,13 @@ import numpy as np
 from ....results.layers import Collective, CollectiveRank
 from ..state.arrivals import Wait
 from ..state.tables import SITE, split_site
-from .view import OTHER_NAME, View
+from .report_context import OTHER_NAME, ReportContext
 
 _NS: Final = 1e9
 _CALLS, _NANO, _BYTES, _SYSTEM_NS, _SYSTEM_BYTES = range(len(SITE))
 
 
-def collectives(view: View, top: int, most_ranks: int) -> list[Collective]:
+def collectives(view: ReportContext, top: int, most_ranks: int) -> list[Collective]:
     """Returns the collective calls with the most time."""
     key, sums = view.analyzer.tables.sites.rows()
     site, process = split_site(key)

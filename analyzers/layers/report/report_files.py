@@ -10,7 +10,7 @@ from ....results.layers import FileAccess, FileLayers, Mount, OwnFiles
 from ...file_groups import CHANNEL, DATA
 from ..calls import BOTTOM, LAYERS, PROGRAM, TOP_DOWN
 from ..state.tables import FILE, layer_name
-from .view import View, amounts, largest
+from .report_context import ReportContext, amounts, largest
 
 _NS: Final = 1e9
 _EXAMPLES: Final = 5
@@ -18,7 +18,7 @@ _HEIGHT: Final = {int(layer): place for place, layer in enumerate(TOP_DOWN)}
 _CALLS, _EXCLUSIVE = FILE.index("calls"), FILE.index("exclusive_ns")
 
 
-def files(view: View, top: int) -> tuple[list[FileLayers], int]:
+def files(view: ReportContext, top: int) -> tuple[list[FileLayers], int]:
     """Returns files with what each layer did to them, and how many are left out.
 
     Those of the program's data come first, and of these the ones with the most time.
@@ -54,7 +54,7 @@ def files(view: View, top: int) -> tuple[list[FileLayers], int]:
     return made, int(known.sum()) - len(made)
 
 
-def own_files(view: View) -> list[OwnFiles]:
+def own_files(view: ReportContext) -> list[OwnFiles]:
     """Returns the files that layers touch further down and are never called with."""
     file, over, layer, sums = view.by_file
     rows = np.flatnonzero((file != 0) & (over != PROGRAM) & (over != layer))
@@ -81,7 +81,7 @@ def own_files(view: View) -> list[OwnFiles]:
     return sorted(made, key=lambda own: -own.seconds)
 
 
-def mounts(view: View) -> list[Mount]:
+def mounts(view: ReportContext) -> list[Mount]:
     """Returns the file systems that the lowest layers worked on."""
     file, _, layer, sums = view.by_file
     texts = view.analyzer.files

@@ -12,14 +12,14 @@ from ..calls import LAYERS
 from ..state.handles import depths, preorder
 from ..state.tables import NODE, PROCESS, layer_name
 from ..state.timeline import OPERATIONS
-from .view import View, amounts, largest
+from .report_context import ReportContext, amounts, largest
 
 _NS: Final = 1e9
 _FEWEST_BELOW: Final = 8
 _NANO = NODE.index("ns")
 
 
-def handles(view: View, top: int) -> tuple[list[HandleNode], int]:
+def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
     """Returns nodes, each after its parent and with what lies below it, and how many are left out.
 
     Those on data come first, and of these the ones with the most time. A node with very many below it has a share of
@@ -54,7 +54,7 @@ def handles(view: View, top: int) -> tuple[list[HandleNode], int]:
     return made, count - 1 - len(made)
 
 
-def process_handles(view: View, nodes: set[int], top: int) -> tuple[list[ProcessNode], int]:
+def process_handles(view: ReportContext, nodes: set[int], top: int) -> tuple[list[ProcessNode], int]:
     """Returns what single processes did through some nodes, and how many rows are left out."""
     process, node, sums = view.by_node
     rows = np.flatnonzero(np.isin(node, sorted(nodes)))
@@ -70,7 +70,7 @@ def process_handles(view: View, nodes: set[int], top: int) -> tuple[list[Process
     return made, len(rows) - len(made)
 
 
-def process_layers(view: View, top: int) -> tuple[list[ProcessLayer], int]:
+def process_layers(view: ReportContext, top: int) -> tuple[list[ProcessLayer], int]:
     """Returns what single processes did in each layer, and how many rows are left out."""
     process, layer, sums = view.by_process
     made = [
@@ -86,7 +86,7 @@ def process_layers(view: View, top: int) -> tuple[list[ProcessLayer], int]:
     return made, len(sums) - len(made)
 
 
-def host_layers(view: View, top: int) -> tuple[list[HostLayer], int]:
+def host_layers(view: ReportContext, top: int) -> tuple[list[HostLayer], int]:
     """Returns what the processes of each machine did in each layer, and how many rows are left out."""
     process, layer, sums = view.by_process
     names = sorted({each.host for each in view.analyzer.processes.known})
@@ -111,7 +111,7 @@ def host_layers(view: View, top: int) -> tuple[list[HostLayer], int]:
     return made, len(pairs) - len(made)
 
 
-def marks(view: View, nodes: set[int]) -> list[Mark]:
+def marks(view: ReportContext, nodes: set[int]) -> list[Mark]:
     """Returns the timeline of some nodes."""
     columns = [column.tolist() for column in view.analyzer.timeline.rows()]
     return [

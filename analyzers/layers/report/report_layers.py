@@ -10,12 +10,12 @@ from ...common.state import Ints
 from ...file_groups import GROUPS
 from ..calls import FATES, LAYERS, PROGRAM, TOP_DOWN
 from ..state.tables import FATE, NAMED, PROCESS, SIZES, WAYS, layer_name, split, split_named
-from .view import View, amounts, largest
+from .report_context import ReportContext, amounts, largest
 
 _NS = 1e9
 
 
-def layer_stats(view: View) -> list[LayerStats]:
+def layer_stats(view: ReportContext) -> list[LayerStats]:
     """Returns the layers that occur, the uppermost first."""
     process, layers, _ = view.by_process
     key, sizes = view.analyzer.tables.sizes.rows()
@@ -45,7 +45,7 @@ def layer_stats(view: View) -> list[LayerStats]:
     return made
 
 
-def steps(view: View) -> list[Step]:
+def steps(view: ReportContext) -> list[Step]:
     """Returns who calls whom, the most time first."""
     key, sums = view.analyzer.tables.down.rows()
     over, over_way, layer, way = split(key, len(WAYS), LAYERS, len(WAYS))
@@ -63,7 +63,7 @@ def steps(view: View) -> list[Step]:
     ]
 
 
-def sizes(view: View) -> list[SizeRow]:
+def sizes(view: ReportContext) -> list[SizeRow]:
     """Returns the sizes of requests, by who made them."""
     key, sums = view.analyzer.tables.sizes.rows()
     over, layer, way, size = (part.tolist() for part in split(key, LAYERS, len(WAYS), SIZES))
@@ -79,7 +79,7 @@ def sizes(view: View) -> list[SizeRow]:
     ]
 
 
-def fates(view: View) -> list[FateRow]:
+def fates(view: ReportContext) -> list[FateRow]:
     """Returns what became of requests, by layer."""
     key, sums = view.analyzer.tables.fates.rows()
     layer, way, fate = (part.tolist() for part in split(key, len(WAYS), 8))
@@ -94,7 +94,7 @@ def fates(view: View) -> list[FateRow]:
     ]
 
 
-def accounts(view: View) -> list[Account]:
+def accounts(view: ReportContext) -> list[Account]:
     """Returns what goes into each layer that calls others, and what comes out of it."""
     key, sums = view.analyzer.tables.down.rows()
     over, over_way, layer, way = split(key, len(WAYS), LAYERS, len(WAYS))
@@ -121,7 +121,7 @@ def accounts(view: View) -> list[Account]:
     return made
 
 
-def named_calls(view: View, top: int) -> list[CallLayer]:
+def named_calls(view: ReportContext, top: int) -> list[CallLayer]:
     """Returns the calls with the most exclusive time."""
     key, sums = view.analyzer.tables.named.rows()
     layer, group, way, call = split_named(key)

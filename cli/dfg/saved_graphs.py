@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 if TYPE_CHECKING:
-    from ...analyzers.dfg.spec.view import View
+    from ...analyzers.dfg.spec.graph_definition import GraphDefinition
     from ...results.dfg import Graph, GraphReport
 
 _LARGEST_JSON: Final = 1 << 28
@@ -61,9 +61,9 @@ def check_alike(name: str, other: Graph, graph: Graph) -> None:
 def report_of_graphs(
     files: Sequence[str],
     compare: tuple[str, str] | None,
-    view_of: Callable[[Graph], View],
-    trace_graph: Callable[[Sequence[str], View], Graph],
-) -> tuple[GraphReport, View] | None:
+    view_of: Callable[[Graph], GraphDefinition],
+    trace_graph: Callable[[Sequence[str], GraphDefinition], Graph],
+) -> tuple[GraphReport, GraphDefinition] | None:
     """Returns the answer where what is asked for is a graph already; None where all of it are traces.
 
     Args:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 if TYPE_CHECKING:  # none of these is needed to draw one signal, which each report does
     from .analysis import Validity, WaveletView
-    from .models import OtherRhythm, Prediction
+    from .models import OtherPeriod, Prediction
     from .replay import Replay
 
 Floats = npt.NDArray[np.float64]
@@ -76,21 +76,21 @@ class SpectrumColumns(Struct, frozen=True, eq=False):
     autocorrelation: Floats
 
 
-class RhythmPanel(Struct, frozen=True, eq=False):
-    """A rhythm that others have beside the main one, with its own phases and replay (None: none can be made)."""
+class PeriodPanel(Struct, frozen=True, eq=False):
+    """A period that others have beside the main one, with its own phases and replay (None: none can be made)."""
 
-    other: OtherRhythm
+    other: OtherPeriod
     phases: PhaseColumns
     replay: Replay | None
 
 
-class Panels(Struct, frozen=True, eq=False):
+class PlotData(Struct, frozen=True, eq=False):
     """All that the pictures of one trace show; ``notes`` says what is left out and why.
 
     Attributes:
-        signal: of those who have the rhythm that was found; so are phases, spectrum, replay and wavelet.
-        whole: that of all, where it is not the rhythm of all.
-        beside: the rhythms of others, in the order of the prediction.
+        signal: of those who have the period that was found; so are phases, spectrum, replay and wavelet.
+        whole: that of all, where it is not the period of all.
+        beside: the periods of others, in the order of the prediction.
     """
 
     prediction: Prediction
@@ -102,4 +102,4 @@ class Panels(Struct, frozen=True, eq=False):
     validity: Validity | None = None
     notes: tuple[str, ...] = ()
     whole: TraceSignal | None = None
-    beside: tuple[RhythmPanel, ...] = ()
+    beside: tuple[PeriodPanel, ...] = ()

@@ -1,7 +1,7 @@
-"""The rhythms of a job beside its main one: before it, within its phases or between them, and around them.
+"""The periods of a job beside its main one: before it, within its phases or between them, and around them.
 
-A job may checkpoint in two kinds, write a log between its checkpoints, or have changed its rhythm. The main rhythm is
-known here; what it leaves unexplained is looked at again.
+A job may checkpoint in two kinds, write a log between its checkpoints, or have changed its period. The main
+period is known here; what it leaves unexplained is looked at again.
 """
 
 from __future__ import annotations
@@ -12,29 +12,29 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from ....results.models import Estimate, OtherRhythm, Relation
+from ....results.models import Estimate, OtherPeriod, Relation
+from ..estimator import SignalWindow
 from ..phases.outburst import without_bursts
 from ..phases.phases import Floats, Phases, Segmenter
 from ..phases.regularity import Regularity, regularity, shortest_interval
 from ..spectrum.spectral_peak import dominant_peak
 from ..tuning import TUNING
 from ..upcoming.intervals import interval_of
-from ..view import View
 from .segmentation_search import PeriodCandidate, best_candidate, score_candidates
 
 _OTHERS: Final = TUNING.others
 
 
-def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
-    """Looks for further rhythms in a signal whose main period is known.
+def other_periods(view: SignalWindow, period_s: float) -> list[OtherPeriod]:
+    """Looks for further periods in a signal whose main period is known.
 
     Args:
         view: the signal; the whole of it is looked at.
         period_s: the main period.
 
     Returns:
-        At most one rhythm around, one of the bursts that make up phases and one between phases, and the earlier ones,
-        the latest first.
+        At most one period around, one of the bursts that make up phases and one between phases, and the earlier
+        ones, the latest first.
     """
     if not period_s > 0 or not view.bandwidth.any():
         return []
@@ -51,8 +51,8 @@ def other_rhythms(view: View, period_s: float) -> list[OtherRhythm]:
     return [each for each in found if each is not None]
 
 
-def ended_rhythm(view: View) -> OtherRhythm | None:
-    """Finds the rhythm that a job had which has none any more: of the part before or after its longest pause.
+def ended_period(view: SignalWindow) -> OtherPeriod | None:
+    """Finds the period that a job had which has none any more: of the part before or after its longest pause.
 
     A burst that happened once, and hides what else there is, is left out.
 
@@ -60,25 +60,25 @@ def ended_rhythm(view: View) -> OtherRhythm | None:
         view: the signal; the whole of it is looked at.
     """
     whole = replace(view, begin=0)
-    found = (_ended_rhythm(each) for each in (whole, *without_bursts(whole)))
+    found = (_ended_period(each) for each in (whole, *without_bursts(whole)))
     return next((each for each in found if each is not None), None)
 
 
-def _ended_rhythm(view: View) -> OtherRhythm | None:
+def _ended_period(view: SignalWindow) -> OtherPeriod | None:
     first, stop = Segmenter(view.bandwidth).busy
     if not len(first):
         return None
     begun, ended = np.append(first, len(view.bandwidth)), np.append(0, stop)
     longest = int((begun - ended).argmax())
     found = [
-        _rhythm_of(view, int(first[0]), int(ended[longest])),
-        _rhythm_of(view, int(begun[longest]), len(view.bandwidth)),
+        _periodicity_of(view, int(first[0]), int(ended[longest])),
+        _periodicity_of(view, int(begun[longest]), len(view.bandwidth)),
     ]
     return max((each for each in found if each is not None), key=lambda each: each.confidence, default=None)
 
 
-def _rhythm_of(view: View, first: int, stop: int) -> OtherRhythm | None:
-    """Finds the rhythm of the bins first .. stop - 1, if it is sure."""
+def _periodicity_of(view: SignalWindow, first: int, stop: int) -> OtherPeriod | None:
+    """Finds the period of the bins first .. stop - 1, if it is sure."""
     values = view.bandwidth[first:stop]
     if stop - first < TUNING.cutting.fewest_bins:
         return None
@@ -86,14 +86,16 @@ def _rhythm_of(view: View, first: int, stop: int) -> OtherRhythm | None:
     candidate = best_candidate(part, Segmenter(values), *dominant_peak(values))
     if candidate is None or candidate.confidence < TUNING.same.sure or len(candidate.phases) <= _OTHERS.intervals:
         return None
-    return _rhythm(part, "earlier", candidate.phases.start, confidence=candidate.confidence, period=candidate.period)
+    return _periodicity(
+        part, "earlier", candidate.phases.start, confidence=candidate.confidence, period=candidate.period
+    )
 
 
-def _same(one: OtherRhythm, other: OtherRhythm) -> bool:
+def _same(one: OtherPeriod, other: OtherPeriod) -> bool:
     return abs(math.log(one.period_s.value / other.period_s.value)) < TUNING.same.period
 
 
-def _around(view: View, main: PeriodCandidate) -> OtherRhythm | None:
+def _around(view: SignalWindow, main: PeriodCandidate) -> OtherPeriod | None:
     """Finds the shortest pattern of phases whose volumes repeat: each third one is larger."""
     running = bool(main.phases.stop[-1] >= len(view.bandwidth))
     volume = main.phases.volume[: len(main.phases) - int(running)]
@@ -111,14 +113,14 @@ def _around(view: View, main: PeriodCandidate) -> OtherRhythm | None:
         at = main.phases.start[:n][place == int(mean.argmax())]
         if len(at) < 2:
             return None
-        return _rhythm(view, "around", at, confidence=1 - unexplained)
+        return _periodicity(view, "around", at, confidence=1 - unexplained)
     return None
 
 
-def _between(whole: View, segmenter: Segmenter, main: PeriodCandidate) -> OtherRhythm | None:
+def _between(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -> OtherPeriod | None:
     """Finds bursts that come between main phases."""
     rest = segmenter.values.copy()
-    rest[: main.phases.first[0]] = 0.0  # before, there may have been another main rhythm
+    rest[: main.phases.first[0]] = 0.0  # before, there may have been another main period
     for first, stop in zip(main.phases.first.tolist(), main.phases.stop.tolist(), strict=True):
         rest[max(first - 1, 0) : stop + 1] = 0.0  # the bins beside a phase hold its edges
     if float(rest.sum()) < _OTHERS.share * segmenter.total:
@@ -131,10 +133,12 @@ def _between(whole: View, segmenter: Segmenter, main: PeriodCandidate) -> OtherR
         or candidate.period * _OTHERS.faster > main.period
     ):
         return None
-    return _rhythm(whole, "within", candidate.phases.start, confidence=candidate.confidence, period=candidate.period)
+    return _periodicity(
+        whole, "within", candidate.phases.start, confidence=candidate.confidence, period=candidate.period
+    )
 
 
-def _inside(whole: View, segmenter: Segmenter, main: PeriodCandidate) -> OtherRhythm | None:
+def _inside(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -> OtherPeriod | None:
     """Finds the interval between bursts of one main phase."""
     pauses = segmenter.pauses
     if not len(pauses):
@@ -152,12 +156,12 @@ def _inside(whole: View, segmenter: Segmenter, main: PeriodCandidate) -> OtherRh
     if near.mean() < _OTHERS.explained or period * _OTHERS.faster > main.period:
         return None
     at = fine.start[inside]
-    return _rhythm(whole, "within", at, confidence=float(near.mean()), period=period, intervals=intervals[near])
+    return _periodicity(whole, "within", at, confidence=float(near.mean()), period=period, intervals=intervals[near])
 
 
-def _earlier(view: View, segmenter: Segmenter, main: PeriodCandidate) -> list[OtherRhythm]:
-    """Finds the rhythms before the last changes."""
-    found: list[OtherRhythm] = []
+def _earlier(view: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -> list[OtherPeriod]:
+    """Finds the periods before the last changes."""
+    found: list[OtherPeriod] = []
     all_phases = segmenter.refined(segmenter.segment(main.period))
     before = _before(all_phases, float(main.phases.start[0]))
     while len(before) > _OTHERS.intervals and len(found) < _OTHERS.told:
@@ -165,38 +169,38 @@ def _earlier(view: View, segmenter: Segmenter, main: PeriodCandidate) -> list[Ot
         own = before.select(slice(measured.since, measured.since + len(measured.intervals) + 1))
         if len(own) > _OTHERS.intervals and measured.spread < 2 * _OTHERS.even:
             confidence = math.exp(-((measured.spread / (2 * _OTHERS.even)) ** 2))
-            found.append(_rhythm(view, "earlier", own.start, confidence=confidence, period=measured.period))
+            found.append(_periodicity(view, "earlier", own.start, confidence=confidence, period=measured.period))
         before = _before(before, float(own.start[0]))
     return found
 
 
 def _most_regular(phases: Phases, shortest: float) -> Regularity:
-    """Measures phases before a change of rhythm; the last interval may be in between the two rhythms."""
+    """Measures phases before a change of period; the last interval may be between the two periods."""
     found = [regularity(some, shortest) for some in (phases, phases.select(slice(None, -1)))]
     all_of_them, rest = (each for each in found if each is not None)
     return rest if rest.spread < TUNING.same.far_less * all_of_them.spread else all_of_them
 
 
 def _before(phases: Phases, start: float) -> Phases:
-    """Returns the phases up to the one with which another rhythm begins; none if that is the first."""
+    """Returns the phases up to the one with which another period begins; none if that is the first."""
     rows = phases.start <= start + 0.5
     return phases.select(rows if rows.sum() > 1 else slice(0, 0))
 
 
-def _rhythm(
-    view: View,
+def _periodicity(
+    view: SignalWindow,
     relation: Relation,
     at: Floats,
     *,
     confidence: float,
     period: float | None = None,
     intervals: Floats | None = None,
-) -> OtherRhythm:
+) -> OtherPeriod:
     if intervals is None:
         intervals = np.diff(at)
     value = float(intervals.sum()) / len(intervals) if period is None else period
     reach = interval_of(intervals, of_mean=True, least=0.5 / len(intervals))
-    return OtherRhythm(
+    return OtherPeriod(
         relation=relation,
         period_s=Estimate(
             value=value * view.bin_s, low=max(value - reach, 0.0) * view.bin_s, high=(value + reach) * view.bin_s

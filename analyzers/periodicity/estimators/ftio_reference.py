@@ -8,8 +8,8 @@ import numpy.typing as npt
 from ....results.models import Estimate
 from ...settings import DetectSettings
 from ...signal.binning import Numbers
+from ..estimator import PeriodEstimate, SignalWindow
 from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
-from ..view import Rhythm, View
 
 _MOST_DOMINANT = 2
 
@@ -73,7 +73,7 @@ def automatic_frequency(start: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
     return min(2 / shortest_s, most_samples / length_s)
 
 
-def estimate(view: View, settings: DetectSettings) -> Rhythm:
+def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     """Finds the dominant frequency as the reference does: one or two candidates are an answer, more are none.
 
     Of two the one with the larger confidence is the answer. The period's interval is that of the spectral bin.
@@ -82,10 +82,10 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     candidates = find_candidates(spectrum, settings, harmonics="modulo")
     dominant = describe(spectrum, candidates)
     if not 1 <= len(dominant) <= _MOST_DOMINANT:
-        return Rhythm(dominant=dominant, harmonics_dropped=candidates.dropped)
+        return PeriodEstimate(dominant=dominant, harmonics_dropped=candidates.dropped)
     best = max(dominant, key=lambda row: row.confidence)
     half_bin = 0.5 / (len(view.window) * view.bin_s)
     period = Estimate(
         value=best.period_s, low=1 / (best.frequency_hz + half_bin), high=1 / (best.frequency_hz - half_bin)
     )
-    return Rhythm(period, best.confidence, best.confidence, dominant, candidates.dropped)
+    return PeriodEstimate(period, best.confidence, best.confidence, dominant, candidates.dropped)

@@ -17,14 +17,14 @@ class Same(Struct, frozen=True):
     """What counts as the same, as right, and as sure."""
 
     period: float = 0.1  # difference of logarithms up to which two periods are one [a, s]
-    rhythm: float = 0.14  # the same between two predictions of a running job [o]
+    periodicity: float = 0.14  # the same between two predictions of a running job [o]
     right: float = 0.05  # of the period: one that is off by less is right [d]
     near: float = 0.2  # of a period: a phase that starts within it came as predicted [d]
     far_less: float = 0.5  # ratio of spreads from which on one way to see phases is clearly the better [a, s]
     irregular: float = 0.1  # spread of intervals from which on something may be wrong with them [a, s]
     even: float = 0.03  # spread of intervals, or of volumes, below which they are equal [o]
     surer: float = 0.1  # difference of confidences by which a shorter stretch, or a part of a job, must be surer [o, g]
-    trusted: float = 0.5  # confidence from which on there is a rhythm [d]
+    trusted: float = 0.5  # confidence from which on there is a period [d]
     sure: float = 0.9  # confidence from which on nothing else need be looked at [c]
     told: float = 0.15  # confidence below which no period is told [f]
 
@@ -72,7 +72,7 @@ class Regular(Struct, frozen=True):
     )
     paused: float = 0.6  # share of the time that these may take [s]
     fewest: int = 5  # intervals, or phases, from which more than their mean can be told [a, s]
-    latest: int = 2  # intervals that can show a new rhythm [o]
+    latest: int = 2  # intervals that can show a new period [o]
     changed: float = 8.0  # logarithm of a ratio of likelihoods that tells a change, for one place where it may be [o]
     unchanged: float = 1.2  # longest over shortest interval up to which there is no change [o]
     extras: float = 0.2  # share of the phases that may be extra ones [s]
@@ -99,7 +99,7 @@ class Lines(Struct, frozen=True):
     stands_out: float = 3.0  # ratio of power to slower changes that makes a line prominent [f]
     valley: float = 0.05  # by how much the autocorrelation must fall off beside a peak [a]
     valley_from: float = 0.4  # of a lag, before it: so far away the valley is sought [a]
-    present: float = 1.5  # periods with I/O at which nothing is a rhythm; twice as many are one [f]
+    present: float = 1.5  # periods with I/O at which nothing is periodic; twice as many are [f]
     least_support: float = 0.05  # of a line that counts [f]
     full_support: float = 0.65  # from which on it counts fully [f]
     deep: float = 0.4  # amplitude over the mean from which on a line is no ripple [f]
@@ -134,7 +134,7 @@ class Chances(Struct, frozen=True):
     measured: tuple[tuple[float, float], ...] = (
         *((0.0, 0.0), (0.18, 0.25), (0.25, 0.37), (0.35, 0.455), (0.5, 0.5), (1.0, 1.0)),
     )  # confidence in the next start, and the share that was right at it [c]
-    silence: float = 1.5  # periods without a phase, from which on a rhythm fades [c]
+    silence: float = 1.5  # periods without a phase, from which on confidence fades [c]
     gone: float = 4.0  # periods at which it is gone [c]
     recent: int = 32  # latest intervals, lengths and volumes that intervals come from [s]
     requests: float = 8.0  # of a phase, one after another: what of it is unseen until they end [s]
@@ -147,16 +147,16 @@ class Chances(Struct, frozen=True):
 
 
 class Others(Struct, frozen=True):
-    """Rhythms beside the main one, and what hides one."""
+    """Periods beside the main one, and what hides one."""
 
-    intervals: int = 3  # of a rhythm that has ended, or lies within another, at least [o]
+    intervals: int = 3  # of a period that has ended, or lies within another, at least [o]
     explained: float = 0.8  # of the variance of volumes, by the place in a pattern; of the intervals within [f]
     even: float = 0.25  # by how much intervals within a phase may differ; twice as much is a spread of old ones [f]
     faster: float = 1.6  # main period over one within or between, at least [f]
-    share: float = 0.001  # of the volume, that is worth a rhythm [f]
+    share: float = 0.001  # of the volume, that is worth a period [f]
     longest: int = 32  # phases of a pattern, at most [f]
-    told: int = 4  # earlier rhythms, and bursts that are taken out, at most [o]
-    dominates: float = 0.5  # share of the volume from which on a burst may hide a rhythm [f]
+    told: int = 4  # earlier periods, and bursts that are taken out, at most [o]
+    dominates: float = 0.5  # share of the volume from which on a burst may hide a period [f]
     left: float = 0.5  # of the bins, that a burst must leave [f]
     parts: int = 64  # of the window: a burst goes on across pauses shorter than one [f]
     stream_gaps: float = 2.0  # a period, that make a stream of requests if they are even [f]
@@ -173,14 +173,14 @@ class Following(Struct, frozen=True):
     history: int = 24  # periods that regularity is learnt from [s, o]
     around: int = 6  # predictions, of which one looks at another resolution [o]
     order: float = 4.0  # ratio of periods that are of another order [o]
-    lasting: float = 0.5  # of a level's stretch, that a rhythm seen only there must fill [f]
-    recalled: float = 4.5  # periods that show a rhythm to be back after a silence [o]
-    proof: float = 1.5  # periods of the known rhythm for which a faster one may be the inside of a phase [o]
-    looks: int = 8  # a period, at a rhythm that is sure; a pause of the share of one may end a phase [c]
-    others: int = 16  # predictions, of which one looks for further rhythms [o]
+    lasting: float = 0.5  # of a level's stretch, that a period seen only there must fill [f]
+    recalled: float = 4.5  # periods that show the old one to be back after a silence [o]
+    proof: float = 1.5  # times the known period for which a faster one may be the inside of a phase [o]
+    looks: int = 8  # per period, at one that is sure; a pause of the share of one may end a phase [c]
+    others: int = 16  # predictions, of which one looks for further periods [o]
     changed: float = 1.5  # ratio of periods that cuts the window for good [o]
     intervals: int = 3  # new ones that it takes [o]
-    like: float = 1.3  # ratio of an interval to the period, up to which it is one of the rhythm [f]
+    like: float = 1.3  # ratio of an interval to the period, up to which it is one of the periodicity [f]
     margin: float = 0.25  # of an interval: how far before a phase the signal is cut [o]
     bins: int = 32  # of a period, that are fine enough [a]
 
@@ -197,8 +197,8 @@ class Grouping(Struct, frozen=True):
     like_counts: float = 1.5  # ratio of the numbers of phases of two members of one group [g]
     turns: float = 0.15  # by how much the numbers of phases of members in turn differ, and phases fall together [g]
     evenness: float = 0.25  # deviation of the distances of phases in turn, of their mean [g]
-    told: float = 0.7  # confidence from which on the rhythm of a group is told [g]
-    seen: int = 5  # phases of a group from which on its rhythm is told [g]
+    told: float = 0.7  # confidence from which on the period of a group is told [g]
+    seen: int = 5  # phases of a group from which on its period is told [g]
     every: int = 8  # predictions, of which one looks for groups anew [g]
 
 

@@ -20,7 +20,7 @@ _MODES: Final[tuple[ModeName, ...]] = ("read", "write", "both")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AnalysisOptions:
     """What is computed beyond the period.
 
     Attributes:
@@ -40,10 +40,10 @@ class Analysed(NamedTuple):
     """What was found in a finished trace.
 
     Attributes:
-        prediction: its rhythm.
+        prediction: its period.
         analysis: what else was wanted.
-        own: the events of those who have the rhythm, as ``batches``; None: it is the rhythm of all.
-        beside: the rhythms of others, with their events.
+        own: the events of those who have the period, as ``batches``; None: it is the period of all.
+        beside: the periods of others, with their events.
     """
 
     prediction: Prediction
@@ -56,17 +56,18 @@ def analyse(
     batches: Batches,
     settings: DetectSettings,
     job: str,
-    wanted: Wanted,
+    wanted: AnalysisOptions,
     apart: Callable[[], Apart] | None = None,
 ) -> Analysed:
-    """Finds the rhythm of a finished trace, when it was valid, and what else is wanted.
+    """Finds the period of a finished trace, when it was valid, and what else is wanted.
 
     Args:
         batches: the events of all streams, each batch with what does not count of its stream's files.
         settings: method and limits; with ``wanted.all_modes`` the mode is that of the first answer.
         job: the job's name in the result.
         wanted: what is computed beyond the period.
-        apart: makes the same events with whose they are; where it is given, groups with rhythms of their own are found.
+        apart: makes the same events with whose they are; where it is given, groups with periods of their own are
+            found.
     """
     prediction, view = examine(batches, settings, job)
     own: Batches | None = None

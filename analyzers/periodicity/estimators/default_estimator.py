@@ -1,4 +1,4 @@
-"""Our estimator: the spectrum finds the rhythm, the phases measure it, and each is held against the other."""
+"""Our estimator: the spectrum finds the period, the phases measure it, and each is held against the other."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from ....results.models import Drift, Estimate, Frequency
 from ...settings import DetectSettings
 from ..confidence import calibrated, certain, chance_in_time, chance_of_mean
+from ..estimator import PeriodEstimate, SignalWindow
 from ..phases.phases import Segmenter
 from ..spectrum.spectral_peak import SpectralPeak, component, dominant_peak, refined
 from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
@@ -18,7 +19,6 @@ from ..upcoming.following import Following, following_of
 from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import next_phase
 from ..upcoming.outlook import Outlook, outlook_of
-from ..view import Rhythm, View
 from .segmentation_search import PeriodCandidate, candidate_at_known_period, score_candidates, with_history
 
 _SAME: Final = TUNING.same
@@ -26,10 +26,10 @@ _LINES: Final = TUNING.lines
 _CHANCES: Final = TUNING.chances
 
 
-def estimate(view: View, settings: DetectSettings) -> Rhythm:
+def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     """Finds the period of a signal, or that it has none.
 
-    1. Where the rhythm found last is there beyond doubt, it is the answer.
+    1. Where the period found last is there beyond doubt, it is the answer.
     2. Hypotheses: the strongest lines of the zero-padded spectrum, and the border between short and long pauses.
     3. Each hypothesis guides a segmentation into phases (``phases.Segmenter``); intervals and volumes are measured.
     4. Where phases and line agree, or phases are the more certain, the period is the mean interval between starts;
@@ -37,17 +37,17 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
 
     What is sure of the phases is 1 - (1 - q_phases)(1 - q_line) where they agree, the larger quality less half the
     smaller where not. Confidence is the probability that the period is their mean distance to 5 %: that, times the
-    share with which they keep a period at all (``PeriodCandidate.rhythmic``). Of a finished job it is taken to a power
+    share with which they keep a period at all (``PeriodCandidate.periodic``). Of a finished job it is taken to a power
     that is the larger the fewer intervals there are, since among few random ones are alike now and then. Foresight is
     the probability that the next phase starts within a fifth of a period of when it is expected: that, times the chance
-    that an interval as irregular as the past ones is in time. Where both are below 0.15 there is no rhythm.
+    that an interval as irregular as the past ones is in time. Where both are below 0.15 there is no period.
     """
     window = view.window
     spectrum = spectrum_of(window, 1 / view.bin_s)
     candidates = find_candidates(spectrum, settings)
     listed = describe(spectrum, candidates)
     if len(window) < TUNING.cutting.fewest_bins or not window.any():
-        return Rhythm(harmonics_dropped=candidates.dropped)
+        return PeriodEstimate(harmonics_dropped=candidates.dropped)
     line, candidate = _look(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
     foresight = known = confidence
@@ -56,12 +56,12 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     if candidate is not None and clock is not None and outlook is not None and by_phases:
         patience = _patience(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
         foresight *= outlook.in_time
-        known *= candidate.rhythmic * patience
+        known *= candidate.periodic_ones * patience
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
         if not view.ended:
             known *= chance_of_mean(candidate.regularity.spread, len(candidate.regularity.intervals))
     if max(known, confidence) < _SAME.told:
-        return Rhythm(dominant=listed, harmonics_dropped=candidates.dropped)
+        return PeriodEstimate(dominant=listed, harmonics_dropped=candidates.dropped)
     foresight = min(calibrated(foresight), 1.0)
     if candidate is not None and by_phases and view.ended:
         confidence = known ** _care(candidate)
@@ -72,7 +72,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
         candidate = None if candidate is None else score_candidates(view, Segmenter(window), view.begin, period)
         clock = None if candidate is None else clock_of(candidate.phases, candidate.regularity, period)
         outlook = None if candidate is None or clock is None else _outlook(view, candidate, clock, period)
-    return Rhythm(
+    return PeriodEstimate(
         period_s=_period(view, period, candidate, by_phases),
         confidence=confidence,
         foresight=foresight,
@@ -87,7 +87,7 @@ def estimate(view: View, settings: DetectSettings) -> Rhythm:
     )
 
 
-def _outlook(view: View, candidate: PeriodCandidate, clock: Clock, period: float) -> Outlook:
+def _outlook(view: SignalWindow, candidate: PeriodCandidate, clock: Clock, period: float) -> Outlook:
     return outlook_of(candidate.phases, candidate.regularity, clock, period, (view.now_s - view.start_s) / view.bin_s)
 
 
@@ -95,7 +95,7 @@ def _following(candidate: PeriodCandidate, clock: Clock, outlook: Outlook, perio
     return following_of(outlook, clock, candidate.regularity.intervals, candidate.regularity.drift, period)
 
 
-def _drift(view: View, candidate: PeriodCandidate, clock: Clock) -> Drift | None:
+def _drift(view: SignalWindow, candidate: PeriodCandidate, clock: Clock) -> Drift | None:
     if not clock.drifts:
         return None
     reach = interval_of(clock.intervals, least=0.5)
@@ -104,7 +104,7 @@ def _drift(view: View, candidate: PeriodCandidate, clock: Clock) -> Drift | None
     return Drift(period_s=Estimate(value=value, low=low, high=high), per_phase=per_phase)
 
 
-def _look(view: View) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
+def _look(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
     """Returns the strongest line and the best segmentation; no line where none need be asked."""
     known = candidate_at_known_period(view)
     if known is not None and (known.settled or (known.sure and not view.thorough)):
@@ -156,7 +156,7 @@ def _patience(silence: float, period: float) -> float:
     return min(max((_CHANCES.gone - silence / period) / (_CHANCES.gone - _CHANCES.silence), 0.0), 1.0)
 
 
-def _period(view: View, period: float, candidate: PeriodCandidate | None, by_phases: bool) -> Estimate:
+def _period(view: SignalWindow, period: float, candidate: PeriodCandidate | None, by_phases: bool) -> Estimate:
     half_bin = 0.5 / len(view.window)
     reach = period - 1 / (1 / period + half_bin)
     if candidate is not None and by_phases:
@@ -170,7 +170,9 @@ def _period(view: View, period: float, candidate: PeriodCandidate | None, by_pha
     )
 
 
-def _dominant(view: View, period: float, confidence: float, z: Floats, listed: list[Frequency]) -> list[Frequency]:
+def _dominant(
+    view: SignalWindow, period: float, confidence: float, z: Floats, listed: list[Frequency]
+) -> list[Frequency]:
     """Puts the answer first, then the spectral candidates that are more than a bin away from it."""
     values = view.window
     wave = component(values, period)

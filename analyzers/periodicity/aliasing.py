@@ -1,4 +1,4 @@
-"""Whether a rhythm is in the requests, or came about because bins hold now one more of them and now one less.
+"""Whether a period is in the requests, or came about because bins hold now one more of them and now one less.
 
 Requests each second fall into bins of 163.84 s as 163 or 164. That repeats every 4096 s, and nothing else does. The
 requests' own transform, which knows no bins, tells the two apart.
@@ -14,17 +14,17 @@ import numpy as np
 
 from ..signal.binning import Numbers
 from ..signal.selection import Times
+from .estimator import SignalWindow
 from .phases.phases import runs
 from .spectrum.spectrum import Floats
 from .tuning import TUNING
-from .view import View
 
 _OTHERS: Final = TUNING.others
-# resolutions of the window around the frequency: irregular rhythms have broad lines
+# resolutions of the window around the frequency: irregular periods have broad lines
 _OFFSETS: Final = (-2, -1, 0, 1, 2)
 
 
-def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: float) -> bool:
+def is_alias(start: Times, end: Times, volume: Numbers, view: SignalWindow, period_s: float) -> bool:
     """Tells whether most of a signal's power at a period comes from its bins.
 
     A request of v bytes that takes d seconds around the moment t adds v sinc(f d) exp(-2 pi j f t) to the true
@@ -40,7 +40,7 @@ def is_alias(start: Times, end: Times, volume: Numbers, view: View, period_s: fl
     return is_alias_of([(start, end, volume)], view, period_s)
 
 
-def is_alias_of(requests: Iterable[tuple[Times, Times, Numbers]], view: View, period_s: float) -> bool:
+def is_alias_of(requests: Iterable[tuple[Times, Times, Numbers]], view: SignalWindow, period_s: float) -> bool:
     """Tells the same of requests that come in pieces."""
     window, bin_s, begin_s = view.window, view.bin_s, view.window_start_s
     length_s = len(window) * bin_s

@@ -1,4 +1,4 @@
-"""Programs with a known I/O rhythm, and signals without one."""
+"""Programs with a known I/O periodicity, and signals without one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rhythm in a report: bandwidth with the period, how the prediction settled, further rhythms, candidates."""
+"""The period in a report: bandwidth with phases, how the prediction settled, further periods, candidates."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from ...results.models import Prediction
-from ..headline import NO_LINE, Headline, further_rhythms, other_text, weight_text
-from ..lines import prediction_line
+from ..headline import NO_LINE, Headline, further_periods, other_text, weight_text
+from ..prediction_text import prediction_line
 from ..units import byte_text, clock_text, duration_text, not_counted_text, rate_text
 from .markup import Lines, bullets, heading, paragraph, picture, sentence, table
 from .subject import Subject
 
 
-def rhythm(subject: Subject, told: Headline, history: Sequence[Prediction], pictures: Mapping[str, str]) -> Lines:
+def periodicity(subject: Subject, told: Headline, history: Sequence[Prediction], pictures: Mapping[str, str]) -> Lines:
     """Yields the bandwidth, what is expected next, and how sure that became."""
-    yield heading(f"Bandwidth{', and the rhythm found in it' if told.found else ''}")
+    yield heading(f"Bandwidth{', and the period found in it' if told.found else ''}")
     yield picture(pictures.get("signal"), _nothing(subject))
     yield from _next_phase(subject.prediction)
     if history or subject.is_run:
@@ -54,8 +54,8 @@ def _next_phase(prediction: Prediction | None) -> Lines:
 
 
 def _further(prediction: Prediction | None) -> Lines:
-    if prediction is not None and (further := further_rhythms(prediction)):
-        yield heading("Further rhythms")
+    if prediction is not None and (further := further_periods(prediction)):
+        yield heading("Further periods")
         yield from bullets(escape(other_text(row, prediction.window.start_s)) for row in further)
 
 

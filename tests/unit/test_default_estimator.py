@@ -5,18 +5,18 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 import pytest
-from iotide.analyzers.rhythm.estimators.tide import estimate
-from iotide.analyzers.rhythm.spectrum.spectral_peak import dominant_peak
-from iotide.analyzers.rhythm.view import Rhythm, View
+from iotide.analyzers.periodicity.estimator import PeriodEstimate, SignalWindow
+from iotide.analyzers.periodicity.estimators.default_estimator import estimate
+from iotide.analyzers.periodicity.spectrum.spectral_peak import dominant_peak
 from iotide.analyzers.settings import DetectSettings
 
 BIN_S = 0.1
 Signal = npt.NDArray[np.float64]
 
 
-def found(values: Signal, **view: float) -> Rhythm:
+def found(values: Signal, **view: float) -> PeriodEstimate:
     end = len(values) * BIN_S
-    return estimate(View(values, bin_s=BIN_S, start_s=0.0, now_s=end, **view), DetectSettings())  # type: ignore[arg-type]
+    return estimate(SignalWindow(values, bin_s=BIN_S, start_s=0.0, now_s=end, **view), DetectSettings())  # type: ignore[arg-type]
 
 
 def bursts(starts: npt.ArrayLike, width: float, length: int) -> Signal:
@@ -27,7 +27,7 @@ def bursts(starts: npt.ArrayLike, width: float, length: int) -> Signal:
     return values * 1e6
 
 
-def rhythmic(period: float, width: float, length: int, jitter: float = 0.0, seed: int = 0) -> tuple[Signal, float]:
+def periodic_ones(period: float, width: float, length: int, jitter: float = 0.0, seed: int = 0) -> tuple[Signal, float]:
     """A signal and the mean interval between its bursts, in bins."""
     rng = np.random.default_rng(seed)
     count = int((length - 5) / period)
@@ -39,56 +39,56 @@ def rhythmic(period: float, width: float, length: int, jitter: float = 0.0, seed
 @pytest.mark.parametrize("period", [11.3, 37.77, 100.0, 213.9])
 @pytest.mark.parametrize("duty", [0.06, 0.3, 0.7])
 def test_even_bursts_give_the_period_below_a_bin(period: float, duty: float) -> None:
-    values, truth = rhythmic(period, duty * period, 1500)
-    rhythm = found(values)
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(truth * BIN_S, rel=0.003)
-    assert rhythm.confidence > 0.7
-    assert rhythm.dominant[0].period_s == rhythm.period_s.value
+    values, truth = periodic_ones(period, duty * period, 1500)
+    periodicity = found(values)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(truth * BIN_S, rel=0.003)
+    assert periodicity.confidence > 0.7
+    assert periodicity.dominant[0].period_s == periodicity.period_s.value
 
 
 def test_wave_gives_its_frequency_amplitude_and_phase() -> None:
     at = np.arange(800) * BIN_S
     values = 5e6 + 2e6 * np.cos(2 * np.pi * at / 7.31 + 0.5)
-    rhythm = found(values)
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(7.31, rel=0.005)
-    assert rhythm.confidence > 0.8
-    assert rhythm.dominant[0].amplitude == pytest.approx(2e6, rel=0.05)
-    assert rhythm.dominant[0].phase_rad == pytest.approx(0.5, abs=0.3)
+    periodicity = found(values)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(7.31, rel=0.005)
+    assert periodicity.confidence > 0.8
+    assert periodicity.dominant[0].amplitude == pytest.approx(2e6, rel=0.05)
+    assert periodicity.dominant[0].phase_rad == pytest.approx(0.5, abs=0.3)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_jittered_bursts_give_the_mean_interval(seed: int) -> None:
-    values, truth = rhythmic(60, 6, 1200, jitter=0.1, seed=seed)
-    rhythm = found(values)
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(truth * BIN_S, rel=0.02)
-    assert rhythm.period_s.low <= truth * BIN_S <= rhythm.period_s.high
+    values, truth = periodic_ones(60, 6, 1200, jitter=0.1, seed=seed)
+    periodicity = found(values)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(truth * BIN_S, rel=0.02)
+    assert periodicity.period_s.low <= truth * BIN_S <= periodicity.period_s.high
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_noise_below_the_bursts_does_not_move_the_period(seed: int) -> None:
-    values, truth = rhythmic(80, 20, 1200, jitter=0.03, seed=seed)
+    values, truth = periodic_ones(80, 20, 1200, jitter=0.03, seed=seed)
     noise = np.random.default_rng(seed).exponential(0.1e6, len(values))
-    rhythm = found(values + noise)
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(truth * BIN_S, rel=0.02)
+    periodicity = found(values + noise)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(truth * BIN_S, rel=0.02)
 
 
 def test_sharp_bursts_give_the_fundamental_and_not_a_harmonic() -> None:
     pairs = np.sort(np.concatenate([5 + 60.0 * np.arange(15), 5 + 60.0 * np.arange(15) + 20]))
     values = bursts(pairs[::2], 2, 910) + 0.4 * bursts(pairs[1::2], 2, 910)
-    rhythm = found(values)
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(6.0, rel=0.01)
+    periodicity = found(values)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(6.0, rel=0.01)
 
 
 def test_phases_of_many_requests_count_once() -> None:
     starts = [10 + 100.0 * k + 6 * j for k in range(8) for j in range(5)]
-    rhythm = found(bursts(starts, 2, 820))
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(10.0, rel=0.01)
+    periodicity = found(bursts(starts, 2, 820))
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(10.0, rel=0.01)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -97,23 +97,23 @@ def test_phases_of_very_unlike_bandwidth_give_their_period_and_volumes(seed: int
     starts = 3.3 + 40.0 * np.arange(8)
     rates = rng.lognormal(0.0, 1.0, len(starts))
     values = np.sum([rate * bursts([start], 10.0, 330) for start, rate in zip(starts, rates, strict=True)], axis=0)
-    rhythm = found(values)
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(4.0, rel=0.01)
-    assert rhythm.confidence > 0.5
-    assert rhythm.next_phase is not None
+    periodicity = found(values)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(4.0, rel=0.01)
+    assert periodicity.confidence > 0.5
+    assert periodicity.next_phase is not None
     # the signal is cut off to find phases, not to measure them
-    assert rhythm.next_phase.volume_bytes.value == pytest.approx(rates.mean() * 10.0 * BIN_S * 1e6, rel=0.35)
+    assert periodicity.next_phase.volume_bytes.value == pytest.approx(rates.mean() * 10.0 * BIN_S * 1e6, rel=0.35)
 
 
 @pytest.mark.parametrize("pause", [150.0, 777.0, 1210.0])
-def test_pause_of_the_program_is_none_of_its_rhythm(pause: float) -> None:
+def test_pause_of_the_program_is_none_of_its_period(pause: float) -> None:
     starts = 3.3 + 40.0 * np.arange(24)
     starts[12:] += pause
-    rhythm = found(bursts(starts, 5.0, int(starts[-1]) + 30))
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(4.0, rel=0.01)
-    assert rhythm.confidence > 0.8
+    periodicity = found(bursts(starts, 5.0, int(starts[-1]) + 30))
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(4.0, rel=0.01)
+    assert periodicity.confidence > 0.8
 
 
 @pytest.mark.parametrize("growth", [-0.01, 0.01, 0.02])
@@ -121,11 +121,11 @@ def test_next_start_follows_the_drift_of_the_period_which_is_a_mean_all_the_same
     rng = np.random.default_rng(7)
     periods = 60.0 * (1 + growth) ** np.arange(20)
     starts = 3.3 + np.concatenate([[0.0], np.cumsum(periods[:-1] * rng.normal(1, 0.004, 19))])
-    rhythm = found(bursts(starts, 6.0, int(starts[-1]) + 25))
-    assert rhythm.period_s is not None
-    assert periods.min() < rhythm.period_s.value / BIN_S < periods.max()
-    assert rhythm.next_phase is not None
-    assert rhythm.next_phase.start_s.value == pytest.approx((starts[-1] + periods[-1]) * BIN_S, abs=0.1)
+    periodicity = found(bursts(starts, 6.0, int(starts[-1]) + 25))
+    assert periodicity.period_s is not None
+    assert periods.min() < periodicity.period_s.value / BIN_S < periods.max()
+    assert periodicity.next_phase is not None
+    assert periodicity.next_phase.start_s.value == pytest.approx((starts[-1] + periods[-1]) * BIN_S, abs=0.1)
 
 
 def test_next_start_keeps_to_the_end_of_a_phase_that_took_longer() -> None:
@@ -136,23 +136,23 @@ def test_next_start_keeps_to_the_end_of_a_phase_that_took_longer() -> None:
     values = np.zeros(len(edges) - 1)
     for start, stop in zip(starts, starts + length, strict=True):
         values += np.diff(np.clip(edges, start, stop)) * 1e6 * 5.0 / (stop - start)
-    rhythm = found(values)
-    assert rhythm.next_phase is not None
-    assert rhythm.next_phase.start_s.value == pytest.approx((end + 30.0) * BIN_S, abs=0.15)
-    assert rhythm.confidence > 0.8
+    periodicity = found(values)
+    assert periodicity.next_phase is not None
+    assert periodicity.next_phase.start_s.value == pytest.approx((end + 30.0) * BIN_S, abs=0.15)
+    assert periodicity.confidence > 0.8
 
 
 def test_next_phase_of_a_job_that_skips_some_is_as_sure_as_they_come_and_reckons_with_a_period_more() -> None:
     rng = np.random.default_rng(5)
     steps = np.where(rng.uniform(size=50) < 0.15, 2, 1)
     starts = 3.3 + 40.0 * np.cumsum(steps)
-    rhythm = found(bursts(starts, 5.0, int(starts[-1]) + 20))
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(4.0, rel=0.01)
-    assert rhythm.confidence > 0.9
-    assert rhythm.next_phase is not None
-    assert rhythm.next_phase.confidence == pytest.approx((steps[1:] == 1).mean(), abs=0.05)
-    start_s = rhythm.next_phase.start_s
+    periodicity = found(bursts(starts, 5.0, int(starts[-1]) + 20))
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(4.0, rel=0.01)
+    assert periodicity.confidence > 0.9
+    assert periodicity.next_phase is not None
+    assert periodicity.next_phase.confidence == pytest.approx((steps[1:] == 1).mean(), abs=0.05)
+    start_s = periodicity.next_phase.start_s
     assert start_s.value == pytest.approx((starts[-1] + 40.0) * BIN_S, abs=0.1)
     assert start_s.high == pytest.approx((starts[-1] + 80.0) * BIN_S, abs=0.2)
 
@@ -160,9 +160,9 @@ def test_next_phase_of_a_job_that_skips_some_is_as_sure_as_they_come_and_reckons
 def test_start_up_burst_does_not_move_the_period() -> None:
     values = bursts(12 + 20.0 * np.arange(6), 1, 120)
     values[:4] += 0.4e6
-    rhythm = found(values)
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(2.0, rel=0.03)
+    periodicity = found(values)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(2.0, rel=0.03)
 
 
 def noise_like(kind: str, rng: np.random.Generator) -> Signal:
@@ -187,7 +187,7 @@ def noise_like(kind: str, rng: np.random.Generator) -> Signal:
     "kind",
     ["noise on a level", "ramp", "noisy ramp", "one burst", "one long write", "constant", "silence"],
 )
-def test_signal_without_rhythm_has_no_period(kind: str) -> None:
+def test_signal_without_period_has_no_period(kind: str) -> None:
     rng = np.random.default_rng(5)
     calls = [found(noise_like(kind, rng)) for _ in range(40)]
     assert sum(call.period_s is not None for call in calls) <= 1
@@ -195,27 +195,27 @@ def test_signal_without_rhythm_has_no_period(kind: str) -> None:
 
 
 def test_two_bursts_give_their_distance_as_a_guess() -> None:
-    rhythm = found(bursts([30, 130], 8, 170))
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(10.0)
-    assert 0.1 < rhythm.confidence < 0.4
+    periodicity = found(bursts([30, 130], 8, 170))
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(10.0)
+    assert 0.1 < periodicity.confidence < 0.4
 
 
 def test_phases_that_ran_together_are_told_by_their_volume() -> None:
     starts = np.array([10, 60, 90, 120, 190, 260, 310, 380.0])
     values = bursts(starts, 30, 450)  # the second to the fourth follow one another at once, and so do two later ones
-    rhythm = found(values)
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(float(np.diff(starts).mean()) * BIN_S, rel=0.01)
+    periodicity = found(values)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(float(np.diff(starts).mean()) * BIN_S, rel=0.01)
 
 
 def test_irregular_phases_have_a_mean_interval_but_little_confidence() -> None:
     rng = np.random.default_rng(4)
     starts = 5 + np.cumsum(20 + rng.exponential(30, 20))
-    rhythm = found(bursts(starts, 15, int(starts[-1]) + 40))
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(float(np.diff(starts).mean()) * BIN_S, rel=0.01)
-    assert rhythm.confidence < 0.5
+    periodicity = found(bursts(starts, 15, int(starts[-1]) + 40))
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(float(np.diff(starts).mean()) * BIN_S, rel=0.01)
+    assert periodicity.confidence < 0.5
 
 
 @pytest.mark.slow
@@ -231,19 +231,19 @@ def test_white_noise_and_random_bursts_are_hardly_ever_called_periodic() -> None
 def test_short_signals_are_answered(length: int) -> None:
     rng = np.random.default_rng(length)
     for _ in range(20):
-        rhythm = found(rng.exponential(1.0, length) * (rng.random(length) < 0.4))
-        assert 0 <= rhythm.confidence <= 1
+        periodicity = found(rng.exponential(1.0, length) * (rng.random(length) < 0.4))
+        assert 0 <= periodicity.confidence <= 1
 
 
-def test_next_phase_continues_the_rhythm() -> None:
+def test_next_phase_continues_the_period() -> None:
     values = bursts(5 + 40.0 * np.arange(8), 6, 310)
-    rhythm = found(values)
-    assert rhythm.next_phase is not None
-    start = rhythm.next_phase.start_s
+    periodicity = found(values)
+    assert periodicity.next_phase is not None
+    start = periodicity.next_phase.start_s
     assert start.value == pytest.approx((5 + 320) * BIN_S, abs=0.05)
     assert start.low <= start.value <= start.high
-    assert rhythm.next_phase.duration_s.value == pytest.approx(0.6, abs=0.05)
-    assert rhythm.next_phase.volume_bytes.value == pytest.approx(6 * 1e6 * BIN_S, rel=0.01)
+    assert periodicity.next_phase.duration_s.value == pytest.approx(0.6, abs=0.05)
+    assert periodicity.next_phase.volume_bytes.value == pytest.approx(6 * 1e6 * BIN_S, rel=0.01)
 
 
 def test_late_phase_is_expected_soon_and_a_skipped_one_a_period_later() -> None:
@@ -259,10 +259,10 @@ def test_late_phase_is_expected_soon_and_a_skipped_one_a_period_later() -> None:
 
 
 def test_phase_in_progress_is_not_predicted_again() -> None:
-    rhythm = found(bursts(5 + 40.0 * np.arange(8), 10, 290))  # the last one is half done
-    assert rhythm.next_phase is not None
-    assert rhythm.next_phase.start_s.value == pytest.approx((5 + 320) * BIN_S, abs=0.1)
-    assert rhythm.next_phase.volume_bytes.value == pytest.approx(10 * 1e6 * BIN_S, rel=0.01)
+    periodicity = found(bursts(5 + 40.0 * np.arange(8), 10, 290))  # the last one is half done
+    assert periodicity.next_phase is not None
+    assert periodicity.next_phase.start_s.value == pytest.approx((5 + 320) * BIN_S, abs=0.1)
+    assert periodicity.next_phase.volume_bytes.value == pytest.approx(10 * 1e6 * BIN_S, rel=0.01)
 
 
 def test_confidence_fades_when_the_phases_stay_out() -> None:
@@ -282,12 +282,12 @@ def test_history_before_the_window_tells_how_regular_the_phases_are() -> None:
     assert informed.period_s.value == pytest.approx(4.0, rel=0.005)
 
 
-def test_history_of_another_rhythm_is_ignored() -> None:
+def test_history_of_another_period_is_ignored() -> None:
     starts = np.concatenate([5 + 25.0 * np.arange(12), 305 + 50.0 * np.arange(6)])
     values = bursts(starts, 4, 600)
-    rhythm = found(values, begin=330, expected_s=2.5)
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(5.0, rel=0.02)
+    periodicity = found(values, begin=330, expected_s=2.5)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(5.0, rel=0.02)
 
 
 def test_line_is_refined_below_the_resolution_of_the_window() -> None:
@@ -304,9 +304,9 @@ def test_answer_does_not_depend_on_the_sampling_frequency_or_the_window_start(fr
     period_s, bin_s = 3.17, 1 / frequency
     starts = (1.0 + shift_s + period_s * np.arange(10)) / bin_s
     values = bursts(starts, 0.5 / bin_s, int(33 / bin_s))
-    rhythm = estimate(View(values, bin_s=bin_s, start_s=0.0, now_s=len(values) * bin_s), DetectSettings())
-    assert rhythm.period_s is not None
-    assert rhythm.period_s.value == pytest.approx(period_s, rel=0.003)
+    periodicity = estimate(SignalWindow(values, bin_s=bin_s, start_s=0.0, now_s=len(values) * bin_s), DetectSettings())
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(period_s, rel=0.003)
 
 
 @pytest.mark.parametrize("spacing", [0.13, 0.37])
@@ -317,6 +317,6 @@ def test_ripple_of_bins_that_hold_a_request_more_or_less_is_not_clearly_periodic
 
 def test_short_pauses_between_phases_are_no_ripple() -> None:
     values = np.where(np.arange(500) % 4 < 2, 1e8, 0.0)
-    rhythm = found(values)
-    assert rhythm.period_s is not None
-    assert rhythm.confidence > 0.9
+    periodicity = found(values)
+    assert periodicity.period_s is not None
+    assert periodicity.confidence > 0.9

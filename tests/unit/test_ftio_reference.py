@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.offline.trace import detect
-from iotide.analyzers.rhythm.estimators.reference import overlap, point_samples
+from iotide.analyzers.periodicity.estimators.ftio_reference import overlap, point_samples
 from iotide.analyzers.settings import DetectSettings
 from iotide.collectors.source import Chunk, Opened, Origin
 from iotide.collectors.sources.registry import open_file

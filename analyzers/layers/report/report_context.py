@@ -26,7 +26,7 @@ _MOST_TEXT = 400
 
 
 @dataclass(frozen=True)
-class View:
+class ReportContext:
     """An analyzer all of whose calls have ended, and the names of its calls.
 
     Args:

@@ -1,18 +1,18 @@
-"""The rhythms of a job whose members have several, as a table: each with its own members, phases and replay."""
+"""The periods of a job whose members have several, as a table: each with its own members, phases and replay."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 from ...results.models import Estimate, NextPhase, Who
-from ...results.panels import Panels, PhaseColumns
+from ...results.plot_data import PhaseColumns, PlotData
 from ...results.replay import Replay
 from ..headline import who_text
 from ..units import byte_text, duration_text
 
 
-class RhythmRow(Struct, frozen=True):
-    """What is said of one rhythm, in words; "-" where nothing is known."""
+class PeriodRow(Struct, frozen=True):
+    """What is said of one period, in words; "-" where nothing is known."""
 
     whose: str
     share: str
@@ -24,8 +24,8 @@ class RhythmRow(Struct, frozen=True):
     live: str
 
 
-def rhythm_rows(panels: Panels, start_s: float) -> list[RhythmRow]:
-    """Returns the main rhythm and those beside it, in the order of the prediction; [] where there is one alone.
+def period_rows(panels: PlotData, start_s: float) -> list[PeriodRow]:
+    """Returns the main period and those beside it, in the order of the prediction; [] where there is one alone.
 
     Args:
         panels: what is shown of the trace.
@@ -49,12 +49,12 @@ def _row(
     upcoming: NextPhase | None,
     replay: Replay | None,
     start_s: float,
-) -> RhythmRow:
+) -> PeriodRow:
     moved = float(phases.volume_bytes.sum())
     live = "-"
     if replay is not None and replay.median_error is not None:
         live = f"{replay.median_error:.1%} off in {replay.compared} predictions"
-    return RhythmRow(
+    return PeriodRow(
         whose="the whole job" if who is None else who_text(who),
         share="100%" if who is None else f"{who.share:.0%}",
         period=duration_text(period.value),

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...events.errors import ConfigError
 from ...results.models import Prediction
-from ...results.panels import Panels, PhaseColumns, RhythmPanel, SpectrumColumns, TraceSignal
+from ...results.plot_data import PeriodPanel, PhaseColumns, PlotData, SpectrumColumns, TraceSignal
 from ...results.replay import Replay
-from ..rhythm.spectrum.spectrum import find_candidates, spectrum_of
+from ..periodicity.spectrum.spectrum import find_candidates, spectrum_of
 from ..settings import DetectSettings
 from .autocorrelation import autocorrelation
 from .members import Beside
@@ -30,7 +30,7 @@ def panels_of(
     replayed: Replay | None = None,
     own: Batches | None = None,
     beside: Sequence[Beside] = (),
-) -> Panels:
+) -> PlotData:
     """Computes all panels of a trace.
 
     Args:
@@ -39,8 +39,8 @@ def panels_of(
         prediction: what was found in the whole trace.
         every_s: time between the replay's predictions; None for one a phase.
         replayed: the replay if it is known already.
-        own: the events of those who have the rhythm that was found; None: all have it.
-        beside: the rhythms of others.
+        own: the events of those who have the period that was found; None: all have it.
+        beside: the periods of others.
     """
     whole = None if own is None else signal_of(batches, settings, prediction)
     batches = batches if own is None else own
@@ -53,7 +53,7 @@ def panels_of(
         except ConfigError as error:
             notes.append(f"No replay: {error}")
     values, period = signal.total, prediction.period_s
-    return Panels(
+    return PlotData(
         prediction,
         signal,
         phases,
@@ -67,14 +67,14 @@ def panels_of(
     )
 
 
-def _beside(rhythm: Beside, settings: DetectSettings, every_s: float | None) -> RhythmPanel:
-    """Gathers what is shown of a rhythm beside the main one."""
-    other, prediction, own = rhythm
+def _beside(periodicity: Beside, settings: DetectSettings, every_s: float | None) -> PeriodPanel:
+    """Gathers what is shown of a period beside the main one."""
+    other, prediction, own = periodicity
     phases = phases_of(signal_of(own, settings, prediction), prediction)
     replayed = None
-    with contextlib.suppress(ConfigError):  # which the main rhythm's replay tells
+    with contextlib.suppress(ConfigError):  # which the main period's replay tells
         replayed = replay_of(own, settings, prediction, phases, every_s=every_s)
-    return RhythmPanel(other, phases, replayed)
+    return PeriodPanel(other, phases, replayed)
 
 
 def replay_of(

@@ -27,7 +27,7 @@ class Regularity(Struct, frozen=True, eq=False):
         spread: standard deviation of the intervals, as a share of the period.
         chance: probability that as many intervals between random moments are as regular as these.
         intervals: the intervals, bins; one over a missed phase counts as several of equal length.
-        since: number of the first phase that the intervals belong to; the rhythm before was another one.
+        since: number of the first phase that the intervals belong to; the period before was another one.
         missed: how many of them were over phases that were missed.
         astray: how many more there were that are left out, as the program paused.
         drift: by how much each of the latest is longer than the one before, bins; 0 where they keep their length.
@@ -52,8 +52,8 @@ def regularity(phases: Phases, shortest: float = 0.0, *, held_up: bool = True) -
     """Measures the intervals between the phases' starts; None for fewer than two phases.
 
     Those between their ends, or those without the first phase, are taken when they are far more regular: a start-up is
-    no phase, and it may run into the first one. Only those since the last change of rhythm are taken. When intervals
-    are alike but for a few that are a whole multiple, phases were missed there.
+    no phase, and it may run into the first one. Only those since the last change of period are taken. When
+    intervals are alike but for a few that are a whole multiple, phases were missed there.
 
     Args:
         phases: the phases.
@@ -151,7 +151,7 @@ def _with_drift(found: Regularity) -> Regularity:
 def chance_to_wander(intervals: Floats) -> float:
     """Probability that independent intervals are as like the ones before them as these are.
 
-    Those of a rhythm vary about its period. Where each is near the one before, but far from the mean, there is no
+    Those of periodic I/O vary about the period. Where each is near the one before, but far from the mean, there is no
     period. The correlation of the logarithms of neighbours is nearly normal, about -1/n and with a variance of 1/n.
     """
     n = len(intervals)
@@ -192,7 +192,7 @@ def _without_pauses(found: Regularity, shortest: float) -> Regularity:
     """Leaves out intervals so long that the program paused, where the others are alike without them.
 
     What fills less of the time than the pauses between is the inside of phases, and after a pause two phases must show
-    that the rhythm is back.
+    that the period is back.
     """
     usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
     pauses = found.intervals > (_REGULAR.missed + 0.5) * usual
@@ -233,7 +233,7 @@ def _without_late(found: Regularity, phases: Phases, shortest: float) -> Regular
 
 
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
-    """Measures the intervals since a change of rhythm; the first may still be in between the two rhythms."""
+    """Measures the intervals since a change of period; the first may still be between the two periods."""
     found = _measure(intervals, shortest)
     if len(intervals) > _REGULAR.latest + 1:
         rest = _measure(intervals[1:], shortest)
@@ -243,12 +243,12 @@ def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
 
 
 def last_change(intervals: Floats) -> int:
-    """Returns the number of the first interval after the last change of rhythm; 0 without one.
+    """Returns the number of the first interval after the last change of period; 0 without one.
 
     A change splits the logarithms of the intervals in two groups, each about its own mean. It is believed when that is
     far more likely than one group: the ratio of the likelihoods of normal distributions, n/2 ln(SSE one / SSE two),
-    exceeds a bound that grows with the number of places where it may be. Two intervals show a new rhythm, and three
-    when each is a multiple of the old ones, as missed phases would make them.
+    exceeds a bound that grows with the number of places where it may be. Two intervals show a new period, and
+    three when each is a multiple of the old ones, as missed phases would make them.
     """
     if float(intervals.max()) < _REGULAR.unchanged * float(intervals.min()):
         return 0

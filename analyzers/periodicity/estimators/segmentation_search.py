@@ -10,13 +10,13 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ..confidence import certain, chance_in_time, chance_of
+from ..estimator import SignalWindow
 from ..phases.merged import split_merged
 from ..phases.phase_volumes import likeness_of, with_stragglers
 from ..phases.phases import Phases, Segmenter
 from ..phases.regularity import Regularity, chance_to_wander, regularity, shortest_interval, without_extras
 from ..spectrum.spectral_peak import SpectralPeak
 from ..tuning import TUNING
-from ..view import View
 
 _SAME: Final = TUNING.same
 _CUTTING: Final = TUNING.cutting
@@ -61,7 +61,7 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         return self.clear and self.confidence > _SAME.sure
 
     @property
-    def rhythmic(self) -> float:
+    def periodic_ones(self) -> float:
         """Share of the quality with which they keep a period: phases that are alike may come at random moments.
 
         Regular intervals count by how likely the next two are as foreseen: those of random length are regular, too, now
@@ -72,10 +72,10 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         steady = 1 - (1 - foreseen) * (1 - self.alike)
         # about a drift they are more regular than chance counts them
         chance = chance_of(spread, count) if self.regularity.drift else self.regularity.chance
-        rhythmic = certain(chance) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
+        periodic_ones = certain(chance) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
         if spread > _SAME.near:  # intervals that vary less come near the mean, however they follow one another
-            rhythmic *= certain(_QUALITY.accident**2 / max(chance_to_wander(self.regularity.intervals), _NOTHING))
-        return rhythmic
+            periodic_ones *= certain(_QUALITY.accident**2 / max(chance_to_wander(self.regularity.intervals), _NOTHING))
+        return periodic_ones
 
     @property
     def confidence(self) -> float:
@@ -84,7 +84,7 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
 
 
 def best_candidate(
-    view: View, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
+    view: SignalWindow, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
 ) -> PeriodCandidate | None:
     """Segments the window by several hypotheses of the period; returns the outcome with the most weight.
 
@@ -109,7 +109,7 @@ def _levels() -> tuple[tuple[float, float], tuple[float, float]]:
 
 
 def _heaviest(
-    view: View, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
+    view: SignalWindow, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
 ) -> tuple[PeriodCandidate | None, float]:
     hypotheses = [*([] if line is None else [line.period]), *peaks, *_by_pauses(segmenter.pauses)]
     best: PeriodCandidate | None = None
@@ -129,8 +129,9 @@ def _heaviest(
     return best, best_weight
 
 
-def candidate_at_known_period(view: View) -> PeriodCandidate | None:
-    """Looks for the rhythm found last, in the history before the window as well; None where it is not known or gone.
+def candidate_at_known_period(view: SignalWindow) -> PeriodCandidate | None:
+    """Looks for the period found last, in the history before the window as well; None where it is not known or
+    gone.
 
     A window of three periods holds two whole intervals, which say little of regularity.
     """
@@ -140,11 +141,11 @@ def candidate_at_known_period(view: View) -> PeriodCandidate | None:
 
 
 def with_history(
-    view: View, line: SpectralPeak | None, peaks: list[float], known: PeriodCandidate | None
+    view: SignalWindow, line: SpectralPeak | None, peaks: list[float], known: PeriodCandidate | None
 ) -> PeriodCandidate | None:
     """Finds the best segmentation of the window, and takes the phases before it into account.
 
-    They are left out where they followed another rhythm.
+    They are left out where they followed another period.
 
     Args:
         view: the signal.
@@ -164,7 +165,7 @@ def with_history(
 
 
 def _surer_candidate(
-    view: View, segmenter: Segmenter, hypothesis: float, *, by_pauses: bool = False
+    view: SignalWindow, segmenter: Segmenter, hypothesis: float, *, by_pauses: bool = False
 ) -> PeriodCandidate | None:
     """Measures the phases of the whole view, by its pauses or with all bandwidths alike where that makes them surer."""
     best = score_candidates(view, segmenter, 0, hypothesis, by_pauses=by_pauses)
@@ -182,7 +183,7 @@ def _surer_candidate(
 
 
 def score_candidates(
-    view: View,
+    view: SignalWindow,
     segmenter: Segmenter,
     begin: int,
     hypothesis: float,

@@ -6,18 +6,18 @@ from typing import Final
 
 from ....results.models import Prediction, Window
 from ...settings import DetectSettings
+from ..estimator import Estimator, PeriodEstimate, SignalWindow
 from ..scores import scores_of
-from ..view import Estimator, Rhythm, View
-from . import reference, tide
+from . import default_estimator, ftio_reference
 
-ESTIMATORS: Final[dict[str, Estimator]] = {"tide": tide.estimate, "reference": reference.estimate}
+ESTIMATORS: Final[dict[str, Estimator]] = {"tide": default_estimator.estimate, "reference": ftio_reference.estimate}
 
 
 def prediction_of(
     job: str,
     settings: DetectSettings,
-    view: View,
-    rhythm: Rhythm,
+    view: SignalWindow,
+    periodicity: PeriodEstimate,
     *,
     made_at_s: float,
     adapted: bool,
@@ -29,14 +29,14 @@ def prediction_of(
         job: the job's name.
         settings: method and limits.
         view: the signal that was looked at.
-        rhythm: what was found in it.
+        periodicity: what was found in it.
         made_at_s: the present.
         adapted: whether the window was cut after hits.
         error: the abstraction error of the signal.
     """
-    period = rhythm.period_s
-    before = _others_before(view, rhythm)
-    scored, phase_rad = view.window[before:], None if before else _phase_rad(rhythm)
+    period = periodicity.period_s
+    before = _others_before(view, periodicity)
+    scored, phase_rad = view.window[before:], None if before else _phase_rad(periodicity)
     return Prediction(
         job=job,
         made_at_s=made_at_s,
@@ -45,26 +45,26 @@ def prediction_of(
         window=Window(start_s=view.window_start_s, end_s=view.end_s, samples=len(view.window), adapted=adapted),
         sampling_frequency_hz=1 / view.bin_s,
         period_s=period,
-        confidence=rhythm.confidence,
-        dominant=rhythm.dominant,
-        harmonics_dropped=rhythm.harmonics_dropped,
+        confidence=periodicity.confidence,
+        dominant=periodicity.dominant,
+        harmonics_dropped=periodicity.harmonics_dropped,
         scores=None if period is None else scores_of(scored, view.bin_s, period.value, phase_rad),
-        next_phase=rhythm.next_phase,
-        drift=rhythm.drift,
-        others=rhythm.others,
+        next_phase=periodicity.next_phase,
+        drift=periodicity.drift,
+        others=periodicity.others,
         abstraction_error=error,
     )
 
 
-def _others_before(view: View, rhythm: Rhythm) -> int:
-    """Returns how many bins of the window belong to earlier rhythms, of which the scores would say nothing."""
-    ends_s = [each.end_s for each in rhythm.others if each.relation == "earlier"]
+def _others_before(view: SignalWindow, periodicity: PeriodEstimate) -> int:
+    """Returns how many bins of the window belong to earlier periods, of which the scores would say nothing."""
+    ends_s = [each.end_s for each in periodicity.others if each.relation == "earlier"]
     bins = int((max(ends_s) - view.window_start_s) / view.bin_s) if ends_s else 0
     return min(max(bins, 0), len(view.window) - 1)
 
 
-def _phase_rad(rhythm: Rhythm) -> float | None:
+def _phase_rad(periodicity: PeriodEstimate) -> float | None:
     """Returns the phase of the answer's cosine, where that is among the frequencies listed."""
-    period = rhythm.period_s
-    listed = (row.phase_rad for row in rhythm.dominant if period is not None and row.period_s == period.value)
+    period = periodicity.period_s
+    listed = (row.phase_rad for row in periodicity.dominant if period is not None and row.period_s == period.value)
     return next(listed, None)

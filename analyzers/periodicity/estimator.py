@@ -1,4 +1,4 @@
-"""What an estimator is given and what it answers; every estimator is a function from ``View`` to ``Rhythm``."""
+"""Input and result of an estimator, which is a function from ``SignalWindow`` to ``PeriodEstimate``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from ...results.models import Drift, Estimate, Frequency, NextPhase, OtherRhythm
+from ...results.models import Drift, Estimate, Frequency, NextPhase, OtherPeriod
 from ..settings import DetectSettings
 
 
-class View(Struct, frozen=True, eq=False):
+class SignalWindow(Struct, frozen=True, eq=False):
     """The signal as an estimator sees it: the window, and older bins to learn regularity from.
 
     Attributes:
@@ -23,7 +23,7 @@ class View(Struct, frozen=True, eq=False):
         start_s: start of the first bin, s.
         now_s: the present; at or after the end of the last bin.
         expected_s: the period found last, s; 0 where there is none.
-        thorough: whether other hypotheses are to be tried although the rhythm found last is still there.
+        thorough: whether other hypotheses are to be tried although the period found last is still there.
         ended: whether no more will come, so that the mean of what was seen is that of the job.
         cut: True if the job was observed before the first bin already, so that a phase there may be incomplete.
     """
@@ -54,19 +54,19 @@ class View(Struct, frozen=True, eq=False):
         return self.start_s + len(self.bandwidth) * self.bin_s
 
 
-class Rhythm(Struct, frozen=True):
+class PeriodEstimate(Struct, frozen=True):
     """What an estimator found.
 
     Attributes:
-        period_s: mean distance of the phases; None when there is no rhythm.
+        period_s: mean distance of the phases; None when there is no period.
         confidence: probability that it is that to 5 %, and no accident.
         foresight: probability that the next phase starts within a fifth of a period of when it is expected; answers are
             chosen by it, as one that foresees what comes has seen the right phases.
         dominant: candidates for the dominant frequency, strongest first.
         harmonics_dropped: how many candidates were multiples of others.
-        next_phase: what comes next; None where only the spectrum has the rhythm.
+        next_phase: what comes next; None where only the spectrum has the period.
         drift: how the period changes, where it does steadily.
-        others: further rhythms.
+        others: further periods.
     """
 
     period_s: Estimate | None = None
@@ -76,7 +76,7 @@ class Rhythm(Struct, frozen=True):
     harmonics_dropped: int = 0
     next_phase: NextPhase | None = None
     drift: Drift | None = None
-    others: list[OtherRhythm] = field(default_factory=list)
+    others: list[OtherPeriod] = field(default_factory=list)
 
 
-Estimator: TypeAlias = Callable[[View, DetectSettings], Rhythm]
+Estimator: TypeAlias = Callable[[SignalWindow, DetectSettings], PeriodEstimate]

@@ -13,12 +13,12 @@ BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
 def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
-    """Writes what a person wants to know of a job's main rhythm, in one line."""
+    """Writes what a person wants to know of a job's main period, in one line."""
     return _line(prediction, headline_text(prediction), prediction.next_phase, with_job=with_job)
 
 
 def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[str]:
-    """Writes the same, and a line for each group of members with a rhythm beside the main one, and for the end."""
+    """Writes the same, and a line for each group of members with a period beside the main one, and for the end."""
     others = [other for other in prediction.others if other.relation == "beside"]
     return [
         prediction_line(prediction, with_job=with_job),
@@ -34,8 +34,8 @@ def _end_line(prediction: Prediction, limit: TimeLimit, *, with_job: bool) -> li
     return ["  ".join(part for part in parts if part)]
 
 
-def _line(prediction: Prediction, rhythm: str, upcoming: NextPhase | None, *, with_job: bool) -> str:
-    parts = [clock_text(prediction.made_at_s), _job_text(prediction) if with_job else "", rhythm]
+def _line(prediction: Prediction, periodicity: str, upcoming: NextPhase | None, *, with_job: bool) -> str:
+    parts = [clock_text(prediction.made_at_s), _job_text(prediction) if with_job else "", periodicity]
     return "  ".join(part for part in (*parts, next_phase_text(upcoming, prediction.made_at_s)) if part)
 
 

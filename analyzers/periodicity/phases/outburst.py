@@ -1,4 +1,4 @@
-"""What is left of a signal without a burst that happened once and hides a rhythm of little I/O."""
+"""What is left of a signal without a burst that happened once and hides a period of little I/O."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
+from ..estimator import SignalWindow
 from ..tuning import TUNING
-from ..view import View
 
 _OTHERS: Final = TUNING.others
 
 
-def without_bursts(view: View) -> Iterator[View]:
+def without_bursts(view: SignalWindow) -> Iterator[SignalWindow]:
     """Yields shorter views: without the burst that holds most of the volume, then without the next such burst, ...
 
     A burst at the start is input that is read once, one at the end a result that is written once; what lies on the
@@ -29,7 +29,7 @@ def without_bursts(view: View) -> Iterator[View]:
         view = shorter
 
 
-def _without_burst(view: View) -> View | None:
+def _without_burst(view: SignalWindow) -> SignalWindow | None:
     window = view.window
     total = float(window.sum())
     busy = np.flatnonzero(window > total / max(len(window), 1))

@@ -19,7 +19,7 @@ _FORM: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class GraphDefinition:
     """A mapping, a case and a filter.
 
     Attributes:
@@ -35,7 +35,7 @@ class View:
     @classmethod
     def parse(
         cls, text: str = "", *, sites: Table[str, str] | None = None, read: Callable[[str], str] | None = None
-    ) -> View:
+    ) -> GraphDefinition:
         """Parses ``MAPPING by CASE where FILTER``; what is left out has its default.
 
         Args:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from ....results.models import Estimate, FollowingPhase, NextPhase
+from ..estimator import SignalWindow
 from ..phases.phases import Floats, Phases
 from ..tuning import TUNING
-from ..view import View
 from .following import Following
 from .intervals import interval_of
 from .outlook import Outlook
@@ -16,7 +16,7 @@ _CHANCES: Final = TUNING.chances
 
 
 def next_phase(
-    view: View, phases: Phases, period: float, outlook: Outlook, following: list[Following], confidence: float
+    view: SignalWindow, phases: Phases, period: float, outlook: Outlook, following: list[Following], confidence: float
 ) -> NextPhase:
     """Tells the next phase; length and volume are as those of the complete phases so far.
 
@@ -45,7 +45,7 @@ def next_phase(
     )
 
 
-def _start_of(view: View, at: Outlook | Following) -> Estimate:
+def _start_of(view: SignalWindow, at: Outlook | Following) -> Estimate:
     """Returns a start in seconds; one in the past is known not to have happened."""
     value, low, high = (max(view.start_s + bins * view.bin_s, view.now_s) for bins in (at.start, at.low, at.high))
     return Estimate(value=value, low=min(low, value), high=max(high, value))

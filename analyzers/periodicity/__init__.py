@@ -1,0 +1,1 @@
+"""What period a stretch of signal has."""

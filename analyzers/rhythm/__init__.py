@@ -1,1 +1,0 @@
-"""What rhythm a stretch of signal has."""
