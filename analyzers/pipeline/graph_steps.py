@@ -1,4 +1,4 @@
-"""From events in a job's numbers to the columns of which a directly-follows graph is made."""
+"""From events in a job's numbers to the columns of a directly-follows graph, and what its activities are on."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy.typing as npt
 
 from ...events import EventBatch, StreamInfo
 from ...events.spread import busy_ns
+from ...results.dfg import Graph
 from ..dfg.naming import Mapper
 from ..dfg.sizes import sizes_of
 from ..dfg.spec.filters import Selector
+from ..file_groups import DATA
 from .numbering import JobNames
 
 GraphColumns: TypeAlias = dict[str, npt.NDArray[Any]]
@@ -41,3 +43,15 @@ def graph_columns(batch: EventBatch, case: npt.NDArray[np.int64], mapper: Mapper
         "duration": busy_ns(batch),
         "size": sizes_of(batch),
     }
+
+
+def activities_on_data(mapper: Mapper, names: JobNames) -> dict[str, bool]:
+    """Tells of each activity by name whether one of its files is the program's data, or not known."""
+    on_data = mapper.activities_with(names.groups == DATA)
+    return dict(zip(mapper.names, on_data.tolist(), strict=True))
+
+
+def with_data(graph: Graph, on_data: dict[str, bool]) -> Graph:
+    """Returns a graph whose activities say whether they are on data; of the sum of the rarest it is not known."""
+    rows = [row.model_copy(update={"on_data": on_data.get(row.name)}) for row in graph.activities]
+    return graph.model_copy(update={"activities": rows})

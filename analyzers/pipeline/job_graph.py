@@ -17,10 +17,9 @@ from ..dfg.spec.cases import Cases
 from ..dfg.spec.filters import Filter, Selector
 from ..dfg.spec.mapping import Mapping
 from ..dfg.update import ActivityRow, DfgAnalyzer
-from ..file_groups import DATA
 from .analysis_queue import Taken
 from .contract import AnalyzerKind, JobContext
-from .graph_steps import graph_columns, let_through
+from .graph_steps import activities_on_data, graph_columns, let_through, with_data
 
 if TYPE_CHECKING:
     from ...results.dfg import Graph
@@ -90,13 +89,14 @@ class JobGraph:
 
     def graph(self) -> Graph:
         """Returns the graph of now."""
-        return _marked(self._analyzer.graph(self._mapper.names, self._job), self._on_data())
+        graph = self._analyzer.graph(self._mapper.names, self._job)
+        return with_data(graph, activities_on_data(self._mapper, self._names))
 
     def frozen(self) -> Callable[[], Graph]:
         """Copies the state and returns what makes the graph of it, in another thread and as late as one likes."""
         settings, data, names = self._settings, self._analyzer.snapshot(), list(self._mapper.names)
-        on_data = self._on_data()
-        return lambda: _marked(DfgAnalyzer.restore(settings, data).graph(names, self._job), on_data)
+        on_data = activities_on_data(self._mapper, self._names)
+        return lambda: with_data(DfgAnalyzer.restore(settings, data).graph(names, self._job), on_data)
 
     def top(self, number: int) -> list[tuple[str, ActivityRow]]:
         """Returns the activities with the most events, by name."""
@@ -109,11 +109,6 @@ class JobGraph:
         """Returns what the graph lacks, by reason."""
         return self._analyzer.losses()
 
-    def _on_data(self) -> dict[str, bool]:
-        """Tells of each activity by name whether one of its files is the program's data, or not known."""
-        on_data = self._mapper.activities_with(self._names.groups == DATA)
-        return dict(zip(self._mapper.names, on_data.tolist(), strict=True))
-
     def _case(self, stream: str, length: int) -> npt.NDArray[np.int64]:
         return np.broadcast_to(np.int64(self._number(stream)), (length,))
 
@@ -123,12 +118,6 @@ class JobGraph:
             self._streams[stream] = self._numbered
             self._numbered += 1
         return self._streams[stream]
-
-
-def _marked(graph: Graph, on_data: dict[str, bool]) -> Graph:
-    """Returns the graph with what its activities are on; of the sum of the rarest ones that is not known."""
-    rows = [row.model_copy(update={"on_data": on_data.get(row.name)}) for row in graph.activities]
-    return graph.model_copy(update={"activities": rows})
 
 
 @lru_cache(maxsize=64)

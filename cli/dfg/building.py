@@ -18,7 +18,13 @@ from ...analyzers.dfg.spec.cases import Cases
 from ...analyzers.dfg.spec.filters import Filter, Selector
 from ...analyzers.dfg.spec.graph_definition import GraphDefinition
 from ...analyzers.dfg.update import DfgAnalyzer
-from ...analyzers.pipeline.graph_steps import GraphColumns, graph_columns, let_through
+from ...analyzers.pipeline.graph_steps import (
+    GraphColumns,
+    activities_on_data,
+    graph_columns,
+    let_through,
+    with_data,
+)
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch
 from ...results.dfg import Graph, Occurrence, Timeline
@@ -79,7 +85,7 @@ class Selection:
 
 def select(trace: Trace, view: GraphDefinition) -> Selection:
     """Applies the filter of a view to a trace."""
-    names = JobNames(MOST_CALLS, MOST_FILES)
+    names = JobNames(MOST_CALLS, MOST_FILES, trace.rule)
     cases, mapper = Cases(view.case), Mapper(view.mapping)
     start_ns = trace.span_ns[0]
     selector = Selector(view.filter, start_ns)
@@ -114,7 +120,8 @@ def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: i
         analyzer.settle()
     for each in sorted(cases):
         analyzer.close_case(each)
-    return analyzer.graph(selection.mapper.names, job)
+    graph = analyzer.graph(selection.mapper.names, job)
+    return with_data(graph, activities_on_data(selection.mapper, selection.names))
 
 
 def _by_start(selection: Selection, most_held: int) -> Iterator[GraphColumns]:

@@ -75,8 +75,8 @@ def test_python_script_is_seen_to_the_byte(tmp_path: Path) -> None:
     assert bytes_written_to(summary, target) == 1_000_000
     assert summary.job.job == "writer"
     assert summary.job.events_dropped == 0
-    # the signal and the heat map; no period, and so none of its history
-    assert (tmp_path / "report/report.html").read_text().count("<svg xmlns") == 2
+    # the signal, the heat map and the graph; no period, and so none of its history
+    assert (tmp_path / "report/report.html").read_text().count("<svg xmlns") == 3
     assert "report.html" in done.stderr
 
 
