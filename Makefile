@@ -54,7 +54,7 @@ build/pm4py/bin/python:
 	$@ -m pip install --quiet pm4py
 
 test-pm4py: $(STAMP) build/pm4py/bin/python ## our graphs against pm4py's: 2,000 random logs, and event logs there and back
-	PM4PY_PYTHON=$(CURDIR)/build/pm4py/bin/python $(BIN)/python -m pytest tests/integration/test_dfg_pm4py.py
+	PM4PY_PYTHON=$(CURDIR)/build/pm4py/bin/python $(BIN)/python -m pytest tests/integration/commands/test_dfg_pm4py.py
 
 lint: $(STAMP) build/typing/iotide ## ruff and mypy --strict
 	$(BIN)/ruff check .

@@ -1,0 +1,112 @@
+"""``iotide doctor`` tries the things themselves."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from iotide.cli.doctor.aggregator_checks import problems_of
+from iotide.daemon.jobs.job_ledger import ledger_of
+from iotide.daemon.jobs.session import JobSession
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import StreamInfo
+from support.commands import iotide, plain_environment
+from support.programs import need
+from support.served import served
+
+
+def test_healthy_machine_is_found_healthy(tmp_path: Path) -> None:
+    done = iotide("doctor", "--json", cwd=tmp_path)
+    report = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert report["healthy"]
+    assert {check["name"] for check in report["checks"] if check["necessary"]} >= {"tracer library", "live tracing"}
+
+
+def test_missing_tracer_is_found_with_its_remedy(tmp_path: Path) -> None:
+    done = iotide(
+        "doctor", cwd=tmp_path, env=plain_environment(IOTIDE_TRACER=str(tmp_path / "absent.so"), COLUMNS="300")
+    )
+    assert done.returncode == 1
+    assert "FAIL" in done.stdout
+    assert "install a C compiler" in done.stdout
+
+
+def test_missing_extra_costs_a_feature_only(tmp_path: Path) -> None:
+    done = iotide("doctor", cwd=tmp_path, env=plain_environment(PATH="/nonexistent", COLUMNS="300"))
+    assert done.returncode == 0
+    assert "strace is not on PATH" in done.stdout
+
+
+def test_each_layer_that_can_be_tried_is_traced(tmp_path: Path) -> None:
+    need("ncgen")
+    need("ncmpidump")  # beside the library
+    checks = {check["name"]: check for check in json.loads(iotide("doctor", "--json", cwd=tmp_path).stdout)["checks"]}
+    assert checks["layer libraries"]["works"]
+    for layer in ("MPI-IO", "NetCDF", "PnetCDF"):
+        assert checks[f"{layer} layer"]["works"], checks[f"{layer} layer"]
+
+
+def test_layer_that_cannot_be_tried_costs_nothing_else(tmp_path: Path) -> None:
+    done = iotide("doctor", "--json", cwd=tmp_path, env=plain_environment(PATH="/nonexistent"))
+    (netcdf,) = [check for check in json.loads(done.stdout)["checks"] if check["name"] == "NetCDF layer"]
+    assert done.returncode == 0
+    assert not netcdf["works"]
+    assert "not tried" in netcdf["detail"]
+
+
+def test_ledgers_of_a_running_aggregator_are_checked(tmp_path: Path) -> None:
+    sample = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+    with served(tmp_path) as server:
+        iotide("collect", "--replay", "--connect", server.endpoint, "--job", "a/b c", sample, cwd=tmp_path)
+        done = iotide("doctor", "--aggregator", server.url, "--json", cwd=tmp_path)
+        checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+        assert checks["ledgers"]["detail"] == "the accounts of 1 jobs add up"
+        assert (done.returncode, set(checks)) == (0, {"aggregator", "ledgers"})
+    done = iotide("doctor", "--aggregator", server.url, cwd=tmp_path, env=plain_environment(COLUMNS="300"))
+    assert done.returncode == 1
+    assert "no answer" in done.stdout
+
+
+@pytest.mark.parametrize(("made", "received"), [(7, 5), (5, 7)])
+def test_account_that_does_not_add_up_is_told_with_the_hop(made: int, received: int) -> None:
+    session = JobSession("j", AggregatorSettings(), 0.0)
+    session.open_stream("s", StreamInfo(job="j", source="test"), 0.0)
+    session.ledger.received("s", received, journalled=False)
+    session.ledger.made("s", made, ended=True)
+    session.close_stream("s", 1.0)
+    told = problems_of(ledger_of(session, archives=False))
+    assert told[0].startswith(f"job j: collector to aggregator: {abs(made - received)} calls")
+    assert any("aggregator to analyzers" in each for each in told)
+
+
+def cluster_checks(tmp_path: Path, *options: str) -> tuple[int, dict[str, dict[str, object]]]:
+    done = iotide("doctor", "--cluster", "--json", *options, cwd=tmp_path)
+    return done.returncode, {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+
+
+def test_program_is_followed_through_a_running_installation(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        status, checks = cluster_checks(tmp_path, "--aggregator", server.url, "--connect", server.endpoint)
+    necessary = [check for check in checks.values() if check["necessary"]]
+    assert [check["detail"] for check in necessary if not check["works"]] == []
+    assert (status, len(necessary)) == (0, 6)
+
+
+def test_what_is_broken_in_an_installation_is_named(tmp_path: Path) -> None:
+    status, checks = cluster_checks(tmp_path, "--aggregator", "http://127.0.0.1:1")
+    assert status == 1
+    assert "no answer" in str(checks["aggregator"]["detail"])
+    assert "iotide serve" in str(checks["aggregator"]["remedy"])
+    assert "not tried" in str(checks["metrics"]["detail"])
+
+
+def test_collectors_that_reach_nobody_are_named(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        elsewhere = f"ipc://{tmp_path}/nobody"
+        status, checks = cluster_checks(tmp_path, "--aggregator", server.url, "--connect", elsewhere)
+    assert status == 1
+    assert checks["collector"]["works"]
+    assert not checks["tracing"]["works"]
+    assert "--connect names" in str(checks["tracing"]["remedy"])

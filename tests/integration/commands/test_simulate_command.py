@@ -1,0 +1,136 @@
+"""``iotide simulate`` on mixes, traces, archives and a running aggregator, as a user runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from iotide.results.schedule import Simulation
+from support.commands import iotide
+from support.serving import Fed, feeding, serving, until
+
+DATA = Path(__file__).parents[2] / "data"
+CLASSES = ("--class", "4x10", "--class", "4x100", "--spread", "0.3", "--duration", "1000")
+
+
+def simulated(*arguments: str | Path, cwd: Path) -> Simulation:
+    done = iotide("simulate", "--json", *arguments, cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    return Simulation.model_validate_json(done.stdout)
+
+
+def trace(path: Path, period: float, megabytes: int, start: float = 1.7e9) -> Path:
+    """Writes a trace in which each period ends with a second of writing."""
+    rows = [
+        {
+            "call": "write",
+            "path": "/scratch/out",
+            "pid": 1,
+            "start": start + period * turn + 0.1 * part,
+            "dur": 0.1,
+            "size": megabytes * 100_000,
+        }
+        for turn in range(12)
+        for part in range(10)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_a_mix_is_simulated_under_all_policies_and_the_seed_says_all(tmp_path: Path) -> None:
+    first, again, other = (simulated(*CLASSES, "--seed", seed, cwd=tmp_path) for seed in ("1", "1", "2"))
+    assert first == again != other
+    assert len(first.policies) == 5
+    by_name = {result.policy: result for result in first.policies}
+    assert all(len(result.jobs) == 8 for result in first.policies)
+    slowdowns = {name: result.io_slowdown or 0.0 for name, result in by_name.items()}
+    assert slowdowns["volume-first"] < slowdowns["fair-share"]
+    assert slowdowns["set-10"] < slowdowns["fair-share"]
+
+
+def test_traces_contend_when_the_bandwidth_is_that_of_one(tmp_path: Path) -> None:
+    traces = [trace(tmp_path / "a.jsonl", 5.0, 50), trace(tmp_path / "b.jsonl", 5.0, 50)]
+    result = simulated(*traces, "--policy", "fair-share", "--policy", "fcfs", "--start", "together", cwd=tmp_path)
+    assert [policy.policy for policy in result.policies] == ["fair-share", "fcfs"]
+    assert result.bandwidth == pytest.approx(50e6, rel=0.05)
+    fair, first = ([job.io_slowdown for job in policy.jobs] for policy in result.policies)
+    assert fair == pytest.approx([2, 2], rel=0.05)
+    assert min(one for one in first if one is not None) == pytest.approx(1, rel=0.05)
+    assert all(job.predicted and job.bytes_moved == pytest.approx(600e6, rel=0.01) for job in result.policies[0].jobs)
+
+
+def test_traces_of_different_times_do_not_meet_and_that_is_told(tmp_path: Path) -> None:
+    traces = [trace(tmp_path / "a.jsonl", 5.0, 50), trace(tmp_path / "b.jsonl", 5.0, 50, start=1.7e9 + 1000)]
+    result = simulated(*traces, cwd=tmp_path)
+    assert any("same time" in note for note in result.notes)
+    assert [policy.io_slowdown for policy in result.policies] == pytest.approx([1] * 5)
+
+
+def test_a_description_table_and_picture(tmp_path: Path) -> None:
+    (tmp_path / "mix.toml").write_text("duration_s = 500\n[[class]]\ncount = 5\nperiod_s = 20\nuneven = true\n")
+    done = iotide("simulate", "--mix", "mix.toml", "--plot", "p.svg", "--plot-to", "100", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "5 jobs sharing 1.0 GB/s" in done.stdout
+    assert "volume-first instead of fair share" in done.stdout
+    assert (tmp_path / "p.svg").read_text().count("<svg ") == 11  # the whole, and a panel with its data a policy
+
+
+def test_predictions_can_be_wrong_late_and_missing(tmp_path: Path) -> None:
+    result = simulated(*CLASSES, "--wrong", "0.5", "--late", "2", "--missing", "0.5", cwd=tmp_path)
+    assert (result.errors.wrong, result.errors.late, result.errors.missing) == (0.5, 2, 0.5)
+    told = {job.predicted for job in result.policies[0].jobs}
+    assert told == {True, False}
+    without = simulated(
+        *CLASSES, "--missing", "1", "--policy", "lowest-yield", "--policy", "volume-first", cwd=tmp_path
+    )
+    lowest, ours = without.policies
+    assert ours.jobs == lowest.jobs
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ((), "name jobs in one way"),
+        (("--class", "20y10"), "COUNTxPERIOD"),
+        (("--class", "1x10", "--policy", "set-11"), "expected one of fair-share"),
+        (("--class", "1x10", "--bandwidth", "fast"), "bytes/s above 0"),
+        (("--class", "1x10", "--plot", "x.pdf"), "ends in .svg"),
+        (("--class", "1x10", "--start", "together"), "--start is for traced"),
+        (("--class", "1x10", "--duration", "1e15"), "lower the duration"),
+        (("--class", "5x10", "--limit", "1M", "--load", "2"), "lower the load or raise its limit"),
+        (("--mix", "none.toml"), "cannot be read"),
+        (("none.iotide",), "cannot be read"),
+        (("http://127.0.0.1:1",), "no answer"),
+    ],
+)
+def test_bad_usage_is_told(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+    done: subprocess.CompletedProcess[str] = iotide("simulate", *arguments, cwd=tmp_path)
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+async def test_running_jobs_of_an_aggregator_are_simulated_as_predicted(tmp_path: Path) -> None:
+    source = Fed()
+    async with serving() as server, feeding(server, source):
+        source.open("s", "job", host="n1")
+        source.periodic("s")
+
+        def known() -> bool:
+            job = server.aggregator.jobs.get("job")
+            return job is not None and job.prediction is not None and job.prediction.next_phase is not None
+
+        await until(known)
+        address = server.http_url or ""
+        for source_name in (address, f"{address}/jobs/job"):
+            done = await asyncio.to_thread(
+                iotide, "simulate", "--json", "--policy", "set-10", "--duration", "60", source_name, cwd=tmp_path
+            )
+            assert done.returncode == 0, done.stderr
+            result = Simulation.model_validate_json(done.stdout)
+            assert [job.job for job in result.policies[0].jobs] == ["job"]
+            assert result.policies[0].io_slowdown == pytest.approx(1)
+            assert result.policies[0].jobs[0].phases >= 10

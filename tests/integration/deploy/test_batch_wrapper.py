@@ -1,0 +1,77 @@
+"""The wrapper for jobs of PBS, LSF and Flux, in a fake environment: each system's launcher runs on this node alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from iotide.daemon.jobs.job_summary import summary_of
+from support.commands import plain_environment
+from support.serving import serving
+from support.waiting import DEADLINE_S
+
+WRAPPER = Path(__file__).parents[3] / "deploy" / "batch" / "with-iotide.sh"
+LAUNCHERS = {
+    "pbsdsh": '[ "$1 $2" = "-u --" ] || exit 9\nshift 2\nexec "$@"\n',
+    "blaunch": '[ "$1" = -z ] && [ "$2" = "n1 n2 " ] || exit 9\nshift 2\nexec "$@"\n',
+    "flux": (
+        'case "$1 $2" in\n"getattr jobid") echo fAbc ;;\n"getattr size") echo 2 ;;\n'
+        '"exec -r") shift 3; exec "$@" ;;\n*) exit 9 ;;\nesac\n'
+    ),
+}
+SYSTEMS = {
+    "pbs": ({"PBS_JOBID": "12[3].server", "PBS_JOBNAME": "melt", "PBS_QUEUE": "long"}, "12[3].server", "melt", "long"),
+    "lsf": ({"LSB_JOBID": "77", "LSB_JOBNAME": "melt", "LSB_QUEUE": "long"}, "77", "melt", "long"),
+    "flux": ({"FLUX_URI": "local:///run/flux/local"}, "fAbc", "", ""),
+}
+WRITER = "import sys; open('out', 'wb', buffering=0).write(bytes(100_000)); sys.exit(3)"
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+async def test_job_is_traced_named_and_ends_as_its_command_ends(tmp_path: Path, system: str) -> None:
+    told, job, name, queue = SYSTEMS[system]
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for launcher, text in LAUNCHERS.items():
+        (programs / launcher).write_text(f"#!/bin/sh\n{text}")
+        (programs / launcher).chmod(0o755)
+    (tmp_path / "hosts").write_text("n1\nn1\nn2\n")
+    async with serving(ingest=f"ipc://{tmp_path}/in") as server:
+        text = WRAPPER.read_text().replace("/opt/iotide/bin/iotide", str(Path(sys.executable).parent / "iotide"))
+        text = text.replace("tcp://127.0.0.1:9787", server.ingest_endpoint).replace("=/tmp/", f"={tmp_path}/")
+        wrapper = tmp_path / "with-iotide.sh"
+        wrapper.write_text(text)
+        wrapper.chmod(0o755)
+        environment = plain_environment(LSB_DJOB_HOSTFILE=str(tmp_path / "hosts"), **told)
+        environment["PATH"] = f"{programs}:{os.environ['PATH']}"
+        done = await asyncio.to_thread(
+            subprocess.run,
+            [wrapper, sys.executable, "-c", WRITER],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (3, "", "")
+        summary = summary_of(server.aggregator.jobs[job], 0.0)
+    assert (summary.bytes_written, summary.losses) == (100_000, {})
+    assert summary.batch is not None
+    assert (summary.batch.name, summary.batch.partition) == (name, queue)
+
+
+def test_command_runs_where_no_batch_system_is_known(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [WRAPPER, "sh", "-c", "echo here; exit 4"],
+        cwd=tmp_path,
+        env=plain_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (4, "here\n")
+    assert "untraced" in done.stderr

@@ -1,0 +1,61 @@
+"""Machines that booted a moment ago: their steady clock is near 0, so that nothing may take 0 for long ago."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from iotide.results.models import RunSummary
+from support.commands import IOTIDE, plain_environment
+from support.programs import need
+from support.waiting import DEADLINE_S
+
+TESTS = Path(__file__).parents[2]
+YOUNG_S = 3
+WITH_CLOCKS = [
+    "unit/test_preload_source.py",
+    "unit/test_preload_handover_socket.py",
+    "unit/test_shipper.py",
+    "unit/test_ingest.py",
+    "integration/test_agent.py",
+    "integration/test_server.py::test_health_says_when_no_predictions_are_made",
+]
+
+
+def young() -> list[str]:
+    """Returns what starts a command under a clock that began some seconds ago; skips where that is not allowed."""
+    steady_s, up_s = (int(time.clock_gettime(clock)) for clock in (time.CLOCK_MONOTONIC, time.CLOCK_BOOTTIME))
+    ages = [f"--monotonic={min(YOUNG_S - steady_s, 0)}", f"--boottime={min(YOUNG_S - up_s, 0)}"]
+    as_user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    prefix = [need("unshare"), *as_user, "--time", "--fork", *ages]
+    tried = subprocess.run([*prefix, "true"], capture_output=True, text=True, check=False)
+    if tried.returncode:
+        pytest.skip(f"no clock of its own for a command: {tried.stderr.strip()}")
+    return prefix
+
+
+def test_parts_that_have_a_clock_pass_their_tests_on_a_young_machine() -> None:
+    command = [*young(), sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider"]
+    command += map(str, map(TESTS.joinpath, WITH_CLOCKS))
+    with TemporaryDirectory() as folder:  # short, as names of sockets have to be
+        command += ["--basetemp", f"{folder}/t"]
+        done = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]
+
+
+def test_run_sees_everything_on_a_young_machine(tmp_path: Path) -> None:
+    writer = (
+        "import os\nout = os.open('data', os.O_CREAT | os.O_WRONLY)\nfor _ in range(100): os.write(out, bytes(10_000))"
+    )
+    command = [*young(), *IOTIDE, "run", "-o", "report", "--", sys.executable, "-c", writer]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, check=False, timeout=DEADLINE_S
+    )
+    assert done.returncode == 0, done.stderr
+    summary = RunSummary.model_validate_json((tmp_path / "report" / "summary.json").read_text())
+    assert {row.path: row.bytes_written for row in summary.job.files}[str(tmp_path / "data")] == 1_000_000

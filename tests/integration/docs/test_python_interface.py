@@ -1,0 +1,162 @@
+"""``import iotide``: the same results as the commands, as objects; what the document shows runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import iotide
+import numpy as np
+import pytest
+from iotide.api import Traces
+from iotide.api.aggregator import Job
+from iotide.events import ConfigError, InputError
+from iotide.results.models import Model
+from support.commands import iotide as command
+from support.serving import Fed, feeding, serving
+from support.waiting import DEADLINE_S
+
+DOCUMENT = (Path(__file__).parents[3] / "docs/python.md").read_text()
+PHASES = """
+import os, time
+for _ in range(8):
+    with open("ck", "wb", buffering=0) as file:
+        for _ in range(5):
+            file.write(bytes(40_000))
+    time.sleep(0.25)
+"""
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of a real run, as ``iotide run`` leaves it."""
+    folder = tmp_path_factory.mktemp("run")
+    done = command("run", "-q", "--job", "ckpt", "--", sys.executable, "-c", PHASES, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "iotide-ckpt"
+
+
+@pytest.fixture(scope="module")
+def traces(report: Path) -> Traces:
+    return iotide.open(report)
+
+
+def _told(traces: Traces, *words: str) -> Any:
+    done = command(*words, "--json", *traces.paths, cwd=traces.paths[0].parent)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def _plain(result: Model) -> Any:
+    return json.loads(result.model_dump_json())
+
+
+@pytest.mark.parametrize("name", ["detect", "layers", "rank"])
+def test_results_are_those_of_the_command(traces: Traces, name: str) -> None:
+    assert _plain(getattr(traces, name)()) == _told(traces, name)
+
+
+def test_graphs_are_those_of_the_command(traces: Traces) -> None:
+    told = _told(traces, "dfg", "--map", "call", "--case", "host", "--filter", "kind=WRITE")
+    assert _plain(traces.graph("call", case="host", filter="kind=WRITE")) == told["graph"]
+
+
+def test_settings_are_those_of_the_command_and_checked(traces: Traces) -> None:
+    assert _plain(traces.detect(mode="write", strongest=3)) == _told(
+        traces, "detect", "--mode", "write", "--strongest", "3"
+    )
+    with pytest.raises(ConfigError, match="mode"):
+        traces.detect(mode="sideways")
+    with pytest.raises(ConfigError):
+        traces.graph("no such thing")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_have_a_row_a_call(traces: Traces, library: str) -> None:
+    pytest.importorskip(library)
+    frame = getattr(traces, f"to_{library}")()
+    assert len(frame) == traces.calls
+    calls = [str(call) for call in frame["call"]]
+    written = [size for size, kind in zip(frame["bytes"], frame["kind"], strict=True) if kind == "write"]
+    assert calls.count("write") >= 40
+    assert sum(written) == traces.detect().bytes_written + traces.detect().not_counted.channel_written
+    moved = np.array([batch.bytes.sum() for _, batch in traces.batches()])
+    assert int(np.asarray(frame["bytes"]).sum()) == int(moved.sum())
+
+
+def test_results_are_shown_as_text_and_as_a_page(traces: Traces) -> None:
+    results = (traces.detect(), traces.layers(), traces.graph(), traces.rank())
+    for result in results:
+        shown = iotide.show(result)
+        assert shown.result is result
+        assert str(shown).strip()
+        assert re.match("<(iframe|pre)", shown._repr_html_())
+    assert "period" in str(iotide.show(results[0]))
+
+
+def test_what_cannot_be_read_is_an_error_that_says_what_was_expected(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing was named"):
+        iotide.open()
+    with pytest.raises(InputError, match="cannot be read"):
+        print(iotide.open(tmp_path / "none").calls)
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text('{"start": 1, "dur": 1, "call": "write", "size": 10}\nnonsense\n')
+    half = iotide.open(broken)
+    assert half.calls == 1
+    assert "broken.jsonl" in half.problems[0]
+
+
+def test_commands_start_without_it() -> None:
+    assert {"open", "connect", "show"} <= set(dir(iotide))
+    with pytest.raises(AttributeError, match="nothing"):
+        iotide.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def _blocks(heading: str) -> Iterator[str]:
+    section = DOCUMENT.partition(f"## {heading}")[2].partition("\n## ")[0]
+    yield from re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+
+
+def test_what_the_document_shows_of_traces_runs(
+    report: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(report.parent)
+    shared: dict[str, Any] = {}
+    for heading in ("Finished traces", "Calls as frames"):
+        for block in _blocks(heading):
+            exec(compile(block, "docs/python.md", "exec"), shared)
+    assert "write" in capsys.readouterr().out
+
+
+def _has_period(job: Job) -> bool:
+    try:
+        return job.prediction().period_s is not None
+    except InputError:  # there is no prediction yet
+        return False
+
+
+async def test_what_the_document_shows_of_running_jobs_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    (block,) = _blocks("Running jobs")
+    source = Fed()
+    async with serving() as server, feeding(server, source):
+        source.open("s", "ckpt")
+        source.periodic("s")
+        aggregator = iotide.connect(server.http_url or "")
+        async with asyncio.timeout(DEADLINE_S):
+            while not any(job.bytes_written for job in await asyncio.to_thread(aggregator.jobs)):
+                await asyncio.sleep(0.05)
+            while not await asyncio.to_thread(_has_period, aggregator.job("ckpt")):
+                await asyncio.sleep(0.05)
+        text = block.replace("http://127.0.0.1:9788", server.http_url or "")
+        await asyncio.to_thread(exec, compile(text, "docs/python.md", "exec"), {"iotide": iotide})
+        job = aggregator.job("ckpt")
+        results = [job.graph, job.layers, job.rank, job.ledger, aggregator.contention]
+        assert all([await asyncio.to_thread(result) for result in results])
+        with pytest.raises(InputError, match="ckpt"):
+            await asyncio.to_thread(aggregator.job("other").prediction)
+    assert "ckpt running" in capsys.readouterr().out

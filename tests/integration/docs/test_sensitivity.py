@@ -1,0 +1,28 @@
+"""The benchmark that varies tuned numbers: it measures each as it is, at half and at twice its value."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from support.waiting import DEADLINE_S
+
+SCRIPT = Path(__file__).parents[3] / "benchmarks/sensitivity.py"
+
+
+def test_a_number_that_matters_has_a_row_that_says_so() -> None:
+    chosen = {"IOTIDE_JOBS": "1", "IOTIDE_MOMENTS": "2", "IOTIDE_NUMBERS": "cutting.small"}
+    done = subprocess.run(
+        [sys.executable, SCRIPT],
+        env=os.environ | chosen,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=True,
+    )
+    (row,) = [line for line in done.stdout.splitlines() if line.startswith("| cutting.small | 0.2 |")]
+    assert "+" in row
+    (largest,) = [line for line in done.stdout.splitlines() if line.startswith("cutting.small: largest change")]
+    assert float(largest.split()[3]) > 0

@@ -1,0 +1,90 @@
+"""The tutorial, run as it is written: a reader types its commands one after the other."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.commands import plain_environment
+from support.programs import need
+from support.waiting import DEADLINE_S
+
+PAGE = (Path(__file__).parents[3] / "docs/tutorial.md").read_text()
+_LIVE = "iotide serve"
+
+
+def _commands(before: bool) -> list[str]:
+    blocks = re.findall(r"^```sh\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    return [block for block in blocks if (_LIVE not in block) is before]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (program,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    (tmp_path / "simulate.py").write_text(program)
+    bin_folder = tmp_path / "bin"
+    bin_folder.mkdir()
+    (bin_folder / "python3").symlink_to(sys.executable)
+    command = bin_folder / "iotide"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m iotide "$@"\n')
+    command.chmod(0o755)
+    return tmp_path
+
+
+def _typed(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = plain_environment(PATH=f"{folder}/bin{os.pathsep}{os.environ['PATH']}", PYTHONPATH=_packages())
+    # What a script leaves running is ended with it, by `timeout`, which has a process group of its own.
+    return subprocess.run(
+        [need("timeout"), str(DEADLINE_S), "bash", "-ec", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _packages() -> str:
+    """The link of Python in the tests' folder knows nothing of their environment."""
+    return os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
+
+
+def test_the_slow_program_is_found_and_the_mended_one_is_left_alone(folder: Path) -> None:
+    first, advise, second, parts = _commands(before=True)
+    for script in (first, f"{advise.strip()} --json >first.json"):
+        done = _typed(script, folder)
+        assert done.returncode == 0, done.stderr
+    found = json.loads((folder / "first.json").read_text())["findings"]
+    assert "small_requests" in [finding["cause"] for finding in found]
+    program = folder / "simulate.py"
+    program.write_text(program.read_text().replace(", buffering=0", ""))
+    done = _typed(second, folder)
+    assert done.returncode == 0, done.stderr
+    assert "writes of 64 B" not in done.stdout
+    done = _typed(parts, folder)
+    assert done.returncode == 0, done.stderr
+    assert (folder / "period.html").stat().st_size > 100_000
+    assert "digraph" in (folder / "graph.dot").read_text()
+    assert "period" in done.stdout
+
+
+def test_a_job_that_others_watch_is_predicted(folder: Path) -> None:
+    (live,) = _commands(before=False)
+    # Tests run beside others, so the aggregator takes streams at a socket of its own and has no HTTP.
+    live = live.replace("iotide serve", "iotide serve --http none --ingest ipc://$PWD/ingest")
+    live = live.replace(
+        "iotide collect --socket $PWD/tracer.sock --until",
+        "iotide collect --connect ipc://$PWD/ingest \\\n  --socket $PWD/tracer.sock --until",
+    )
+    live = live.replace("iotide watch", "iotide watch --count 3 >watched")
+    live += "until [ $(wc -l <watched) -ge 3 ]; do sleep 0.1; done; kill %1; wait"
+    done = _typed(live, folder)
+    assert done.returncode == 0, done.stderr
+    watched = (folder / "watched").read_text()
+    assert watched.count("\n") == 3, done.stderr
+    assert "period" in watched

@@ -1,0 +1,99 @@
+"""A tracer written in C for FTIO's predictor, pointed at iotide."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.commands import IOTIDE, iotide
+from support.programs import need, need_header
+from support.serving import serving, until
+from support.talking import Talking
+
+SOURCE = Path(__file__).parents[2] / "programs" / "ftio_sender.c"
+PERIOD_S = 10.0
+BURSTS, RANKS, WRITES = 12, 4, 10
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    need_header("zmq.h")
+    made = tmp_path_factory.mktemp("programs") / "ftio_sender"
+    subprocess.run([need("gcc"), "-Wall", "-Wextra", "-Werror", "-O1", "-o", made, SOURCE, "-lzmq"], check=True)
+    return made
+
+
+@pytest.fixture
+def sender(program: Path) -> Iterator[Talking]:
+    with Talking([program, "tcp://127.0.0.1:*"]) as made:
+        yield made
+
+
+def done(line: str) -> bool:
+    return line == "done"
+
+
+def is_right(line: str) -> bool:
+    """Tells whether a reply has the true frequency, a confidence, and the size of two doubles."""
+    if line == "done":
+        return False
+    frequency, confidence, size = line.split()
+    return abs(float(frequency) * PERIOD_S - 1) < 0.01 and 0.9 < float(confidence) <= 1 and size == "16"
+
+
+def test_bursts_sent_as_to_ftio_are_answered_as_ftio_answers(sender: Talking) -> None:
+    reply = sender.hear(lambda line: line.startswith("reply ")).split()[1]
+    options = ["--http", "none", "--publish", "none", "--ingest", "tcp://127.0.0.1:*", "--interval", "0.05"]
+    ftio = ["--ftio-listen", "tcp://127.0.0.1:*", "--ftio-reply", reply]
+    with Talking([*IOTIDE, "serve", *options, *ftio], listen_to="stderr") as served:
+        endpoint = served.hear(lambda line: ", ftio tcp://" in line).rsplit(" ", 1)[1]
+        sender.say(f"to {endpoint}")
+        sender.hear(done)
+        sender.say(f"send 0 {BURSTS} {RANKS}")
+        assert is_right(sender.hear(is_right))
+        sender.say("raw 68656c6c6f")
+        said = served.hear(lambda line: "expected MessagePack" in line)
+        assert f"message {BURSTS * RANKS + 1}:" in said
+        sender.say(f"send {BURSTS} 1 {RANKS}")
+        assert is_right(sender.hear(is_right))
+        assert served.end(signal.SIGTERM) == 0
+
+
+def test_collector_forwards_every_message(sender: Talking) -> None:
+    async def scenario() -> None:
+        async with serving() as server:
+            ftio = ["--ftio-listen", "tcp://127.0.0.1:*", "--ftio-job", "4711"]
+            with Talking([*IOTIDE, "collect", "--connect", server.ingest_endpoint, *ftio], listen_to="stderr") as node:
+                endpoint = (await asyncio.to_thread(node.hear, lambda line: "ftio tcp://" in line)).rsplit(" ", 1)[1]
+                sender.say(f"to {endpoint}")
+                sender.say(f"send 0 {BURSTS} {RANKS}")
+                jobs = server.aggregator.jobs
+                await until(lambda: "4711" in jobs and jobs["4711"].totals.events == BURSTS * RANKS * WRITES)
+                await until(lambda: jobs["4711"].prediction and jobs["4711"].prediction.period_s)
+                found = jobs["4711"].prediction
+                assert found is not None
+                assert found.period_s is not None
+                assert found.period_s.value == pytest.approx(PERIOD_S, rel=0.01)
+                assert jobs["4711"].bytes_written == BURSTS * RANKS * WRITES * 1_000_000
+                assert await asyncio.to_thread(node.end, signal.SIGTERM) == 0
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["serve", "--ftio-reply", "tcp://127.0.0.1:5556"], "ftio_listen"),
+        (["serve", "--ingest", "tcp://127.0.0.1:*", "--http", "none", "--ftio-listen", "tcp://*:5555"], "allow_remote"),
+        (["collect", "--ftio-listen", "tcp://*:5555"], "allow_remote"),
+        (["collect", "--replay", "--ftio-listen", "tcp://127.0.0.1:*"], "have no end"),
+    ],
+)
+def test_options_that_cannot_be_served_end_the_start(command: list[str], words: str, tmp_path: Path) -> None:
+    ended = iotide(*command, cwd=tmp_path)
+    assert ended.returncode == 2
+    assert words in ended.stderr

@@ -1,0 +1,208 @@
+"""The layers of the tracer's C core: includes are its graph, and go down the written order only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from iotide.collectors.sources.preload.records.ring_layout import BOUNDS, HEADER
+from iotide.events.losses import DETAILS, REASONS
+
+FOLDER = Path(__file__).parents[5] / "collectors/preload"
+
+LAYERS = (
+    ("ring",),
+    ("types",),
+    ("hash", "number_pool", "environment", "symbol_lookup"),
+    ("raw_syscall",),
+    ("state", "user_text", "sockets"),
+    ("region", "thread_memory", "library_copies", "clock", "path_buffers"),
+    ("filters",),
+    ("definitions",),
+    ("path_cache",),
+    ("handle_map",),
+    ("descriptors",),
+    ("session",),
+    ("record",),
+    ("pace",),
+    ("process", "seccomp", "tracer"),
+    ("parameter_words",),
+)
+"""From the lowest on; a file may include those of its own layer (but not in a circle) and of layers below."""
+WRAPPERS = {
+    *(
+        "wrap_aio",
+        "wrap_close",
+        "wrap_directory",
+        "wrap_exec",
+        "wrap_formatted",
+        "wrap_syscall",
+        "libc",
+        "wrap_linux_aio",
+        "wrap_mmap",
+        "wrap_open",
+    ),
+    *("wrap_standard_streams", "wrap_fopen", "wrap_sendfile", "wrap_dlclose", "posix", "stdio"),
+}
+"""Above all layers: they export libc's names."""
+RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names} | dict.fromkeys(WRAPPERS, len(LAYERS))
+RANK["layer"] = len(LAYERS) + 1  # of the libraries above: it calls what the core wraps
+LONGEST = 400
+"""Lines of a file."""
+
+
+def code_of(text: str) -> str:
+    return re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+
+
+def sources() -> dict[str, str]:
+    """The core's files by name, without comments."""
+    paths = [*FOLDER.glob("*.[ch]"), FOLDER / "hooks/posix.h", FOLDER / "hooks/stdio.h"]
+    return {path.name: code_of(path.read_text()) for path in paths}
+
+
+def included(code: str) -> set[str]:
+    names = {Path(name).stem for name in re.findall(r'#include "([^"]+)"', code)}
+    return {name for name in names if not name.startswith("sites_")}
+
+
+def upward(files: dict[str, str]) -> list[str]:
+    """Includes of a layer above, of a wrapper by a layer, or in a circle."""
+    graph: dict[str, set[str]] = {}
+    for name, code in files.items():
+        graph.setdefault(Path(name).stem, set()).update(included(code) - {Path(name).stem})
+    found = [f"{name} -> {other}" for name in graph for other in graph[name] if RANK[other] > RANK[name]]
+    return sorted(found) + circle(graph)
+
+
+def definers(files: dict[str, str]) -> dict[str, str]:
+    """Functions by name, each with the file (without its suffix) that defines it."""
+    found: dict[str, set[str]] = {}
+    for name, code in files.items():
+        for function in re.findall(r"^(?!typedef|#)[\w][^\n;={}]*?\b(\w+)\([^;{}]*\)\s*\{", code, re.M):
+            found.setdefault(function, set()).add(Path(name).stem)
+    return {function: next(iter(stems)) for function, stems in found.items() if len(stems) == 1}
+
+
+def users(files: dict[str, str]) -> dict[str, set[str]]:
+    """Files by whose functions they call, inline functions of headers too, whatever they include."""
+    known, graph = definers(files), dict[str, set[str]]()
+    for name, code in files.items():
+        stem = Path(name).stem
+        called = {known[word] for word in re.findall(r"\b(\w+)\(", code) if word in known}
+        graph.setdefault(stem, set()).update(called - {stem})
+    return graph
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """What lies in a circle or above one."""
+    done: set[str] = set()
+    while ready := {name for name in graph if name not in done and graph[name] <= done}:
+        done |= ready
+    return sorted(graph.keys() - done)
+
+
+def called_upward(files: dict[str, str]) -> list[str]:
+    """Calls of a layer above, and files that call each other in a circle."""
+    graph = users(files)
+    calls = [f"{name} calls {other}" for name in graph for other in graph[name] if RANK[other] > RANK[name]]
+    return sorted(calls) + circle(graph)
+
+
+def externals(files: dict[str, str]) -> list[str]:
+    return [name for name, code in files.items() if name.endswith(".c") and re.search(r"^\s*extern\b", code, re.M)]
+
+
+def declared(code: str) -> set[str]:
+    """What a header declares for the core alone: of what it exports, layers' libraries and users' use some."""
+    return set(re.findall(r"^(?!(?:extern )?EXPORT)[^\n#]*?\b(iotide_\w+)(?:\([^{}]*?\))?;", code, re.M))
+
+
+def unused(files: dict[str, str]) -> list[str]:
+    """What a private header declares and no other file of the core uses."""
+    found = []
+    for name, code in files.items():
+        stem = Path(name).stem
+        if name.endswith(".h") and f"{stem}.c" in files:
+            others = "\n".join(text for other, text in files.items() if Path(other).stem != stem)
+            words = {word for word in declared(code) if len(re.findall(rf"\b{word}\b", code)) == 1}  # no macro has it
+            found += [f"{name}: {word}" for word in words if not re.search(rf"\b{word}\b", others)]
+    return found
+
+
+def test_each_file_has_a_layer() -> None:
+    assert {Path(name).stem for name in sources()} == set(RANK)
+
+
+def test_includes_go_down() -> None:
+    assert upward(sources()) == []
+
+
+def test_calls_go_down() -> None:
+    assert called_upward(sources()) == []
+
+
+@pytest.mark.parametrize("name", ["hdf5", "mpiio", "netcdf", "pnetcdf"])
+def test_hooks_of_a_library_call_each_other_in_no_circle(name: str) -> None:
+    files = {path.name: code_of(path.read_text()) for path in (FOLDER / "hooks").glob(f"{name}*.[ch]")}
+    assert files
+    assert circle(users(files)) == []
+    include = {Path(file).stem: {Path(name).stem for name in files} & included(code) for file, code in files.items()}
+    assert circle({stem: others - {stem} for stem, others in include.items()}) == []
+
+
+def test_no_file_is_long() -> None:
+    lines = {path.name: path.read_text().count("\n") for path in FOLDER.glob("*.[ch]")}
+    assert {name: count for name, count in lines.items() if count > LONGEST} == {}
+
+
+def test_what_others_have_is_declared_in_headers() -> None:
+    assert externals(sources()) == []
+
+
+def test_nothing_is_declared_that_nobody_uses() -> None:
+    assert unused(sources()) == []
+
+
+def test_a_file_includes_its_own_header() -> None:
+    files = sources()
+    own = [name for name in files if name.endswith(".c") and f"{name[:-2]}.h" in files]
+    assert [name for name in own if f'#include "{name[:-2]}.h"' not in files[name]] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "added", "found"),
+    [
+        ("clock.c", '#include "session.h"', upward),
+        ("thread_memory.c", '#include "libc.h"', upward),
+        ("clock.c", "int ask(void) { return syscall(1); }", called_upward),
+        ("types.h", "static inline int now(void) { return iotide_read_clock(); }", called_upward),
+        ("thread_memory.h", '#include "library_copies.h"\n', None),
+        ("clock.c", "extern int iotide_anything;", externals),
+        ("record.h", "void iotide_nobody_calls(void);", unused),
+    ],
+)
+def test_a_fault_is_found(name: str, added: str, found: Callable[[dict[str, str]], list[str]] | None) -> None:
+    files = sources()
+    files[name] = f"{added}\n{files[name]}"
+    if found:
+        assert found(files)
+    else:
+        files["library_copies.h"] = f'#include "thread_memory.h"\n{files["library_copies.h"]}'
+        assert upward(files)
+
+
+def test_each_bound_has_a_place_a_sentence_and_a_row_in_the_documents() -> None:
+    listed = re.findall(r"^ *BOUND_(\w+),", (FOLDER / "ring.h").read_text(), re.M)
+    assert [name.lower() for name in listed] == list(BOUNDS)
+    assert len(BOUNDS) <= HEADER["bounds_met"].shape[0]
+    assert {name for name in REASONS if name.startswith(DETAILS)} == {DETAILS + name for name in BOUNDS}
+    documented = (FOLDER.parents[1] / "docs/preload.md").read_text()
+    assert [name for name in BOUNDS if f"| `{DETAILS}{name}` |" not in documented] == []
+
+
+def test_each_bound_is_counted_somewhere() -> None:
+    code = "".join(code_of(path.read_text()) for path in [*FOLDER.glob("*.[ch]"), *FOLDER.glob("hooks/*.[ch]")])
+    assert [name for name in BOUNDS if not re.search(rf"_met\(BOUND_{name.upper()}\)", code)] == []

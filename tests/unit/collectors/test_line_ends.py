@@ -1,0 +1,58 @@
+"""Text that passed through a terminal or an editor of Windows: the same events as before it did."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.collectors.files.lines import LineBuffer
+from iotide.collectors.source import Chunk, Origin
+from iotide.collectors.sources.registry import open_file
+
+DATA = Path(__file__).parents[2] / "data"
+TEXTS = {
+    "strace": (DATA / "strace_pipe.txt").read_bytes(),
+    "tmio": (DATA / "tmio-8ranks.jsonl").read_bytes(),
+    "tmio-json": (DATA / "tmio-custom-app.json").read_bytes(),
+    "dftracer": gzip.decompress((DATA / "dftracer-calls.pfw.gz").read_bytes()),
+    "perf": gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes()),
+    "lttng": gzip.decompress((DATA / "lttng.txt.gz").read_bytes()),
+    "jsonl": b'{"call": "write", "path": "/a", "start": 1.5, "dur": 0.25, "size": 4096}\n' * 3,
+    "chrome": b'[{"name": "write", "ph": "X", "ts": 1, "dur": 2, "pid": 1, "tid": 1, "args": {"size": 3}}]\n',
+}
+
+
+def events_of(path: Path, chunk: int = 1 << 16) -> tuple[int, int, int]:
+    """Returns how many events a file has, their bytes, and the problems."""
+    source = open_file(path, Origin(job="job"))
+    events = moved = 0
+    while not source.finished:
+        for item in source.poll():
+            if isinstance(item, Chunk):
+                events += len(item.batch)
+                moved += int(item.batch.bytes.sum())
+    return events, moved, source.problems.total
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("change", ["mark", "ends", "both"])
+def test_marks_and_ends_of_windows_change_nothing(tmp_path: Path, name: str, change: str) -> None:
+    plain, changed = tmp_path / "plain", tmp_path / "changed"
+    plain.write_bytes(TEXTS[name])
+    text = TEXTS[name] if change == "mark" else TEXTS[name].replace(b"\n", b"\r\n")
+    changed.write_bytes((b"" if change == "ends" else b"\xef\xbb\xbf") + text)
+    assert events_of(changed) == events_of(plain)
+    assert events_of(plain)[0]
+
+
+@given(st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"b\r\n", b"\r"])), st.integers(0, 9), st.booleans())
+def test_any_split_gives_the_same_lines(pieces: list[bytes], at: int, as_is: bool) -> None:
+    text = b"x\r\n" + b"".join(pieces)
+    whole, split = LineBuffer(100, as_is=as_is), LineBuffer(100, as_is=as_is)
+    once = whole.feed(text).data + whole.finish().data
+    twice = split.feed(text[:at]).data + split.feed(text[at:]).data + split.finish().data
+    ended = text + (b"" if text.endswith(b"\n") else b"\n")
+    assert once == twice == (ended if as_is else ended.replace(b"\r\n", b"\n"))
