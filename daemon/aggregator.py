@@ -15,23 +15,22 @@ from ..results.models import JobSummary, Prediction
 from .bounds import Reached
 from .ingest.collector_counts import CollectorCounts
 from .ingest.sink import StreamForgottenError
-from .jobs.dropped import SKEWED, Dropped, HeldSums
-from .jobs.failures import AnalysisFailedError, Failures
+from .jobs.dropped import SKEWED, Dropped, HeldSums, JobSums
+from .jobs.failures import Failures
 from .jobs.job_ages import due, next_age
 from .jobs.job_ids import clean_job
 from .jobs.job_schedule import JobSchedule
 from .jobs.job_state import JobEvent, State, after
 from .jobs.job_summary import news_of
 from .jobs.job_table import JobTable
-from .jobs.prediction_schedule import PredictionSchedule
+from .jobs.prediction_step import PredictionStep
 from .jobs.session import JobSession
 from .jobs.unheld import REFUSED, Unheld
 from .journal.contract import Kind, unrecorded
 from .listeners import Listeners
-from .pressure import Allowance, Pressure
+from .pressure import Pressure
 from .settings import AggregatorSettings
 
-_SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
 
@@ -72,13 +71,12 @@ class Aggregator:
         self.settings = self._settings = settings
         self.clock = clock
         self._steady = steady or clock
-        self._effort = effort
         self.late_s = 0.0
         self.pressure = Pressure()
-        self._short_jobs = Allowance(settings.short_jobs_share, self._steady())
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._ages = JobSchedule()
-        self._planned = PredictionSchedule(settings.prediction_interval_s, settings.prediction_share)
+        self._step = PredictionStep(settings, self.clock, self._steady, effort, self.counters, self.pressure)
+        self._planned = self._step.planned
         self._job_of: dict[str, str] = {}
         self._forgotten: set[str] = set()
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
@@ -271,21 +269,9 @@ class Aggregator:
         """Returns the counters of all collectors that were ever heard of, summed."""
         return self._collectors.total()
 
-    def signal_bytes_dropped(self) -> dict[str, float]:
-        """Returns the bytes that no job's signal has, by reason; those of jobs that are gone included."""
-        return self._dropped.signal_bytes(self._held.of(self.jobs))
-
-    def names_beyond(self) -> Counter[str]:
-        """Returns how many uses of calls and files were beyond the bounds of their jobs, likewise."""
-        return self._dropped.names_beyond(self._held.of(self.jobs))
-
-    def dropped(self, analyzer: str) -> Counter[str]:
-        """Returns what an analyzer of all jobs lacks, by reason, likewise."""
-        return self._dropped.by(analyzer, self._held.of(self.jobs))
-
-    def held_sums(self) -> Mapping[str, float]:
-        """Returns sums over the jobs that are held."""
-        return self._held.of(self.jobs)
+    def sums(self) -> JobSums:
+        """Returns what all jobs lack, those that are gone included."""
+        return JobSums(self._dropped, self._held.of(self.jobs))
 
     # ---- time ----
 
@@ -353,30 +339,12 @@ class Aggregator:
             self._move(session, JobEvent.DONE)
 
     def _predict(self, session: JobSession, *, whole: bool = False) -> None:
-        at, now, spent_s = self._steady(), self.clock(), self._effort()
-        self._planned.begin(session.job, at)
-        short = session.span_s < _SHORT_S
-        looks = self._looks
-        if looks is None:
-            looks = not (short and (self.pressure.hurries or (whole and not self._short_jobs.has_room(at))))
-        self.looked = looks
-        self.counters["last_words_skipped"] += not looks
-        try:
-            prediction = session.predict(now, whole=whole, looks=looks)
-        except AnalysisFailedError:  # which is told with the job
-            self.counters["prediction_errors"] += 1
-            return
-        finally:
-            self.counters["predictions_put_off"] += self._planned.spent(session.job, at, self._effort() - spent_s)
-            if short and whole:
-                self._short_jobs.spend(self._effort() - spent_s)
+        prediction = self._step.predict(session, whole=whole, looks=self._looks)
+        self.looked = self._step.looked
         if prediction is None:
             return
-        self.counters["predictions"] += 1
         if session.predictions % _LOOK_EVERY == 0:
             self.reached.look_at(session)
-        if session.stale_at_s is not None and not whole:
-            self._planned.renew(session.job, at, session.stale_at_s - now)
         self.on_predictions.tell(session.job, lambda: prediction)
 
     def _move(self, session: JobSession, happening: JobEvent) -> None:

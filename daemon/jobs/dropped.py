@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from ...analyzers.pipeline.registry import ANALYZERS
@@ -14,7 +15,7 @@ SKEWED: Final = "events_dropped:clock_skew"
 
 
 class Dropped:
-    """Sums over the jobs that are gone; those that are held are added when somebody asks."""
+    """Sums over the jobs that are gone."""
 
     def __init__(self) -> None:
         self._signal = {"late": 0.0, "ahead": 0.0}
@@ -28,18 +29,39 @@ class Dropped:
         for name in ANALYZERS:
             self._of.setdefault(name, Counter()).update(session.analyzers.losses(name))
 
-    def signal_bytes(self, held: Mapping[str, float]) -> dict[str, float]:
-        """Returns the bytes that no job's signal has, by reason; ``held``: ``held_sums`` of the jobs that are held."""
-        return {reason: volume + held.get(f"signal:{reason}", 0.0) for reason, volume in self._signal.items()}
+    def signal_bytes(self) -> Mapping[str, float]:
+        """Returns the bytes that no job's signal has, by reason."""
+        return self._signal
 
-    def names_beyond(self, held: Mapping[str, float]) -> Counter[str]:
+    def names_beyond(self) -> Counter[str]:
         """Returns how many uses of calls and files were beyond the bounds of their jobs."""
-        return Counter(self._names) + _part(held, "names")
+        return self._names
 
-    def by(self, analyzer: str, held: Mapping[str, float]) -> Counter[str]:
-        """Returns what an analyzer of all jobs lacks, by reason."""
-        total = Counter(self._of.get(analyzer, {}))
-        total.update(_part(held, analyzer))
+    def by(self, analyzer: str) -> Counter[str]:
+        """Returns what an analyzer of these jobs lacked, by reason."""
+        return self._of.get(analyzer, Counter())
+
+
+@dataclass(frozen=True)
+class JobSums:
+    """Sums over all jobs: those that are gone, and those that are held."""
+
+    gone: Dropped
+    held: Mapping[str, float]
+    """As ``HeldSums`` has them."""
+
+    def signal_bytes(self) -> dict[str, float]:
+        """Returns the bytes that no job's signal has, by reason."""
+        return {reason: volume + self.held.get(f"signal:{reason}", 0.0) for reason, volume in self.gone.signal_bytes().items()}
+
+    def names_beyond(self) -> Counter[str]:
+        """Returns how many uses of calls and files were beyond the bounds of their jobs."""
+        return self.gone.names_beyond() + _part(self.held, "names")
+
+    def dropped(self, analyzer: str) -> Counter[str]:
+        """Returns what an analyzer of all jobs lacks, by reason; also what is 0."""
+        total = Counter(self.gone.by(analyzer))
+        total.update(_part(self.held, analyzer))
         return total
 
 

@@ -24,6 +24,8 @@ from .file_systems import FileSystems
 from .handovers import LOST_WITH_COLLECTOR, Handovers
 from .history import History
 from .job_analyzers import JobAnalyzers
+from .incomplete_window import held_to_what_arrived
+from .job_command import command_weight
 from .job_losses import JobLosses
 from .job_state import State
 from .ledger import Ledger
@@ -36,8 +38,6 @@ if TYPE_CHECKING:
 
 _BANDWIDTH_S: Final = 10
 _SKEWED: Final = "clock_skew"
-_BATCH_SCRIPTS: Final = ("/slurm_script", "/task-prolog.sh")  # the first is a copy in the spool of Slurm
-_AGENTS: Final = ("orted", "prted", "hydra_pmi_proxy")  # of mpirun on other nodes
 _MOST_HOSTS: Final = 64  # told with a prediction
 SIGNAL: Final = "signal"
 PREDICTION: Final = "prediction"
@@ -128,7 +128,7 @@ class JobSession:
             info = replace(info, user=known.user)
         self.infos[stream] = info
         self.user = self.user or info.user
-        if info.command and (weight := _weight(info)) > self.command_weight:
+        if info.command and (weight := command_weight(info)) > self.command_weight:
             self.command, self.command_weight = info.command, weight
         if info.batch is not None and info.batch is not self.batch:
             self.batch = info.batch.completed(None) if self.batch is None else self.batch.completed(info.batch)
@@ -248,7 +248,7 @@ class JobSession:
             predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
             if looks:
                 predicted = self.analyzers.with_groups(predicted, at_ns, self.span_s, whole=whole)
-            prediction = self._held_to_what_arrived(predicted, now_ns)
+            prediction = held_to_what_arrived(predicted, now_ns, self.completeness, self.losses)
             where: dict[str, object] = {
                 "made_at_s": now_ns / 1e9,
                 "nodes": len(self.hosts),
@@ -265,21 +265,6 @@ class JobSession:
             self.history.append(prediction)
         self.predictions += 1
         return prediction
-
-    def _held_to_what_arrived(self, prediction: Prediction, now_ns: int) -> Prediction:
-        """Claims no period from a window of which more was lost than does not matter."""
-        window = prediction.window
-        # What was lost since its newest event is missing in it, too.
-        share = self.completeness.share(int(window.start_s * 1e9), max(int(window.end_s * 1e9), now_ns))
-        if self.losses.cut_off:  # of what they would have sent nothing is known but who they were
-            share *= 1 - self.losses.cut_off / max(self.losses.opened, self.losses.cut_off)
-        if share >= 1.0:
-            return prediction
-        told = prediction.model_copy(update={"completeness": share})
-        if not told.incomplete:
-            return told
-        nothing: dict[str, object] = dict.fromkeys(("period_s", "next_phase", "scores", "who", "drift"))
-        return told.model_copy(update=nothing | {"confidence": 0.0, "others": [], "dominant": []})
 
     @property
     def prediction(self) -> Prediction | None:
@@ -392,11 +377,3 @@ class JobSession:
         ranks = occurring(batch.rank)
         if ranks.max() >= 0:
             self.ranks.update(rank for rank in set(ranks.tolist()) if rank >= 0)
-
-
-def _weight(info: StreamInfo) -> int:
-    """Returns how much a stream's command says of its job: 1 batch scripts, 2 what they ran, 3 steps of the job."""
-    if any(script in info.command for script in _BATCH_SCRIPTS):
-        return 1
-    program = info.command.split(" ", 1)[0].rpartition("/")[2]
-    return 3 if info.step.isdecimal() and program not in _AGENTS else 2

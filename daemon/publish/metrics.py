@@ -295,16 +295,17 @@ class AggregatorCollector(Collector):
         add("iotide_behind_seconds", self._aggregator.pressure.behind_s)
         add("iotide_jobs_removed_early_total", self._aggregator.counters["jobs_removed_early"])
         add("iotide_last_words_skipped_total", self._aggregator.counters["last_words_skipped"])
-        for reason, volume in self._aggregator.signal_bytes_dropped().items():
+        sums = self._aggregator.sums()
+        for reason, volume in sums.signal_bytes().items():
             add("iotide_signal_dropped_bytes_total", volume, reason)
         for analyzer in ANALYZERS:
             family = f"iotide_{analyzer}_dropped_total"
-            for reason, number in sorted(self._aggregator.dropped(analyzer).items()):
+            for reason, number in sorted(sums.dropped(analyzer).items()):
                 if family in FAMILIES:
                     add(family, number, reason)
                 else:
                     add("iotide_analyzer_dropped_total", number, analyzer, reason)
-        for kind, number in sorted(self._aggregator.names_beyond().items()):
+        for kind, number in sorted(sums.names_beyond().items()):
             add("iotide_names_beyond_total", number, kind)
         for reason in ("max_collectors", "max_jobs", "max_streams"):
             add("iotide_streams_refused_total", self._aggregator.counters[f"streams_refused:{reason}"], reason)
@@ -333,7 +334,7 @@ class AggregatorCollector(Collector):
 
     def _add_archives(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.counters
-        add("iotide_events_unaccounted", self._aggregator.held_sums().get("unaccounted", 0))
+        add("iotide_events_unaccounted", self._aggregator.sums().held.get("unaccounted", 0))
         add("iotide_archives_total", counters["archives"])
         add("iotide_archive_bytes_total", counters["archive_bytes"])
         add("iotide_archives_failed_total", counters["archives_failed"])
@@ -347,7 +348,7 @@ class AggregatorCollector(Collector):
 
     def _add_collector_counters(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.collector_counters() + self._aggregator.counters
-        counters[SKEWED] += int(self._aggregator.held_sums().get(SKEWED, 0))
+        counters[SKEWED] += int(self._aggregator.sums().held.get(SKEWED, 0))
         dropped = {name.removeprefix(_DROPPED): n for name, n in counters.items() if name.startswith(_DROPPED)}
         # Collectors name the reasons; a broken one must not make series without bound.
         shown = sorted(dropped, key=lambda reason: (-dropped[reason], reason))[:_MOST_REASONS]

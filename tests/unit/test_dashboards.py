@@ -26,9 +26,10 @@ def _expressions(dashboard: dict[str, Any]) -> Iterator[str]:
     yield from (each["query"]["query"] for each in dashboard["templating"]["list"] if each["type"] == "query")
 
 
-def test_files_are_as_the_description_writes_them(tmp_path: Path) -> None:
+def test_files_are_as_the_description_writes_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from runpy import run_path
 
+    monkeypatch.syspath_prepend(FOLDER)
     run_path(str(FOLDER / "dashboards.py"))["main"](tmp_path)
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         path.name: path.read_text() for path in DASHBOARDS

@@ -358,10 +358,10 @@ def test_bytes_that_no_signal_has_are_counted_beyond_the_life_of_their_job() -> 
     for at in stamps:  # a clock that is ahead, and one that tells so
         batch = make_batch(1, {"start": int(at * 1e9), "kind": int(Kind.WRITE), "bytes": 7})
         aggregator.batch("s", batch, Definitions([], []))
-    assert aggregator.signal_bytes_dropped() == {"late": 0.0, "ahead": 7.0}
+    assert aggregator.sums().signal_bytes() == {"late": 0.0, "ahead": 7.0}
     aggregator.closed("s", {})
     for _ in range(3):
         clock.now += 10_000
         aggregator.tick()
     assert not aggregator.jobs
-    assert aggregator.signal_bytes_dropped() == {"late": 0.0, "ahead": 7.0}
+    assert aggregator.sums().signal_bytes() == {"late": 0.0, "ahead": 7.0}

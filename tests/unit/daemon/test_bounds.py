@@ -122,5 +122,5 @@ def test_bounds_of_a_job_are_said_with_its_name_when_it_ends(caplog: pytest.LogC
     said = [record.getMessage() for record in caplog.records]
     for option in ("max_files", "max_calls", "dfg.max_activities", "layers.max_files"):
         assert len([line for line in said if line.startswith(f"job job: {option} = ")]) == 1, option
-    assert aggregator.names_beyond() == {"files": 3, "calls": 3}
+    assert aggregator.sums().names_beyond() == {"files": 3, "calls": 3}
     aggregator.closed("s", {})
