@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from ..events import FileType
-from ..results.models import CountName
+from ..results.prediction import CountName
 
 if TYPE_CHECKING:
     from ..results.layers import FileGroup

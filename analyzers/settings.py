@@ -7,7 +7,7 @@ from typing import Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ModelWrapValidatorHandler, ValidationError, model_validator
 
 from ..events.errors import ConfigError
-from ..results.models import CountName, ModeName
+from ..results.prediction import CountName, ModeName
 from .file_groups import CountRule
 
 OutlierName = Literal["zscore", "dbscan", "isolation-forest", "lof", "peaks"]

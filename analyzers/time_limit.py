@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from ..results.models import Drift, Estimate, LastCheckpoint, NextPhase, Prediction, TimeLimit
+from ..results.base import Estimate
+from ..results.prediction import Drift, LastCheckpoint, NextPhase, Prediction, TimeLimit
 from .signal.bandwidth import FACTOR, BandwidthSignal
 
 _DRAWS: Final = 400

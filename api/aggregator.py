@@ -6,9 +6,10 @@ from ..clients.job_fetch import fetch, fetch_of_all
 from ..results.contention import Contention
 from ..results.dfg import Graph
 from ..results.interaction import Ranking
+from ..results.jobs.job import JobList, JobSummary, SignalSeries
+from ..results.jobs.ledger import JobLedger
 from ..results.layers import Layers
-from ..results.ledger import JobLedger
-from ..results.models import JobList, JobSummary, Prediction, SignalSeries
+from ..results.prediction import Prediction
 
 
 def connect(address: str = "http://127.0.0.1:9788") -> Aggregator:

@@ -9,10 +9,10 @@ from ..clients.detection.text import print_detection
 from ..clients.dfg.text import print_graph
 from ..clients.layers.text import print_layers
 from ..clients.rank.text import print_ranking
-from ..results.analysis import DetectionReport
 from ..results.dfg import Graph, GraphReport
 from ..results.interaction import RankReport
 from ..results.layers import LayersReport
+from ..results.traces.analysis import DetectionReport
 
 _ROWS = 20
 

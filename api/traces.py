@@ -22,10 +22,10 @@ from ..cli.rank.building import ranked
 from ..cli.traces.trace_reading import Trace, name_of, read_traces
 from ..events import EventBatch, InputError, StreamInfo
 from ..events.files import read_text, readable
-from ..results.analysis import DetectionReport
 from ..results.dfg import Graph
 from ..results.interaction import RankReport
 from ..results.layers import LayersReport
+from ..results.traces.analysis import DetectionReport
 from .frames import columns_of, pandas_frame, polars_frame
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from _semisynthetic import Times, Trace, trace
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Kind, make_batch
-from iotide.results.models import Prediction
+from iotide.results.prediction import Prediction
 
 SEEN: Final = 0.2
 """Share of a phase from which on it counts as begun: the least that makes a phase by our definition."""

@@ -17,7 +17,8 @@ from _corpus import Maker, Moment, aperiodic_jobs, follow, periodic_jobs, settin
 from _figures import Figure, report
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
-from iotide.results.models import PERIODIC_FROM, Estimate
+from iotide.results.base import Estimate
+from iotide.results.prediction import PERIODIC_FROM
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
 MOMENTS: Final = 40

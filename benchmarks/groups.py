@@ -24,7 +24,7 @@ from iotide.analyzers.offline.members import Apart, with_groups
 from iotide.analyzers.offline.trace import detect, examine
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
-from iotide.results.models import PERIODIC_FROM, NextPhase, Prediction, Who
+from iotide.results.prediction import PERIODIC_FROM, NextPhase, Prediction, Who
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
 SEED: Final = int(os.environ.get("IOTIDE_SEED", "620_000"))

@@ -18,7 +18,7 @@ from _figures import Figure, report
 from _semisynthetic import Trace
 from iotide.analyzers.online.predictor import Predictor
 from iotide.events import make_batch
-from iotide.results.models import COMPLETE_FROM
+from iotide.results.prediction import COMPLETE_FROM
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
 SHARES: Final = (0.003, 0.01, 0.03, 0.1, 0.3)

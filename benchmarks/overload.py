@@ -26,7 +26,7 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Opened, Problems, SourceItem
 from iotide.collectors.transport.agent import Agent
 from iotide.events import Definitions, StreamInfo
-from iotide.results.ledger import JobLedger
+from iotide.results.jobs.ledger import JobLedger
 
 SECONDS: Final = float(os.environ.get("IOTIDE_SECONDS", "60"))
 MEASURED_S: Final = 10.0

@@ -22,8 +22,10 @@ from _figures import Figure, report
 from _ftio import Answer, Requests, analyse
 from iotide.analyzers.signal.selection import counted
 from iotide.cli.traces.trace_reading import read_traces
-from iotide.results.analysis import DetectionReport
-from iotide.results.models import Prediction, RunSummary, SignalSeries
+from iotide.results.jobs.job import SignalSeries
+from iotide.results.jobs.run import RunSummary
+from iotide.results.prediction import Prediction
+from iotide.results.traces.analysis import DetectionReport
 
 HERE = Path(__file__).parent / "programs"
 IOTIDE = [sys.executable, "-m", "iotide"]

@@ -31,7 +31,7 @@ from _stumbling import KINDS
 from groups import is_told, whole_trace
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.periodicity.tuning import TUNING
-from iotide.results.models import PERIODIC_FROM, Prediction
+from iotide.results.prediction import PERIODIC_FROM, Prediction
 from msgspec.structs import force_setattr
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "2"))

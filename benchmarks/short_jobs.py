@@ -16,11 +16,12 @@ import numpy as np
 from _figures import Figure, report
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
-from iotide.daemon.jobs.job_state import State
+from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
 from iotide.events.wire import Bye, Frame, Hello, encode, encode_batch
-from iotide.results.models import JobSummary, Prediction
+from iotide.results.jobs.job import JobSummary
+from iotide.results.prediction import Prediction
 
 JOBS: Final = 2000
 LASTS_S: Final = 0.5

@@ -22,7 +22,7 @@ from _stumbling import KINDS, Stumbling
 from _varied import KINDS as VARIED
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
-from iotide.results.models import PERIODIC_FROM, Prediction
+from iotide.results.prediction import PERIODIC_FROM, Prediction
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
 MOMENTS: Final = 40

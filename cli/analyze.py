@@ -78,7 +78,7 @@ def _kind_of(name: str) -> AnalyzerKind:
 
 def _of_job(kind: AnalyzerKind, address: str) -> BaseModel:
     from ..clients.job_fetch import fetch
-    from ..results.models import Model
+    from ..results.base import Model
 
     return fetch(address, kind.name, cast("type[Model]", kind.result))
 

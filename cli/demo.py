@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ..clients.units import duration_text
-from ..results.models import RunSummary
+from ..results.jobs.run import RunSummary
 
 REPETITIONS: Final = 16
 ROUNDS: Final = 5_000_000

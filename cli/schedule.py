@@ -111,7 +111,7 @@ def command(
     from ..clients.job_fetch import fetch_of_all, is_address
     from ..clients.schedulers.backends.dry_run import DryRun
     from ..clients.schedulers.steering import Steering
-    from ..results.live_io import LiveIo
+    from ..results.jobs.live_io import LiveIo
     from ..scheduling.named_policies import policy_named
 
     if not is_address(url):

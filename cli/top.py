@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from ..results.fleet import Fleet, FleetOrder
+    from ..results.jobs.fleet import Fleet, FleetOrder
 
 _HELP = """Show the jobs of an aggregator, as top does processes.
 

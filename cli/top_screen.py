@@ -16,8 +16,9 @@ from urllib.parse import quote
 from ..clients.job_fetch import fetch, fetch_of_all
 from ..clients.terminal.top_text import ASCENDING, ORDERS, detail_lines, head_line, job_line, plain, sum_line
 from ..events.errors import InputError
-from ..results.fleet import Fleet, FleetOrder
-from ..results.models import JobDetail, Prediction
+from ..results.jobs.fleet import Fleet, FleetOrder
+from ..results.jobs.job import JobDetail
+from ..results.prediction import Prediction
 
 if TYPE_CHECKING:
     _Window = curses.window

@@ -8,8 +8,8 @@ from typing import Final
 from rich.console import Console
 
 from ..results.alerts import Alert
+from ..results.base import Estimate
 from ..results.contention import Capacity, Collision, Contention, Slowdown
-from ..results.models import Estimate
 from .headline import who_text
 from .tables import shown, table_of
 from .units import clock_text, duration_text, rate_text

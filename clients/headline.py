@@ -6,7 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from ..results.models import Drift, Estimate, Frequency, ModeName, OtherPeriod, Prediction, Who
+from ..results.base import Estimate
+from ..results.prediction import Drift, Frequency, ModeName, OtherPeriod, Prediction, Who
 from .units import byte_text, duration_text
 
 _OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from ..results.job_view import JobView
+from ..results.jobs.job_view import JobView
 from .report.material import Material
 from .report.report import pictures_of
 from .report.report_page import body

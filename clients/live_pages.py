@@ -12,7 +12,7 @@ from typing import Final
 
 from ..events.losses import loss_lines
 from ..results.dfg import Comparison, Graph
-from ..results.job_view import JobView
+from ..results.jobs.job_view import JobView
 from ..results.layers import Layers, LayersReport
 from .dfg.layout import Layout
 from .dfg.page import laid_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from ..results.models import LastCheckpoint, NextPhase, Prediction, TimeLimit
+from ..results.prediction import LastCheckpoint, NextPhase, Prediction, TimeLimit
 from .headline import beside_text, headline_text
 from .units import byte_text, clock_text, duration_text
 

@@ -24,7 +24,8 @@ from ..events.curve import ClientKeys
 from ..events.endpoints import check_endpoint, is_ipv6
 from ..events.errors import ConfigError, IotideError, ProtocolError
 from ..results.alerts import Alert
-from ..results.models import JobSummary, Prediction
+from ..results.jobs.job import JobSummary
+from ..results.prediction import Prediction
 
 DEFAULT_ENDPOINT = "tcp://127.0.0.1:9789"
 _PREDICTION: Final = "prediction."

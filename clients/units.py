@@ -6,7 +6,7 @@ import math
 from datetime import datetime
 from typing import Final
 
-from ..results.models import NotCounted
+from ..results.jobs.job import NotCounted
 
 _PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
 

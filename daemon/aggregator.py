@@ -11,21 +11,22 @@ from typing import Any, Final
 
 from ..events import Definitions, EventBatch, StreamInfo
 from ..events.losses import STATE_LOST, checked
-from ..results.models import JobSummary, Prediction
+from ..results.jobs.job import JobSummary
+from ..results.prediction import Prediction
 from .bounds import Reached
 from .ingest.collector_counts import CollectorCounts
 from .ingest.sink import StreamForgottenError
-from .jobs.dropped import SKEWED, Dropped, HeldSums, JobSums
-from .jobs.failures import Failures
-from .jobs.job_ages import due, next_age
 from .jobs.job_ids import clean_job
-from .jobs.job_schedule import JobSchedule
-from .jobs.job_state import JobEvent, State, after
 from .jobs.job_summary import news_of
 from .jobs.job_table import JobTable
-from .jobs.prediction_step import PredictionStep
+from .jobs.lifecycle.job_ages import due, next_age
+from .jobs.lifecycle.job_schedule import JobSchedule
+from .jobs.lifecycle.job_state import JobEvent, State, after
+from .jobs.lifecycle.prediction_step import PredictionStep
+from .jobs.losses.dropped import SKEWED, Dropped, HeldSums, JobSums
+from .jobs.losses.failures import Failures
+from .jobs.losses.unheld import REFUSED, Unheld
 from .jobs.session import JobSession
-from .jobs.unheld import REFUSED, Unheld
 from .journal.contract import Kind, unrecorded
 from .listeners import Listeners
 from .pressure import Pressure

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..analyzers.contention.settings import ContentionSettings
-from .jobs.failures import AnalysisFailedError
 from .jobs.job_summary import summary_of
+from .jobs.losses.failures import AnalysisFailedError
 from .listeners import Listeners
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from ..analyzers.interaction.tables import Tables
     from ..results.alerts import Alert, AlertList
     from ..results.contention import Contention
-    from ..results.file_systems import JobFileSystems
     from ..results.interaction import Ranking
-    from ..results.models import JobSummary, Prediction
+    from ..results.jobs.file_systems import JobFileSystems
+    from ..results.jobs.job import JobSummary
+    from ..results.prediction import Prediction
     from .aggregator import Aggregator
     from .jobs.session import JobSession
     from .kept_alerts import AlertFile, KeptAlerts

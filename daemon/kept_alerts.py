@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from ..events.files import read_text
 from ..results.alerts import Alert
-from ..results.models import Model
+from ..results.base import Model
 
 NAME: Final = "alerts.json"
 _log = logging.getLogger(__name__)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 from ..results.alerts import Alert
-from ..results.models import JobSummary, Prediction
+from ..results.jobs.job import JobSummary
+from ..results.prediction import Prediction
 
 _log = logging.getLogger(__name__)
 _MOST_LOGGED: Final = 20

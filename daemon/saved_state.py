@@ -17,9 +17,9 @@ from ..events import ConfigError
 from .aggregator import Aggregator
 from .archiving.archives import Archives
 from .ingest.ingest_core import IngestCore
-from .jobs.dropped import held_sums
 from .jobs.job_summary import summary_of
 from .jobs.job_table import Card
+from .jobs.losses.dropped import held_sums
 from .jobs.session import JobSession
 from .journal.contract import Position
 from .journal.segments import save_folder

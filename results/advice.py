@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .models import Model
+from .base import Model
 
 ADVICE_VERSION = 1
 

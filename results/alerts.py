@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .models import MODELS_VERSION, Estimate, Model
+from .base import MODELS_VERSION, Estimate, Model
 
 AlertKind = Literal["slowdown", "collision"]
 AlertState = Literal["raised", "resolved"]

@@ -7,8 +7,9 @@ from typing import Literal
 from pydantic import Field
 
 from .alerts import Alert
-from .file_systems import Place
-from .models import MODELS_VERSION, Estimate, Model, Who
+from .base import MODELS_VERSION, Estimate, Model
+from .jobs.file_systems import Place
+from .prediction import Who
 
 CapacityKnown = Literal["configured", "learnt", "at_least", "unknown"]
 Measure = Literal["data", "metadata"]

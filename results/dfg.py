@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from .analysis import InputProblem, NotCarried
-from .models import Model
+from .base import Model
+from .traces.analysis import InputProblem, NotCarried
 
 DFG_VERSION = 1
 

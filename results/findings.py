@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from .advice import Advice
 from .dfg import Graph
-from .file_systems import JobFileSystems
-from .heat_map import HeatMap
 from .interaction import Ranking
+from .jobs.file_systems import JobFileSystems
+from .jobs.heat_map import HeatMap
 from .layers import Layers
 
 

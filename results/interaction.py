@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .analysis import InputProblem
+from .base import Model
 from .interaction_kinds import EdgeKind, Grouping, Start
-from .models import Model
+from .traces.analysis import InputProblem
 
 RANK_VERSION = 1
 MOST_COMMUNITIES = 1000

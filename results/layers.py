@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from .analysis import InputProblem
-from .models import Model
+from .base import Model
+from .traces.analysis import InputProblem
 
 LAYERS_VERSION = 1
 

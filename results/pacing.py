@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from .models import MODELS_VERSION, Model
+from .base import MODELS_VERSION, Model
 
 MOST_PACED_JOBS = 10_000
 _Name = Annotated[str, Field(min_length=1, max_length=400)]

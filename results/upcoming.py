@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .models import Drift, Estimate, NextPhase, Prediction, Who
+from .base import Estimate
+from .prediction import Drift, NextPhase, Prediction, Who
 
 
 class Upcoming(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...events import Kind
 from ...results.advice import Advice, AdviceFinding, Destination, Spent
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 from ..file_groups import CHANNEL, SYSTEM
 from .claims import findings_of
 from .picture import Calls, Flags, Picture

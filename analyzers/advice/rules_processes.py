@@ -9,7 +9,7 @@ import numpy as np
 
 from ...events import Kind
 from ...results.advice import AdviceFinding
-from ...results.models import PERIODIC_FROM, Prediction
+from ...results.prediction import PERIODIC_FROM, Prediction
 from .claims import Words, group_of, made
 from .picture import Calls
 from .words import size_text, time_text

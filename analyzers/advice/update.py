@@ -23,7 +23,7 @@ from .settings import AdviceSettings
 
 if TYPE_CHECKING:
     from ...results.advice import Advice
-    from ...results.models import Prediction
+    from ...results.prediction import Prediction
 
 from .threads import Threads
 

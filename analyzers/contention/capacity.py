@@ -8,8 +8,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...results.base import Estimate
 from ...results.contention import Capacity
-from ...results.models import Estimate
 from .loads import Load
 
 _FEWEST: Final = 5

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from ...results.base import Estimate
 from ...results.contention import Collision, Delayed
-from ...results.models import Estimate
 from .scenarios import Expected, Scenarios
 
 Flags = npt.NDArray[np.bool_]

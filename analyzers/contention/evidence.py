@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...results.models import Estimate
+from ...results.base import Estimate
 
 Floats = npt.NDArray[np.float64]
 _EXACT: Final = 40

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...results.file_systems import FileSystemUse
-from ...results.models import Estimate
+from ...results.base import Estimate
+from ...results.jobs.file_systems import FileSystemUse
 from ...results.upcoming import Upcoming, upcoming
 from .cycles import Cycle, cycle_of
 from .loads import JobView, Load

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...results.contention import Measure
-from ...results.file_systems import FileSystemUse, JobFileSystems
-from ...results.models import JobSummary, Prediction
+from ...results.jobs.file_systems import FileSystemUse, JobFileSystems
+from ...results.jobs.job import JobSummary
+from ...results.prediction import Prediction
 
 Floats = npt.NDArray[np.float64]
 _MISSING: Final = (

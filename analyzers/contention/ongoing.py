@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
+from ...results.base import Estimate
 from ...results.contention import Collision, Delayed
-from ...results.models import Estimate
 from .capacity import alone_phases, alone_rates
 from .loads import Load
 

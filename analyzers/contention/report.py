@@ -9,8 +9,8 @@ from typing import Final, Literal
 import numpy as np
 
 from ...results.contention import Abstention, Capacity, Collision, Contention, FileSystemState, Slowdown
-from ...results.file_systems import FileSystemUse
 from ...results.interaction import Ranking
+from ...results.jobs.file_systems import FileSystemUse
 from .capacity import alone_rates, capacity_of
 from .collisions import collisions_of
 from .expected import expected_of

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...results.models import Who
+from ...results.prediction import Who
 
 Floats = npt.NDArray[np.float64]
 _DONE: Final = 1e-9

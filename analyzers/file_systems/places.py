@@ -10,7 +10,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ...events import FileInfo
-from ...results.file_systems import Place
+from ...results.jobs.file_systems import Place
 
 UNKNOWN: Final = "unknown"
 _MOST_POINTS: Final = 8

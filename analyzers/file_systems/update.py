@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...results.file_systems import FileSystemUse, IoPhase, JobFileSystems, Latency, MetadataPhase
+from ...results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems, Latency, MetadataPhase
 from ..file_groups import DATA, READS, WRITES
 from ..pipeline.analysis_queue import Taken
 from ..pipeline.contract import AnalyzerKind, JobContext

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from ...results.models import PERIODIC_FROM, OtherPeriod, Prediction
+from ...results.prediction import PERIODIC_FROM, OtherPeriod, Prediction
 from ..periodicity.tuning import TUNING
 from .members import Member
 from .naming import name_groups

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ...results.models import Who, WhoKind
+from ...results.prediction import Who, WhoKind
 from .members import Member
 
 _MOST: Final = 16

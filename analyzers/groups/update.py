@@ -11,7 +11,7 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from ...events import EventBatch, FileInfo, StreamInfo
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 from ..online.job_signal import JobSignal, Seen
 from ..online.resolution_search import ResolutionSearch
 from ..periodicity.estimators.named_estimators import prediction_of

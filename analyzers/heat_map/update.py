@@ -10,7 +10,7 @@ import numpy as np
 from ...events import EventBatch, Kind
 from ...events.batch import occurring
 from ...events.spread import busy_ns
-from ...results.heat_map import HeatMap, HeatRow
+from ...results.jobs.heat_map import HeatMap, HeatRow
 from ..file_groups import DATA, READS, WRITES
 from ..pipeline.analysis_queue import Run, Taken
 from ..pipeline.contract import AnalyzerKind, JobContext

@@ -8,8 +8,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...results.analysis import AutocorrelationAnswer
-from ...results.models import Estimate, Prediction
+from ...results.base import Estimate
+from ...results.prediction import Prediction
+from ...results.traces.analysis import AutocorrelationAnswer
 from ..periodicity.scores import scores_of
 from ..periodicity.spectrum.spectrum import Floats
 

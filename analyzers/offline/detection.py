@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from ...results.analysis import Analysis
-from ...results.models import ModeName, Prediction
+from ...results.prediction import ModeName, Prediction
+from ...results.traces.analysis import Analysis
 from ..settings import DetectSettings
 from . import autocorrelation
 from .members import Apart, Beside, groups_wanted, with_groups

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Kind, make_batch
-from ...results.analysis import Group, Grouping, GroupKind
+from ...results.traces.analysis import Group, Grouping, GroupKind
 from ..common.again import Again
 from ..settings import DetectSettings
 from ..signal.selection import counted

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, FileInfo, StreamInfo, make_batch
-from ...results.models import OtherPeriod, Prediction
+from ...results.prediction import OtherPeriod, Prediction
 from ..common.again import Again
 from ..groups.answer import Answer, Found, answer_with
 from ..groups.update import FEWEST_MEMBERS, MOST_GROUPS, GroupAnalyzer

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...results.plot_data import PhaseColumns
+from ...results.traces.plot_data import PhaseColumns
 from ..periodicity.phases.phases import Floats, Phases, Segmenter
 
 _BUSY = 0.5

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Kind
-from ...results.models import ModeName, Prediction
-from ...results.plot_data import PhaseColumns, TraceSignal
+from ...results.prediction import ModeName, Prediction
+from ...results.traces.plot_data import PhaseColumns, TraceSignal
 from ..settings import DetectSettings
 from ..signal.bandwidth import BandwidthSignal
 from ..signal.selection import counted

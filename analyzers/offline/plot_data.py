@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...events.errors import ConfigError
-from ...results.models import Prediction
-from ...results.plot_data import PeriodPanel, PhaseColumns, PlotData, SpectrumColumns, TraceSignal
-from ...results.replay import Replay
+from ...results.prediction import Prediction
+from ...results.traces.plot_data import PeriodPanel, PhaseColumns, PlotData, SpectrumColumns, TraceSignal
+from ...results.traces.replay_evaluation import Replay
 from ..periodicity.spectrum.spectrum import find_candidates, spectrum_of
 from ..settings import DetectSettings
 from .autocorrelation import autocorrelation

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from ...results.analysis import Reconstruction, Wave
+from ...results.traces.analysis import Reconstruction, Wave
 from ..periodicity.spectrum.spectrum import Floats, spectrum_of
 
 _ROUNDING: Final = 1e-12

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ...events import EventBatch, Kind, make_batch
-from ...results.models import Prediction
-from ...results.plot_data import PhaseColumns
-from ...results.replay import Replay, ReplayStep
+from ...results.prediction import Prediction
+from ...results.traces.plot_data import PhaseColumns
+from ...results.traces.replay_evaluation import Replay, ReplayStep
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
 from ..signal.selection import ALL_COUNTS, counted

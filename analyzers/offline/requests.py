@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from ...events import EventBatch
-from ...results.models import ModeName
+from ...results.prediction import ModeName
 from ..signal.selection import LeftOut, Times, counted_columns
 
 Batches: TypeAlias = Iterable[tuple[EventBatch, LeftOut]]

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ...events.errors import ConfigError
-from ...results.models import PERIODIC_FROM, ModeName, Prediction
+from ...results.prediction import PERIODIC_FROM, ModeName, Prediction
 from ..periodicity.aliasing import is_alias_of
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
 from ..periodicity.estimators import ftio_reference

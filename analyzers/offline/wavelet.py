@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from ...results.analysis import Stretch, Validity, WaveletView
+from ...results.traces.analysis import Stretch, Validity, WaveletView
 from ..periodicity.phases.phases import merge, runs
 from ..periodicity.spectrum.spectrum import Floats
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...results.models import OtherPeriod, Prediction
+from ...results.prediction import OtherPeriod, Prediction
 from ..periodicity.tuning import TUNING
 
 

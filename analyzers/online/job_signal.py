@@ -6,7 +6,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from ...events import EventBatch, Kind
-from ...results.models import PERIODIC_FROM, SignalSeries
+from ...results.jobs.job import SignalSeries
+from ...results.prediction import PERIODIC_FROM
 from ..periodicity.aliasing import is_stream
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
 from ..periodicity.estimators.named_estimators import ESTIMATORS

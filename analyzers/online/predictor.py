@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from ...events import EventBatch, Flag
 from ...events.batch import occurring
-from ...results.models import ModeName, OtherPeriod, Prediction, SignalSeries
+from ...results.jobs.job import SignalSeries
+from ...results.prediction import ModeName, OtherPeriod, Prediction
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
 from ..periodicity.estimators.named_estimators import prediction_of
 from ..periodicity.estimators.secondary_periods import ended_period, other_periods

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct, field
 
-from ...results.models import Drift, Estimate, Frequency, NextPhase, OtherPeriod
+from ...results.base import Estimate
+from ...results.prediction import Drift, Frequency, NextPhase, OtherPeriod
 from ..settings import DetectSettings
 
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ...results.models import Scores
+from ...results.prediction import Scores
 from .phases.phases import Positions, merge, runs
 from .spectrum.spectral_peak import component
 from .spectrum.spectrum import Floats

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 from ..groups.update import FEWEST_MEMBERS, GroupAnalyzer
 from ..online.predictor import Predictor
 from ..settings import DetectSettings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...results.models import CallTotal, FileTotal, NotCounted
+from ...results.jobs.job import CallTotal, FileTotal, NotCounted
 from ..file_groups import CHANNEL, SYSTEM
 from ..totals import Totals
 from .analysis_queue import Taken

@@ -6,8 +6,8 @@ from typing import Final
 
 from ...events import ConfigError
 from ...results.advice import Advice
-from ...results.file_systems import JobFileSystems
-from ...results.heat_map import HeatMap
+from ...results.jobs.file_systems import JobFileSystems
+from ...results.jobs.heat_map import HeatMap
 from ..advice.settings import AdviceSettings
 from ..file_systems.settings import FileSystemsSettings
 from ..heat_map.settings import HeatMapSettings

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ...events import EventBatch, Kind
 from ...events.batch import occurring
-from ...results.models import ModeName
+from ...results.prediction import ModeName
 from ..file_groups import READS, WRITES
 
 LeftOut = npt.NDArray[np.uint8]

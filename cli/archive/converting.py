@@ -120,7 +120,7 @@ def _report(
     *,
     as_json: bool,
 ) -> None:
-    from ...results.conversion import ConversionReport
+    from ...results.traces.conversion import ConversionReport
     from ..common.input_problems import listed, not_carried, tell
 
     tell(problems, omissions)

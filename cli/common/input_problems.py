@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from ...collectors.source import Omissions, Problems
-    from ...results.analysis import InputProblem, NotCarried
+    from ...results.traces.analysis import InputProblem, NotCarried
 
 _MOST_ALIKE: Final = 3  # lines of one file with the same problem; the others are a count
 
@@ -41,7 +41,7 @@ def _in_kinds(problems: Problems) -> Iterator[str]:
 
 def listed(problems: Problems) -> list[InputProblem]:
     """Returns the malformed pieces for a report."""
-    from ...results.analysis import InputProblem
+    from ...results.traces.analysis import InputProblem
 
     return [
         InputProblem(where=row.where, line=row.line, problem=row.problem, expected=row.expected)
@@ -51,6 +51,6 @@ def listed(problems: Problems) -> list[InputProblem]:
 
 def not_carried(omissions: Omissions) -> list[NotCarried]:
     """Returns what events have no place for, most frequent first, for a report."""
-    from ...results.analysis import NotCarried
+    from ...results.traces.analysis import NotCarried
 
     return [NotCarried(what=what, count=count) for what, count in omissions.counts.most_common()]

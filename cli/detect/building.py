@@ -11,7 +11,7 @@ from ...analyzers.offline.members import Beside
 from ...analyzers.offline.requests import Batches
 from ...analyzers.settings import DetectSettings
 from ...events.files import readable
-from ...results.analysis import DetectionReport
+from ...results.traces.analysis import DetectionReport
 from ..common.input_problems import listed, not_carried
 from ..traces.trace_reading import Trace, name_of
 

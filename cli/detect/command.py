@@ -16,8 +16,8 @@ from .plotting import check_picture, with_replay, write_picture
 
 if TYPE_CHECKING:
     from ...analyzers.settings import DetectSettings
-    from ...results.analysis import DetectionReport, Grouping, GroupKind
-    from ...results.models import Who
+    from ...results.prediction import Who
+    from ...results.traces.analysis import DetectionReport, Grouping, GroupKind
     from ..traces.trace_reading import Trace
 
 _HELP = """Find the I/O period in finished traces, and when the next phase would come.

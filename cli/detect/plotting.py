@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ...analyzers.offline.members import Beside
     from ...analyzers.offline.requests import Batches
     from ...analyzers.settings import DetectSettings
-    from ...results.analysis import DetectionReport
+    from ...results.traces.analysis import DetectionReport
 
 SUFFIXES: Final = (".html", ".png", ".svg")
 

@@ -7,8 +7,8 @@ from typing import Final
 
 from ...clients.job_fetch import fetch, fetch_of_all
 from ...events import InputError
-from ...results.ledger import JobLedger
-from ...results.models import JobList
+from ...results.jobs.job import JobList
+from ...results.jobs.ledger import JobLedger
 from .checks import Finding
 
 _MOST_JOBS: Final = 1000

@@ -21,7 +21,8 @@ from typing import Final, TypeVar
 from ...clients.job_fetch import fetch, text_at
 from ...collectors.tracer.preload_environment import traced_environment
 from ...events import InputError, IotideError
-from ...results.models import JobDetail, JobList, Prediction
+from ...results.jobs.job import JobDetail, JobList
+from ...results.prediction import Prediction
 from .checks import Finding
 
 T = TypeVar("T")

@@ -22,7 +22,7 @@ from ...collectors.sources.registry import open_file
 from ...collectors.sources.sniffing import is_archive
 from ...events import InputError, StreamInfo
 from ...events.files import open_regular
-from ...results.replayed import Replayed
+from ...results.traces.replay_sent import Replayed
 from ..archive.writing import write_items
 from ..common.naming import default_job
 from ..common.progress import reading_progress

@@ -24,7 +24,8 @@ from ...clients.report.material import Material
 from ...clients.report.subject import Subject
 from ...events import concatenate
 from ...results.findings import Findings
-from ...results.models import JobDetail, Prediction
+from ...results.jobs.job import JobDetail
+from ...results.prediction import Prediction
 from ..traces.analysing import context_of, take_in
 from ..traces.trace_reading import Trace
 

@@ -23,14 +23,15 @@ from ...clients.units import byte_text, duration_text, mapped_text, not_counted_
 from ...collectors.sources.preload.relay import RelayedSource
 from ...collectors.tracer.preload_compatibility import obstacle_to_tracing
 from ...daemon.archiving.archives import ArchiveSettings
-from ...daemon.jobs.failures import AnalysisFailedError
 from ...daemon.jobs.job_summary import detail_of
+from ...daemon.jobs.losses.failures import AnalysisFailedError
 from ...daemon.jobs.session import JobSession
 from ...daemon.server import Server
 from ...daemon.settings import AggregatorSettings
 from ...events.files import write_text
 from ...events.losses import loss_lines
-from ...results.models import RunSummary, SignalSeries, UnseenProgram
+from ...results.jobs.job import SignalSeries
+from ...results.jobs.run import RunSummary, UnseenProgram
 from .aside import running_aside
 from .giving_way import GivingWay
 from .holding_back import HoldingBack

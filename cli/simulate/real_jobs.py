@@ -18,8 +18,9 @@ from ...clients.job_fetch import fetch, fetch_of_all, is_address
 from ...clients.schedulers.fluid import Job
 from ...clients.schedulers.observed import each_period, job_of_phases, job_of_prediction
 from ...events import InputError
-from ...results.models import JobList, Prediction
-from ...results.plot_data import PhaseColumns, TraceSignal
+from ...results.jobs.job import JobList
+from ...results.prediction import Prediction
+from ...results.traces.plot_data import PhaseColumns, TraceSignal
 from ..common.naming import unique_name
 from ..traces.trace_reading import read_and_tell
 

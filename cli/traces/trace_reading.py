@@ -26,8 +26,8 @@ from ...collectors.sources.registry import open_file
 from ...events import Definitions, DefinitionTable, EventBatch, InputError, Kind, StreamInfo, make_batch
 from ...events.files import readable
 from ...events.schema import UNKNOWN_RANK
-from ...results.analysis import GroupKind
-from ...results.models import NotCounted
+from ...results.jobs.job import NotCounted
+from ...results.traces.analysis import GroupKind
 from ..common.input_problems import tell
 from ..common.progress import reading_progress
 from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents

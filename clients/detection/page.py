@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...results.analysis import DetectionReport
-from ...results.plot_data import PlotData
+from ...results.traces.analysis import DetectionReport
+from ...results.traces.plot_data import PlotData
 from ..headline import NO_LINE, further_periods, headline_of, other_text, weight_text, who_text
 from ..templating import page_template
 from ..units import not_counted_text

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ...results.models import Estimate, NextPhase, Who
-from ...results.plot_data import PhaseColumns, PlotData
-from ...results.replay import Replay
+from ...results.base import Estimate
+from ...results.prediction import NextPhase, Who
+from ...results.traces.plot_data import PhaseColumns, PlotData
+from ...results.traces.replay_evaluation import Replay
 from ..headline import who_text
 from ..units import byte_text, duration_text
 

@@ -8,9 +8,10 @@ from typing import Final
 import numpy as np
 from msgspec import Struct
 
-from ...results.analysis import WaveletView
-from ...results.models import Estimate, Frequency, Prediction, Who
-from ...results.plot_data import Floats, PhaseColumns, PlotData, TraceSignal
+from ...results.base import Estimate
+from ...results.prediction import Frequency, Prediction, Who
+from ...results.traces.analysis import WaveletView
+from ...results.traces.plot_data import Floats, PhaseColumns, PlotData, TraceSignal
 from ..charts import BESIDE
 from ..headline import who_text
 from ..units import duration_text

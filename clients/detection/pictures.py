@@ -9,8 +9,9 @@ from typing import Final
 import numpy as np
 
 from ...events.errors import UnavailableError
-from ...results.models import Estimate, NextPhase, Prediction
-from ...results.plot_data import PlotData
+from ...results.base import Estimate
+from ...results.prediction import NextPhase, Prediction
+from ...results.traces.plot_data import PlotData
 from ..charts import PHASE, READ, SOFT, WRITE, Unit, rate_unit, time_unit
 from .picture_data import Steps, period_ticks, picture_end_s, tick_text
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...events.errors import UnavailableError
-from ...results.analysis import WaveletView
-from ...results.plot_data import Floats, PlotData, Positions, SpectrumColumns
+from ...results.traces.analysis import WaveletView
+from ...results.traces.plot_data import Floats, PlotData, Positions, SpectrumColumns
 from ..charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_unit, time_unit
 from ..units import duration_text
 from .picture_data import (

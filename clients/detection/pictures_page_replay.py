@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...events.errors import UnavailableError
-from ...results.replay import Replay
+from ...results.traces.replay_evaluation import Replay
 from ..charts import MISS, PHASE, SOFT, WRITE, Unit
 from .picture_data import MOST_BARS
 from .pictures_page_axes import axes_of, place_legend, range_of, use_time_ticks

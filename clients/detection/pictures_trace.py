@@ -10,9 +10,9 @@ from typing import Final, Literal
 import numpy as np
 
 from ...events.errors import UnavailableError
-from ...results.analysis import DetectionReport, WaveletView
-from ...results.models import Prediction
-from ...results.plot_data import PhaseColumns, PlotData, SpectrumColumns
+from ...results.prediction import Prediction
+from ...results.traces.analysis import DetectionReport, WaveletView
+from ...results.traces.plot_data import PhaseColumns, PlotData, SpectrumColumns
 from ..charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
 from ..headline import headline_text
 from ..units import duration_text

@@ -7,8 +7,8 @@ from typing import Final, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from ...results.models import Who
-from ...results.replay import Replay, ReplayStep
+from ...results.prediction import Who
+from ...results.traces.replay_evaluation import Replay, ReplayStep
 from ..headline import who_text
 from ..units import duration_text
 

@@ -10,8 +10,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ...results.analysis import Analysis, AutocorrelationAnswer, DetectionReport, Grouping, Reconstruction, Validity
-from ...results.models import Estimate, ModeName, Prediction
+from ...results.base import Estimate
+from ...results.prediction import ModeName, Prediction
+from ...results.traces.analysis import (
+    Analysis,
+    AutocorrelationAnswer,
+    DetectionReport,
+    Grouping,
+    Reconstruction,
+    Validity,
+)
 from ..headline import NO_LINE, drift_text, headline_of, other_text, weight_text, who_text
 from ..tables import print_table, shown, shown_files, table_of
 from ..units import byte_text, duration_text, mapped_text, not_counted_text, rate_text

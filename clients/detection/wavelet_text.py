@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Final
 
-from ...results.analysis import WaveletView
+from ...results.traces.analysis import WaveletView
 from ..units import duration_text
 
 _SHADES: Final = " .:-=+*#%@"

@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from ...results.file_systems import IoPhase, JobFileSystems
-from ...results.models import Prediction
+from ...results.jobs.file_systems import IoPhase, JobFileSystems
+from ...results.prediction import Prediction
 from ..units import byte_text, clock_text, duration_text
 from .markup import Lines, heading, paragraph, table
 

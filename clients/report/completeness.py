@@ -7,7 +7,8 @@ from html import escape
 from typing import Final
 
 from ...events.losses import loss_lines
-from ...results.models import Prediction, UnseenProgram
+from ...results.jobs.run import UnseenProgram
+from ...results.prediction import Prediction
 from ..units import mapped_text, not_counted_text
 from .markup import Lines, bullets, code, heading, paragraph, sentence
 from .subject import Subject

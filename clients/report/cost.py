@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from ...results.heat_map import HeatMap, HeatRow
+from ...results.jobs.heat_map import HeatMap, HeatRow
 
 _LONGEST_NAME: Final = 36
 _KEPT: Final = 16

@@ -6,13 +6,15 @@ from typing import TypeVar
 
 from ...events import InputError
 from ...results.advice import Advice
+from ...results.base import Model
 from ...results.dfg import Graph
-from ...results.file_systems import JobFileSystems
 from ...results.findings import Findings
-from ...results.heat_map import HeatMap
 from ...results.interaction import Ranking
+from ...results.jobs.file_systems import JobFileSystems
+from ...results.jobs.heat_map import HeatMap
+from ...results.jobs.job import JobDetail, SignalSeries
 from ...results.layers import Layers
-from ...results.models import JobDetail, Model, PredictionList, SignalSeries
+from ...results.prediction import PredictionList
 from ..job_fetch import fetch
 from .material import Material
 from .subject import Subject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import Final
 
-from ...results.heat_map import HeatMap, HeatRow
+from ...results.jobs.heat_map import HeatMap, HeatRow
 from ..charts import time_unit
 from ..svg_chart import round_ticks
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...results.ledger import JobLedger
+from ...results.jobs.ledger import JobLedger
 from .markup import Lines, heading, paragraph, table
 
 

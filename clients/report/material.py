@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ...results.findings import NO_FINDINGS, Findings
-from ...results.models import Prediction, SignalSeries
+from ...results.jobs.job import SignalSeries
+from ...results.prediction import Prediction
 from .subject import Subject
 
 

@@ -8,7 +8,7 @@ from html import escape
 from typing import Final
 
 from ...results.findings import Findings
-from ...results.models import JobDetail
+from ...results.jobs.job import JobDetail
 from ..headline import Headline, headline_of
 from ..layer_words import layer_name, time_text
 from ..units import byte_text, clock_text, duration_text, rate_text

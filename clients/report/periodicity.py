@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 from ..headline import NO_LINE, Headline, further_periods, other_text, weight_text
 from ..prediction_text import prediction_line
 from ..units import byte_text, clock_text, duration_text, not_counted_text, rate_text

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ...results.findings import NO_FINDINGS, Findings
-from ...results.models import Prediction, RunSummary, SignalSeries
+from ...results.jobs.job import SignalSeries
+from ...results.jobs.run import RunSummary
+from ...results.prediction import Prediction
 from .material import Material
 from .report_page import render_page
 from .subject import Subject, subject_of

@@ -8,8 +8,10 @@ from typing import Final
 
 import numpy as np
 
-from ...results.models import Estimate, Prediction, SignalSeries
-from ...results.plot_data import TraceSignal
+from ...results.base import Estimate
+from ...results.jobs.job import SignalSeries
+from ...results.prediction import Prediction
+from ...results.traces.plot_data import TraceSignal
 from ..charts import PHASE, READ, WRITE, Unit, rate_unit, time_unit
 from ..detection.picture_data import crests_s, steps_of
 from ..svg_chart import Chart

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from ...results.findings import Findings
-from ...results.ledger import JobLedger
-from ...results.models import Prediction
+from ...results.jobs.ledger import JobLedger
+from ...results.prediction import Prediction
 from . import inside
 from .advice_part import what_to_change
 from .came import predictions_against_what_came

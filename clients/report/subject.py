@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from ...results.models import JobDetail, Prediction, RunSummary, UnseenProgram
+from ...results.jobs.job import JobDetail
+from ...results.jobs.run import RunSummary, UnseenProgram
+from ...results.prediction import Prediction
 
 
 class Subject(Struct, frozen=True):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...results.live_io import LiveIo, LiveJob
-from ...results.models import Prediction
+from ...results.jobs.live_io import LiveIo, LiveJob
+from ...results.prediction import Prediction
 from ...scheduling.protocol import Forecast, JobState
 
 _QUIET_S: Final = 0.3

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from ...events import InputError
 from ...events.files import read_bytes
-from ...results.models import Model
+from ...results.base import Model
 from .fluid import Job
 from .mixes import MOST_PHASES, JobClass, draw
 from .predictions import perfect

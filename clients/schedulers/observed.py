@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from ...results.models import Prediction
-from ...results.plot_data import PhaseColumns
+from ...results.prediction import Prediction
+from ...results.traces.plot_data import PhaseColumns
 from ...results.upcoming import upcoming
 from ...scheduling.protocol import Forecast
 from ..headline import who_text

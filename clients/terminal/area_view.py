@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 from ..headline import beside_text, headline_of
 from ..prediction_text import next_phase_text, sparkline, time_limit_text
 from ..units import byte_text, rate_text

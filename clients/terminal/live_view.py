@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TextIO
 
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 from ..prediction_text import prediction_lines
 from .status_area import HEIGHT, StatusArea
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ...results.fleet import Fleet, FleetJob, FleetOrder
-from ...results.models import JobDetail, Prediction
+from ...results.jobs.fleet import Fleet, FleetJob, FleetOrder
+from ...results.jobs.job import JobDetail
+from ...results.prediction import Prediction
 from ..headline import headline_text
 from ..prediction_text import sparkline
 from ..units import byte_text, clock_text, duration_text, rate_text

@@ -13,7 +13,7 @@ from ...analyzers.interaction.tables import Tables
 from ...analyzers.pipeline.job_interactions import rank_jobs
 from ...events import FileType
 from ...results.interaction import Culprits
-from .failures import AnalysisFailedError
+from .losses.failures import AnalysisFailedError
 from .session import SIGNAL, JobSession
 
 _MOST_FILES: Final = 1000

@@ -10,7 +10,7 @@ from ...analyzers.pipeline.numbering import JobNames
 from ...analyzers.signal.selection import FEW, counted, counted_of_few
 from ...events import EventBatch
 from ...events.batch import occurring
-from ...results.models import FileSystem
+from ...results.prediction import FileSystem
 
 _MOST: Final = 16
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 
 _LEVEL: Final = 1  # the fastest: most is won by the dictionary
 _WINDOW_BITS: Final = -12  # deflate without header; 4 KiB reach back over the dictionary

@@ -14,9 +14,9 @@ from ...analyzers.pipeline.numbering import JobNames
 from ...analyzers.pipeline.registry import ANALYZERS
 from ...analyzers.totals import Totals
 from ...events import EventBatch, StreamInfo
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 from ..settings import AggregatorSettings, read_rules
-from .failures import Failures
+from .losses.failures import Failures
 
 if TYPE_CHECKING:
     from ...analyzers.pipeline.job_graph import JobGraph

@@ -9,7 +9,7 @@ from ...analyzers.advice.update import AdviceAnalyzer
 from ...analyzers.layers.report.report import Cut
 from ...results.advice import Advice
 from ...results.findings import Findings
-from .failures import AnalysisFailedError
+from .losses.failures import AnalysisFailedError
 from .session import JobSession
 
 _CUT: Final = Cut(handles=0, files=0, processes=0, hosts=0)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ...analyzers.pipeline.job_totals import call_totals, file_totals, not_counted
 from ...events.losses import bytes_of, events_of
-from ...results.models import BatchFacts, JobDetail, JobSummary, NotCounted, Prediction
-from .failures import AnalysisFailedError
-from .job_state import State
+from ...results.jobs.job import BatchFacts, JobDetail, JobSummary, NotCounted
+from ...results.prediction import Prediction
+from .lifecycle.job_state import State
+from .losses.failures import AnalysisFailedError
 from .session import JobSession
 
 

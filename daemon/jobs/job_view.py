@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from ...results.job_view import JobView
-from ...results.models import SignalSeries
-from .failures import AnalysisFailedError
+from ...results.jobs.job import SignalSeries
+from ...results.jobs.job_view import JobView
 from .job_findings import findings_of
-from .job_ledger import ledger_of
 from .job_summary import detail_of
+from .losses.failures import AnalysisFailedError
+from .losses.job_ledger import ledger_of
 from .session import JobSession
 
 _MOST_PREDICTIONS: Final = 300

@@ -17,19 +17,20 @@ from ...analyzers.totals import Totals
 from ...events import BatchJob, Definitions, EventBatch, Flag, StreamInfo
 from ...events.batch import occurring
 from ...events.losses import BYTES, EVENTS, bytes_of, events_of
-from ...results.models import Prediction, SignalSeries, TimeLimit
+from ...results.jobs.job import SignalSeries
+from ...results.prediction import Prediction, TimeLimit
 from ..settings import AggregatorSettings
-from .failures import Failures
 from .file_systems import FileSystems
-from .handovers import LOST_WITH_COLLECTOR, Handovers
 from .history import History
 from .job_analyzers import JobAnalyzers
-from .incomplete_window import held_to_what_arrived
 from .job_command import command_weight
-from .job_losses import JobLosses
-from .job_state import State
-from .ledger import Ledger
-from .staleness import stale_at
+from .lifecycle.job_state import State
+from .lifecycle.staleness import stale_at
+from .losses.failures import Failures
+from .losses.handovers import LOST_WITH_COLLECTOR, Handovers
+from .losses.incomplete_window import held_to_what_arrived
+from .losses.job_losses import JobLosses
+from .losses.ledger import Ledger
 
 if TYPE_CHECKING:
     from ...analyzers.pipeline.job_graph import JobGraph

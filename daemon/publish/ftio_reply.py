@@ -13,7 +13,7 @@ import zmq
 
 from ...events import ConfigError
 from ...events.endpoints import check_private, is_ipv6
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 
 _log = logging.getLogger(__name__)
 _HIGH_WATER: Final = 100

@@ -7,7 +7,7 @@ from typing import Final
 
 from prometheus_client.core import GaugeMetricFamily
 
-from ...results.models import Prediction
+from ...results.prediction import Prediction
 from .families import Family
 
 _LONGEST: Final = 128

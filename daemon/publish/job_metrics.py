@@ -9,9 +9,9 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from ...events.losses import BYTES, EVENTS
-from ..jobs.failures import AnalysisFailedError
-from ..jobs.job_state import State
 from ..jobs.job_summary import not_counted_of
+from ..jobs.lifecycle.job_state import State
+from ..jobs.losses.failures import AnalysisFailedError
 from ..jobs.session import SIGNAL, JobSession
 from .families import Family
 from .group_metrics import add_groups

@@ -23,9 +23,9 @@ from ..access import access
 from ..aggregator import Aggregator
 from ..contention import ContentionWatch
 from ..ingest.ingest_core import IngestStats
-from ..jobs import failures
-from ..jobs.dropped import SKEWED
-from ..jobs.job_state import State
+from ..jobs.lifecycle.job_state import State
+from ..jobs.losses import failures
+from ..jobs.losses.dropped import SKEWED
 from ..stages import LoopWatch, cpu_s, memory_bytes
 from .contention_metrics import CONTENTION_FAMILIES, add_contention
 from .families import Family

@@ -16,7 +16,8 @@ from ...events import ConfigError
 from ...events.descriptors import backlog
 from ...events.endpoints import check_private, is_ipv6, private_files
 from ...results.alerts import Alert
-from ...results.models import JobSummary, Prediction
+from ...results.jobs.job import JobSummary
+from ...results.prediction import Prediction
 
 if TYPE_CHECKING:
     from ..access.access import Access

@@ -15,8 +15,8 @@ from iotide.collectors.sources.tmio.ftio_messages import read_message
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
-from iotide.daemon.jobs.failures import COUNTED
 from iotide.daemon.jobs.job_summary import detail_of, summary_of
+from iotide.daemon.jobs.losses.failures import COUNTED
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, ProtocolError, StreamInfo
 from iotide.events.wire import Ack, Heartbeat, Reject, decode, encode

@@ -17,12 +17,12 @@ from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.cli.serving import taking_ftio
 from iotide.clients.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.jobs.job_state import State
+from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.jobs.session import PREDICTION, SIGNAL
 from iotide.daemon.lasting import ServerFailedError, lasting
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
-from iotide.results.models import JobDetail, JobList
+from iotide.results.jobs.job import JobDetail, JobList
 from support.analyzer_kinds import made_by
 from support.serving import Fed, asking, collecting, feeding, serving, until
 from support.waiting import DEADLINE_S

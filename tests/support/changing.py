@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from iotide.analyzers.online.predictor import Predictor
 from iotide.events import EventBatch, Flag, Kind, make_batch
-from iotide.results.models import Prediction
+from iotide.results.prediction import Prediction
 
 from .periodic_jobs import TYPES, UNIX_S
 

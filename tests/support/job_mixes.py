@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from iotide.analyzers.contention.loads import JobView
-from iotide.results.file_systems import FileSystemUse, IoPhase, JobFileSystems
-from iotide.results.models import JobSummary, Prediction
+from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems
+from iotide.results.jobs.job import JobSummary
+from iotide.results.prediction import Prediction
 
 CALL_BYTES = 2**20
 T0 = 1_700_000_000.0

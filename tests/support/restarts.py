@@ -11,7 +11,7 @@ from pathlib import Path
 from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.server import Server
-from iotide.results.models import JobDetail
+from iotide.results.jobs.job import JobDetail
 
 from .serving import Fed, until
 from .waiting import DEADLINE_S

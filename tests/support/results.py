@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from iotide.results.models import (
-    CallTotal,
-    Estimate,
-    FileTotal,
-    JobDetail,
-    NextPhase,
-    Prediction,
-    RunSummary,
-    SignalSeries,
-    Window,
-)
+from iotide.results.base import Estimate
+from iotide.results.jobs.job import CallTotal, FileTotal, JobDetail, SignalSeries
+from iotide.results.jobs.run import RunSummary
+from iotide.results.prediction import NextPhase, Prediction, Window
 
 
 def around(value: float, spread: float = 0.1) -> Estimate:

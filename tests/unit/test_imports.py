@@ -111,7 +111,7 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
                 "jinja2",
                 "rich",
                 "matplotlib",
-                "iotide.results.analysis",
+                "iotide.results.traces.analysis",
                 "iotide.analyzers.layers.report.report",
                 "iotide.analyzers.dfg.graph",
                 "iotide.analyzers.groups.update",

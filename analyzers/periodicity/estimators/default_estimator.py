@@ -6,7 +6,8 @@ import cmath
 import math
 from typing import Final
 
-from ....results.models import Drift, Estimate, Frequency
+from ....results.base import Estimate
+from ....results.prediction import Drift, Frequency
 from ...settings import DetectSettings
 from ..confidence import calibrated, certain, chance_in_time, chance_of_mean
 from ..estimator import PeriodEstimate, SignalWindow

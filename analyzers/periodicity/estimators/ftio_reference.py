@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ....results.models import Estimate
+from ....results.base import Estimate
 from ...settings import DetectSettings
 from ...signal.binning import Numbers
 from ..estimator import PeriodEstimate, SignalWindow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....results.models import Prediction, Window
+from ....results.prediction import Prediction, Window
 from ...settings import DetectSettings
 from ..estimator import Estimator, PeriodEstimate, SignalWindow
 from ..scores import scores_of

@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from ....results.models import Estimate, OtherPeriod, Relation
+from ....results.base import Estimate
+from ....results.prediction import OtherPeriod, Relation
 from ..estimator import SignalWindow
 from ..phases.outburst import without_bursts
 from ..phases.phases import Floats, Phases, Segmenter

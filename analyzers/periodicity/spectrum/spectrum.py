@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from ....results.models import Frequency
+from ....results.prediction import Frequency
 from ...settings import DetectSettings
 from .detectors import find_outliers, z_scores
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ....results.models import Estimate, FollowingPhase, NextPhase
+from ....results.base import Estimate
+from ....results.prediction import FollowingPhase, NextPhase
 from ..estimator import SignalWindow
 from ..phases.phases import Floats, Phases
 from ..tuning import TUNING

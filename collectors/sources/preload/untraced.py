@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, TypeAlias
 
 from ....events import ProtocolError
-from ....results.models import UnseenProgram
+from ....results.jobs.run import UnseenProgram
 from ...tracer.preload_compatibility import FOREIGN, GO, MUSL, PRIVILEGED, STATIC
 from .records.definition_log import Entry
 

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException as AnyHTTPException
 from .... import __version__
 from ...aggregator import Aggregator
 from ...contention import ContentionWatch
-from ...jobs.failures import AnalysisFailedError
+from ...jobs.losses.failures import AnalysisFailedError
 from ...pacing_plans import PacingPlans
 from ..metrics import AggregatorCollector
 from .analysis_routes import analysis_routes

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ....results.fleet import FleetJob, FleetOrder
-from ....results.models import JobSummary
+from ....results.jobs.fleet import FleetJob, FleetOrder
+from ....results.jobs.job import JobSummary
 from ...access.viewer import Viewer
 from ...aggregator import Aggregator
-from ...jobs.failures import AnalysisFailedError
-from ...jobs.job_state import State
 from ...jobs.job_table import Card
+from ...jobs.lifecycle.job_state import State
+from ...jobs.losses.failures import AnalysisFailedError
 from ...jobs.session import JobSession
 from .job_access import SLICE_S
 

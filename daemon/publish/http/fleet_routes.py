@@ -8,8 +8,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from ....results.fleet import Fleet as FleetPage
-from ....results.fleet import FleetOrder
+from ....results.jobs.fleet import Fleet as FleetPage
+from ....results.jobs.fleet import FleetOrder
 from ...access.viewer import viewer
 from ...aggregator import Aggregator
 from ...contention import ContentionWatch

@@ -6,11 +6,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
-from ....results.ledger import JobLedger
-from ....results.models import JobDetail, JobList, Prediction, PredictionList, SignalSeries, TimeLimit
-from ...jobs.job_ledger import ledger_of
+from ....results.jobs.job import JobDetail, JobList, SignalSeries
+from ....results.jobs.ledger import JobLedger
+from ....results.prediction import Prediction, PredictionList, TimeLimit
 from ...jobs.job_summary import detail_of, summary_of
 from ...jobs.job_table import Card
+from ...jobs.losses.job_ledger import ledger_of
 from ...jobs.session import PREDICTION, SIGNAL, JobSession
 from .job_access import JobAccess, not_found
 

@@ -8,12 +8,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from ....results.contention import Capacity
-from ....results.file_systems import IoPhase, JobFileSystems
-from ....results.live_io import LiveIo, LiveJob
-from ....results.models import Prediction
+from ....results.jobs.file_systems import IoPhase, JobFileSystems
+from ....results.jobs.live_io import LiveIo, LiveJob
+from ....results.prediction import Prediction
 from ...contention import ContentionWatch
-from ...jobs.failures import AnalysisFailedError
-from ...jobs.job_state import State
+from ...jobs.lifecycle.job_state import State
+from ...jobs.losses.failures import AnalysisFailedError
 from ...jobs.session import JobSession
 from .job_access import JobAccess, of_several_jobs
 

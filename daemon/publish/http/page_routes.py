@@ -13,7 +13,7 @@ from ....analyzers.dfg.compare import compare
 from ....analyzers.dfg.merge import union_of
 from ....analyzers.layers.report.report import Cut
 from ....results.dfg import Comparison, Graph
-from ....results.job_view import JobView
+from ....results.jobs.job_view import JobView
 from ....results.layers import Layers
 from .job_access import JobAccess
 

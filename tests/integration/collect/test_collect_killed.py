@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from iotide.results.ledger import JobLedger
+from iotide.results.jobs.ledger import JobLedger
 from support.commands import IOTIDE, iotide, plain_environment
 from support.restarts import job_at
 from support.served import served

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iotide.collectors.tracer.preload_environment import traced_environment
-from iotide.results.models import JobDetail, JobList, JobSummary, RunSummary
+from iotide.results.jobs.job import JobDetail, JobList, JobSummary
+from iotide.results.jobs.run import RunSummary
 from support.building import built
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.programs import need

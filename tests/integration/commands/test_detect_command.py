@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from iotide.results.analysis import DetectionReport
+from iotide.results.traces.analysis import DetectionReport
 from support.commands import iotide
 from support.own_log import assert_period, even_run
 from support.programs import need

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from iotide.results.analysis import DetectionReport
+from iotide.results.traces.analysis import DetectionReport
 from support.commands import iotide
 from support.own_log import assert_period, even_run
 from support.programs import need

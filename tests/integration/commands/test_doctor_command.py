@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from iotide.cli.doctor.aggregator_checks import problems_of
-from iotide.daemon.jobs.job_ledger import ledger_of
+from iotide.daemon.jobs.losses.job_ledger import ledger_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import StreamInfo

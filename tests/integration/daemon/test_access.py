@@ -27,9 +27,10 @@ from iotide.daemon.settings import AggregatorSettings
 from iotide.events import ConfigError, InputError, StreamInfo
 from iotide.events.curve import make_keys
 from iotide.events.wire import Hello, encode
+from iotide.results.base import Model
 from iotide.results.contention import Contention
+from iotide.results.jobs.job import JobList
 from iotide.results.layers import Layers
-from iotide.results.models import JobList, Model
 from msgspec import msgpack
 from support.principals import Listed, client_keys, collector_keys
 from support.programs import need

@@ -17,8 +17,8 @@ from iotide.daemon.ingest import ingest
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import InputError
 from iotide.events.wire import Heartbeat, encode
-from iotide.results.ledger import JobLedger
-from iotide.results.models import JobDetail
+from iotide.results.jobs.job import JobDetail
+from iotide.results.jobs.ledger import JobLedger
 from support.served import served
 from support.serving import Fed, collecting, until
 from support.waiting import DEADLINE_S

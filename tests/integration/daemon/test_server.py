@@ -17,14 +17,15 @@ import pytest
 import zmq
 import zmq.asyncio
 from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionTimeoutError
-from iotide.daemon.jobs.job_state import State
 from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.publish.metrics import FAMILIES
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import ConfigError
 from iotide.events.wire import Heartbeat, encode
-from iotide.results.models import JobDetail, JobList, Prediction, SignalSeries
+from iotide.results.jobs.job import JobDetail, JobList, SignalSeries
+from iotide.results.prediction import Prediction
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.programs import need
 from support.serving import PERIOD_S, Fed, asking, feeding, serving, until

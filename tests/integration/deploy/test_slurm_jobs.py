@@ -16,7 +16,8 @@ from typing import Any, Final
 import pytest
 from iotide.cli.cluster_demo.scripts import install_scripts
 from iotide.cli.cluster_demo.small_slurm import Slurm
-from iotide.results.models import JobDetail, RunSummary
+from iotide.results.jobs.job import JobDetail
+from iotide.results.jobs.run import RunSummary
 from support.mpi import build
 from support.programs import need
 from support.served import Served, served

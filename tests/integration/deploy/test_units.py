@@ -12,7 +12,7 @@ from pathlib import Path
 import iotide
 import pytest
 from iotide.clients.job_fetch import fetch_of_all
-from iotide.results.models import JobList
+from iotide.results.jobs.job import JobList
 from support.commands import IOTIDE, Program, plain_environment
 from support.programs import need, need_library
 from support.waiting import DEADLINE_S, wait_for

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from iotide.results.models import RunSummary
+from iotide.results.jobs.run import RunSummary
 from support.commands import IOTIDE, plain_environment
 from support.programs import need
 from support.waiting import DEADLINE_S

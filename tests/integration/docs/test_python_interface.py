@@ -16,7 +16,7 @@ import pytest
 from iotide.api import Traces
 from iotide.api.aggregator import Job
 from iotide.events import ConfigError, InputError
-from iotide.results.models import Model
+from iotide.results.base import Model
 from support.commands import iotide as command
 from support.serving import Fed, feeding, serving
 from support.waiting import DEADLINE_S

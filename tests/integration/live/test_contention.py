@@ -13,7 +13,7 @@ import zmq.asyncio
 from iotide.daemon.publish.pubsub import Publisher
 from iotide.results.alerts import Alert, AlertList
 from iotide.results.contention import Contention, FileSystemList
-from iotide.results.file_systems import JobFileSystems
+from iotide.results.jobs.file_systems import JobFileSystems
 from support.commands import iotide
 from support.serving import Fed, feeding, serving, until
 from support.waiting import DEADLINE_S

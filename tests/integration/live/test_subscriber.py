@@ -24,7 +24,9 @@ from iotide.clients.subscriber import (
 )
 from iotide.daemon.publish.pubsub import Publisher
 from iotide.events import ProtocolError
-from iotide.results.models import Estimate, JobSummary, NextPhase, Prediction, Window
+from iotide.results.base import Estimate
+from iotide.results.jobs.job import JobSummary
+from iotide.results.prediction import NextPhase, Prediction, Window
 from support.commands import Program
 from support.serving import Fed, feeding, serving
 from support.waiting import DEADLINE_S

@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
-from iotide.results.models import JobSummary, Prediction, RunSummary, TimeLimit
+from iotide.results.jobs.job import JobSummary
+from iotide.results.jobs.run import RunSummary
+from iotide.results.prediction import Prediction, TimeLimit
 from support.commands import iotide, plain_environment
 from support.serving import PERIOD_S, Fed, asking, feeding, serving, until
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Kind
-from iotide.results.models import RunSummary, UnseenProgram
+from iotide.results.jobs.run import RunSummary, UnseenProgram
 from support.building import built
 from support.commands import Program, iotide
 from support.programs import need

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from iotide.results.models import RunSummary
+from iotide.results.jobs.run import RunSummary
 from support.commands import iotide
 from support.mpi import dropped
 from support.own_log import assert_period, even_run

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from iotide.results.models import RunSummary
+from iotide.results.jobs.run import RunSummary
 from support.commands import iotide
 from support.mpi import dropped
 from support.own_log import assert_period, distances, even_run

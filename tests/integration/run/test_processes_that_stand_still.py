@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from iotide.results.models import JobDetail, RunSummary
+from iotide.results.jobs.job import JobDetail
+from iotide.results.jobs.run import RunSummary
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.restarts import job_at
 from support.served import served

@@ -12,7 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from iotide.results.models import RunSummary
+from iotide.results.jobs.run import RunSummary
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.own_log import assert_period, even_run
 from support.programs import need

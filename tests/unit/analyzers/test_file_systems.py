@@ -26,7 +26,7 @@ from iotide.analyzers.file_systems.update import KIND, FileSystemsAnalyzer
 from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, StreamInfo, make_batch
-from iotide.results.file_systems import FileSystemUse, JobFileSystems
+from iotide.results.jobs.file_systems import FileSystemUse, JobFileSystems
 from support.analyzer_kinds import context
 
 S = 10**9

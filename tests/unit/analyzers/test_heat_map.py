@@ -13,7 +13,7 @@ from iotide.analyzers.heat_map.update import KIND, HeatMapAnalyzer
 from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, StreamInfo, make_batch
-from iotide.results.heat_map import HeatMap
+from iotide.results.jobs.heat_map import HeatMap
 from support.analyzer_kinds import context
 
 T0 = 1_700_000_000 * 10**9

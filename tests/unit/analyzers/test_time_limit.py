@@ -20,7 +20,8 @@ from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
 from iotide.events.wire import Heartbeat, Hello, decode, encode
-from iotide.results.models import Drift, Estimate, NextPhase, Prediction, TimeLimit, Window
+from iotide.results.base import Estimate
+from iotide.results.prediction import Drift, NextPhase, Prediction, TimeLimit, Window
 from support.serving import PERIOD_S, periodic_batch
 
 NOW = 1_700_000_000.0

@@ -22,8 +22,8 @@ from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, EventBatch, FileInfo, Kind, StreamInfo, concatenate, make_batch
 from iotide.events.losses import BYTES, EVENTS
-from iotide.results.analysis import DetectionReport
-from iotide.results.models import RunSummary
+from iotide.results.jobs.run import RunSummary
+from iotide.results.traces.analysis import DetectionReport
 
 ZERO_S = 1_700_000_000.0
 FILES = Definitions([(1, "write")], [(1, FileInfo("/scratch/out")), (2, FileInfo("/usr/lib/python3.11/os.py"))])

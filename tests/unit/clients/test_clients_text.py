@@ -19,7 +19,7 @@ from iotide.clients.headline import who_text
 from iotide.clients.prediction_text import prediction_line, prediction_lines, sparkline
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.status_area import StatusArea
-from iotide.results.models import OtherPeriod, Prediction, Who
+from iotide.results.prediction import OtherPeriod, Prediction, Who
 from support.results import around, make_prediction, make_signal, make_summary
 from support.waiting import wait_for
 

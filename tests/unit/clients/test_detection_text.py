@@ -10,7 +10,9 @@ import pytest
 from iotide.analyzers.offline.wavelet import wavelet_view
 from iotide.clients.detection.text import print_detection, validity_text
 from iotide.clients.detection.wavelet_text import power_map
-from iotide.results.analysis import (
+from iotide.results.base import Estimate
+from iotide.results.prediction import Prediction, Scores
+from iotide.results.traces.analysis import (
     Analysis,
     AutocorrelationAnswer,
     DetectionReport,
@@ -21,7 +23,6 @@ from iotide.results.analysis import (
     Validity,
     Wave,
 )
-from iotide.results.models import Estimate, Prediction, Scores
 from support.results import make_prediction
 
 

@@ -29,8 +29,8 @@ from iotide.clients.detection.picture_data import (
 from iotide.clients.detection.pictures_trace import picture_of, title_of
 from iotide.clients.detection.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
-from iotide.results.analysis import DetectionReport
-from iotide.results.plot_data import PlotData, TraceSignal
+from iotide.results.traces.analysis import DetectionReport
+from iotide.results.traces.plot_data import PlotData, TraceSignal
 from support.periodic_jobs import TYPES, checkpointing
 from support.results import make_prediction
 

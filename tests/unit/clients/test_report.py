@@ -23,8 +23,8 @@ from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, Kind, StreamInfo, make_batch
 from iotide.results.advice import Advice, AdviceFinding, Spent
 from iotide.results.findings import NO_FINDINGS, Findings
-from iotide.results.heat_map import HeatMap, HeatRow
-from iotide.results.models import RunSummary, UnseenProgram
+from iotide.results.jobs.heat_map import HeatMap, HeatRow
+from iotide.results.jobs.run import RunSummary, UnseenProgram
 from msgspec import structs
 from support.graphs import activity, graph_of
 from support.results import make_prediction, make_signal, make_summary

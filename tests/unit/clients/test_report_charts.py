@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from iotide.clients.detection.picture_data import crests_s
 from iotide.clients.report.report_charts import history_chart, signal_chart
 from iotide.clients.svg_chart import Chart, round_ticks
-from iotide.results.models import Frequency, SignalSeries
+from iotide.results.jobs.job import SignalSeries
+from iotide.results.prediction import Frequency
 from support.results import make_prediction, make_signal
 
 SVG = "{http://www.w3.org/2000/svg}"

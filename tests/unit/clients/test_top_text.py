@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.clients.terminal import top_text
 from iotide.clients.terminal.top_text import ORDERS, detail_lines, head_line, job_line, sum_line
-from iotide.results.fleet import Fleet, FleetJob
+from iotide.results.jobs.fleet import Fleet, FleetJob
 from support.results import make_detail, make_prediction
 
 NOW_S = 1_700_000_000.0

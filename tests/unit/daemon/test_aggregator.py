@@ -8,12 +8,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.jobs.job_state import TRANSITIONS, JobEvent, State, after
 from iotide.daemon.jobs.job_summary import detail_of, summary_of
+from iotide.daemon.jobs.lifecycle.job_state import TRANSITIONS, JobEvent, State, after
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
-from iotide.results.models import JobSummary, Prediction
+from iotide.results.jobs.job import JobSummary
+from iotide.results.prediction import Prediction
 from support.serving import PERIOD_S, periodic_batch
 
 NOW = 1_700_000_000.0

@@ -15,8 +15,9 @@ from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.scenarios import Expected, played, shares
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.clients.contention_text import _collision_text
+from iotide.results.base import Estimate
 from iotide.results.contention import Collision
-from iotide.results.models import Estimate, NextPhase, OtherPeriod, Prediction, Who, Window
+from iotide.results.prediction import NextPhase, OtherPeriod, Prediction, Who, Window
 from support.job_mixes import T0, Done, MixedJob, simulate, view_of
 
 SURE = Expected("one", 100.0, 5.0, 0.0, 1.0, 20.0, 0.0, 0.0, 300.0, 0.0, 0.0, 4)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from iotide.analyzers.contention.alerts import Alerts
 from iotide.analyzers.contention.settings import AlertSettings
 from iotide.results.alerts import Alert
+from iotide.results.base import Estimate
 from iotide.results.contention import Capacity, Collision, Contention, Delayed, FileSystemState, Slowdown, Verdict
-from iotide.results.models import Estimate
 
 T0 = 1_700_000_000.0
 SETTINGS = AlertSettings(looks=2, quiet_s=60, ahead_s=60, probability=0.8, min_delay_s=1)

@@ -11,8 +11,8 @@ from iotide.analyzers.contention.loads import JobView, Load
 from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.results.contention import Contention
-from iotide.results.file_systems import Latency, MetadataPhase
 from iotide.results.interaction import Actor, Interaction, Ranking, SharedFile
+from iotide.results.jobs.file_systems import Latency, MetadataPhase
 from support.job_mixes import T0, MixedJob, simulate, view_of
 
 SPAN_S = 1800

@@ -25,7 +25,7 @@ from iotide.cli.detect.command import command as detect
 from iotide.clients.detection.page_periods import period_rows
 from iotide.clients.headline import headline_text, other_text, who_text
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
-from iotide.results.models import Prediction
+from iotide.results.prediction import Prediction
 
 COUNTS = np.zeros(64, np.uint8)
 FILES = [FileInfo(""), *(FileInfo(f"/s/{name}.dat", FileType.REGULAR) for name in ("one7", "one8", "two"))]

@@ -10,7 +10,7 @@ from iotide.analyzers.offline.reconstruction import reconstruct, wave_of
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.traces.trace_reading import read_traces
-from iotide.results.models import ModeName
+from iotide.results.prediction import ModeName
 
 DATA = Path(__file__).parents[3] / "data"
 

@@ -13,7 +13,7 @@ from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, Kind, empty_batch, make_batch
-from iotide.results.plot_data import PhaseColumns
+from iotide.results.traces.plot_data import PhaseColumns
 from support.periodic_jobs import TYPES, Program, checkpointing
 from support.results import around, make_prediction
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.offline.wavelet import MOST_PERIODS, MOST_TIMES, transform, validity_of, wavelet_view
-from iotide.results.analysis import Validity
+from iotide.results.traces.analysis import Validity
 
 PERIOD = 12
 

@@ -12,7 +12,7 @@ from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, empty_batch, make_batch
-from iotide.results.models import Prediction
+from iotide.results.prediction import Prediction
 from support.batches import batches
 from support.changing import changing, followed
 from support.periodic_jobs import TYPES, UNIX_S, Program, checkpointing

@@ -11,7 +11,7 @@ from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.resolutions import Resolutions
 from iotide.events import EventBatch, Kind, make_batch
-from iotide.results.models import Prediction
+from iotide.results.prediction import Prediction
 from support.changing import Change, changing, followed
 from support.periodic_jobs import TYPES, UNIX_S
 

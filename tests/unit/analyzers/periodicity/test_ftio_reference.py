@@ -12,7 +12,7 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.collectors.source import Chunk, Opened, Origin
 from iotide.collectors.sources.registry import open_file
 from iotide.events import DefinitionTable, EventBatch
-from iotide.results.models import ModeName, Prediction
+from iotide.results.prediction import ModeName, Prediction
 from support.naive import Interval
 from support.naive import point_samples as slow_point_samples
 

@@ -12,7 +12,7 @@ from iotide.analyzers.periodicity.phases.outburst import without_bursts
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.selection import ALL_COUNTS
 from iotide.events import EventBatch, Kind, concatenate, make_batch
-from iotide.results.models import Prediction
+from iotide.results.prediction import Prediction
 
 PERIOD_S = 1.3
 PHASES = 12

@@ -10,7 +10,7 @@ from iotide.analyzers.periodicity.estimators.default_estimator import estimate
 from iotide.analyzers.periodicity.estimators.secondary_periods import ended_period, other_periods
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Kind, make_batch
-from iotide.results.models import OtherPeriod
+from iotide.results.prediction import OtherPeriod
 
 BIN_S = 0.1
 LENGTH = 3000

@@ -6,7 +6,7 @@ from iotide.analyzers.file_groups import CountRule
 from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.selection import counted
 from iotide.events import ConfigError, EventBatch, FileType, Kind, make_batch
-from iotide.results.models import ModeName
+from iotide.results.prediction import ModeName
 
 RULE = CountRule()
 FILES = [("", FileType.UNKNOWN), ("/a", FileType.REGULAR), ("pipe:[1]", FileType.PIPE), ("/dev/x", FileType.DEVICE)]

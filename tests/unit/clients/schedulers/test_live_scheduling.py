@@ -16,10 +16,11 @@ from iotide.clients.schedulers.live_jobs import LiveJobs
 from iotide.clients.schedulers.steering import Steering, Step
 from iotide.daemon.publish.http.live_io_routes import joined
 from iotide.events import ConfigError, InputError
+from iotide.results.base import Estimate
 from iotide.results.contention import Capacity
-from iotide.results.file_systems import IoPhase
-from iotide.results.live_io import LiveIo, LiveJob
-from iotide.results.models import Estimate, NextPhase, Prediction, Window
+from iotide.results.jobs.file_systems import IoPhase
+from iotide.results.jobs.live_io import LiveIo, LiveJob
+from iotide.results.prediction import NextPhase, Prediction, Window
 from iotide.scheduling.named_policies import POLICIES
 from iotide.scheduling.policies import fair_share, fcfs, set10
 from iotide.scheduling.volume_first import volume_first

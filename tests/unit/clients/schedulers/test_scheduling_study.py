@@ -18,9 +18,10 @@ from iotide.clients.schedulers.predictions import perfect
 from iotide.clients.schedulers.study import load_of, run
 from iotide.clients.schedulers.text import print_simulation
 from iotide.events import InputError
-from iotide.results.models import Drift, Estimate, NextPhase, OtherPeriod, Prediction, Who, Window
-from iotide.results.plot_data import PhaseColumns
+from iotide.results.base import Estimate
+from iotide.results.prediction import Drift, NextPhase, OtherPeriod, Prediction, Who, Window
 from iotide.results.schedule import PredictionErrors, Simulation
+from iotide.results.traces.plot_data import PhaseColumns
 from iotide.scheduling.named_policies import POLICY_NAMES, policy_named
 from iotide.scheduling.policies import fair_share, fcfs
 

@@ -17,7 +17,7 @@ from iotide.analyzers.signal.selection import counted, counted_of_few
 from iotide.daemon.jobs import file_systems
 from iotide.daemon.jobs.file_systems import FileSystems
 from iotide.events import EventBatch, FileInfo, FileType, Kind, make_batch
-from iotide.results.models import FileSystem
+from iotide.results.prediction import FileSystem
 
 FILES = (
     FileInfo("/data/a", FileType.REGULAR, "/data", "lustre", True),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.daemon.jobs.history import History
-from iotide.results.models import Prediction
+from iotide.results.prediction import Prediction
 from support.results import make_prediction
 
 PREDICTIONS = st.builds(

@@ -18,8 +18,8 @@ from iotide.analyzers.pipeline.job_layers import JobLayers
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.totals import Totals
-from iotide.daemon.jobs.failures import AnalysisFailedError, Failures
 from iotide.daemon.jobs.job_analyzers import JobAnalyzers
+from iotide.daemon.jobs.losses.failures import AnalysisFailedError, Failures
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
 from support.analyzer_kinds import made_by

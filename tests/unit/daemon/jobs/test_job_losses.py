@@ -12,13 +12,13 @@ from iotide.collectors.source import Chunk, Closed, Lost, Opened
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
-from iotide.daemon.jobs.job_losses import JobLosses
 from iotide.daemon.jobs.job_summary import summary_of
+from iotide.daemon.jobs.losses.job_losses import JobLosses
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, StreamInfo
 from iotide.events.losses import MOST_REASONS, checked, events_of, loss_lines
 from iotide.events.wire import Batch, Bye, Heartbeat, Hello, decode, encode, encode_batch
-from iotide.results.models import JobSummary
+from iotide.results.jobs.job import JobSummary
 from msgspec.structs import replace as msgspec_replace
 from support.link import INFO, Link, Wire, numbered
 

@@ -6,11 +6,12 @@ import time
 
 import pytest
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.jobs.job_state import State
 from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
-from iotide.results.models import JobSummary, Prediction
+from iotide.results.jobs.job import JobSummary
+from iotide.results.prediction import Prediction
 from support.serving import PERIOD_S, periodic_batch
 
 NOW = 1_700_000_000.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.daemon.jobs.ledger import Ledger
+from iotide.daemon.jobs.losses.ledger import Ledger
 
 
 def test_stream_that_ends_with_less_than_was_made_is_named() -> None:

@@ -13,14 +13,15 @@ from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, IngestStats
 from iotide.daemon.jobs import job_analyzers
-from iotide.daemon.jobs.job_state import State
 from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.pressure import Allowance, Pressure
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
 from iotide.events.wire import Ack, Hello, decode, encode, encode_batch
-from iotide.results.models import JobDetail, JobSummary, Prediction
+from iotide.results.jobs.job import JobDetail, JobSummary
+from iotide.results.prediction import Prediction
 from support.analyzer_kinds import made_by
 from support.sinks import RememberingSink
 

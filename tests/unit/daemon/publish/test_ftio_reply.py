@@ -12,7 +12,8 @@ import pytest
 import zmq
 from iotide.daemon.publish.ftio_reply import FtioReply, packed
 from iotide.events import ConfigError
-from iotide.results.models import Estimate, Prediction, Window
+from iotide.results.base import Estimate
+from iotide.results.prediction import Prediction, Window
 from support.waiting import wait_for
 
 

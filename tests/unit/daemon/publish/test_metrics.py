@@ -16,7 +16,8 @@ from iotide.daemon.publish import metrics
 from iotide.daemon.publish.metrics import FAMILIES, AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
-from iotide.results.models import Estimate, Prediction, Window
+from iotide.results.base import Estimate
+from iotide.results.prediction import Prediction, Window
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from support.prometheus import registry_of

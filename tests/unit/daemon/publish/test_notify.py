@@ -19,7 +19,7 @@ from iotide.daemon.publish.notify.outbox import Outbox
 from iotide.daemon.settings import load_settings
 from iotide.events import ConfigError
 from iotide.results.alerts import Alert, AlertState
-from iotide.results.models import Estimate
+from iotide.results.base import Estimate
 from pydantic import ValidationError
 from support.http_receivers import hearing
 

@@ -10,8 +10,8 @@ from iotide.analyzers.offline.autocorrelation import autocorrelation, find_perio
 from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.traces.trace_reading import read_traces
-from iotide.results.analysis import AutocorrelationAnswer
-from iotide.results.models import ModeName
+from iotide.results.prediction import ModeName
+from iotide.results.traces.analysis import AutocorrelationAnswer
 from support.results import make_prediction
 
 DATA = Path(__file__).parents[4] / "data"

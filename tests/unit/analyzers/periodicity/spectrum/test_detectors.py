@@ -15,7 +15,7 @@ from iotide.analyzers.periodicity.spectrum.detectors import find_outliers
 from iotide.analyzers.settings import DetectSettings, OutlierName
 from iotide.cli.traces.trace_reading import read_traces
 from iotide.events import ConfigError, UnavailableError
-from iotide.results.models import ModeName, Prediction
+from iotide.results.prediction import ModeName, Prediction
 
 DATA = Path(__file__).parents[4] / "data"
 CLUSTERING: list[OutlierName] = ["dbscan", "isolation-forest", "lof"]

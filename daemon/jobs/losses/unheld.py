@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Final
 
-from ...events import EventBatch
-from ...events.losses import BYTES, EVENTS
+from ....events import EventBatch
+from ....events.losses import BYTES, EVENTS
 
 REFUSED: Final = "streams_refused:max_jobs"
 NO_ROOM: Final = "max_jobs"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..base import MODELS_VERSION, Model
 from .analysis import InputProblem, NotCarried
-from .models import MODELS_VERSION, Model
 
 
 class ConversionReport(Model):

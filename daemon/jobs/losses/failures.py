@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from ...events import IotideError
-from ...results.models import AnalysisFailure
+from ....events import IotideError
+from ....results.jobs.job import AnalysisFailure
 
 _log = logging.getLogger(__name__)
 _LONGEST_REASON: Final = 300

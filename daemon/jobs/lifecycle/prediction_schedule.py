@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..session import JobSession
 from .job_schedule import JobSchedule
-from .session import JobSession
 
 _SHORT: Final = 2  # intervals; what was seen of a job for less is not predicted at once
 _FEW_S: Final = 5.0  # predictions of a job that together have their share in so long may follow one another

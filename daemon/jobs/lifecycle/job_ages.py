@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..settings import AggregatorSettings
+from ...settings import AggregatorSettings
+from ..session import JobSession
 from .job_state import JobEvent, State
-from .session import JobSession
 
 
 def due(session: JobSession, settings: AggregatorSettings, now: float) -> JobEvent | None:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
-from ...results.models import Prediction
-from ..pressure import Allowance, Pressure
-from ..settings import AggregatorSettings
-from .failures import AnalysisFailedError
+from ....results.prediction import Prediction
+from ...pressure import Allowance, Pressure
+from ...settings import AggregatorSettings
+from ..losses.failures import AnalysisFailedError
+from ..session import JobSession
 from .prediction_schedule import PredictionSchedule
-from .session import JobSession
 
 _SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ...results.models import Prediction
+from ....results.prediction import Prediction
 
 _PASSED: Final = 0.51  # of a period after its told start a phase was skipped
 _LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .models import MODELS_VERSION, Model
+from ..base import MODELS_VERSION, Model
 
 
 class HeatRow(Model):

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from .findings import Findings
+from ..findings import Findings
+from ..prediction import Prediction
+from .job import JobDetail, SignalSeries
 from .ledger import JobLedger
-from .models import JobDetail, Prediction, SignalSeries
 
 
 class JobView(Struct, frozen=True):

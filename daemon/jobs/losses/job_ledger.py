@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Final
 
-from ...events.losses import EVENTS
-from ...results.ledger import JobLedger, StreamAccount
+from ....events.losses import EVENTS
+from ....results.jobs.ledger import JobLedger, StreamAccount
+from ..session import JobSession
 from .ledger import AFTER_TAKING, Account
-from .session import JobSession
 
 _MOST_STREAMS: Final = 1000
 _NOT_ANALYSED: Final = ("clock_skew",)

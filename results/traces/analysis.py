@@ -1,6 +1,6 @@
 """What ``iotide detect`` says of finished traces: its report, and the results of the analyses that one may ask for.
 
-Units and clocks are those of ``results/models.py``.
+Units and clocks are those of ``results/base.py``.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from .models import MODELS_VERSION, Model, NotCounted, Prediction
-from .replay import Replay
+from ..base import MODELS_VERSION, Model
+from ..jobs.job import NotCounted
+from ..prediction import Prediction
+from .replay_evaluation import Replay
 
 GroupKind = Literal["rank", "host", "file", "job"]
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from ...events.losses import EVENTS
+from ....events.losses import EVENTS
 
 AFTER_TAKING = ("shipper_full", "spool_damaged", "rejected")
 """Reasons for which a collector dropped events that it had counted."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from ..base import MODELS_VERSION, Model
 from .analysis import InputProblem, NotCarried
-from .models import MODELS_VERSION, Model
 
 
 class Replayed(Model):

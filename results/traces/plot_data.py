@@ -9,9 +9,9 @@ import numpy.typing as npt
 from msgspec import Struct
 
 if TYPE_CHECKING:  # none of these is needed to draw one signal, which each report does
+    from ..prediction import OtherPeriod, Prediction
     from .analysis import Validity, WaveletView
-    from .models import OtherPeriod, Prediction
-    from .replay import Replay
+    from .replay_evaluation import Replay
 
 Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.intp]

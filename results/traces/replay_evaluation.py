@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .models import MODELS_VERSION, Model, Prediction
+from ..base import MODELS_VERSION, Model
+from ..prediction import Prediction
 
 
 class ReplayStep(Model):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from .models import MODELS_VERSION, Model
+from ..base import MODELS_VERSION, Model
 
 Place = Literal["shared", "local", "unknown"]
 

@@ -6,8 +6,8 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import Final
 
-from ...events import StreamInfo
-from ...events.losses import EVENTS
+from ....events import StreamInfo
+from ....events.losses import EVENTS
 
 LOST_WITH_COLLECTOR: Final = f"{EVENTS}lost_with_collector"
 _MOST: Final = 10_000

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ...analyzers.pipeline.registry import ANALYZERS
-from .job_table import JobTable
-from .session import JobSession
+from ....analyzers.pipeline.registry import ANALYZERS
+from ..job_table import JobTable
+from ..session import JobSession
 
 SKEWED: Final = "events_dropped:clock_skew"
 
@@ -52,7 +52,10 @@ class JobSums:
 
     def signal_bytes(self) -> dict[str, float]:
         """Returns the bytes that no job's signal has, by reason."""
-        return {reason: volume + self.held.get(f"signal:{reason}", 0.0) for reason, volume in self.gone.signal_bytes().items()}
+        return {
+            reason: volume + self.held.get(f"signal:{reason}", 0.0)
+            for reason, volume in self.gone.signal_bytes().items()
+        }
 
     def names_beyond(self) -> Counter[str]:
         """Returns how many uses of calls and files were beyond the bounds of their jobs."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...analyzers.completeness import Completeness
-from ...results.models import Prediction
+from ....analyzers.completeness import Completeness
+from ....results.prediction import Prediction
 from .job_losses import JobLosses
 
 

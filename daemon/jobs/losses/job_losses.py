@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import Final
 
-from ...events.losses import CUT_OFF, UNHEARD_RANKS
+from ....events.losses import CUT_OFF, UNHEARD_RANKS
 
 SILENT: Final = "streams_silent"
 _MOST_SIZES: Final = 16

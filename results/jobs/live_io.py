@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from .contention import Capacity
+from ..base import MODELS_VERSION, Model
+from ..contention import Capacity
+from ..prediction import Prediction
 from .file_systems import IoPhase
-from .models import MODELS_VERSION, Model, Prediction
 
 
 class LiveJob(Model):

@@ -1,20 +1,16 @@
-"""The public results, the same on every channel: ZeroMQ PUB, HTTP/JSON and ``--json``.
-
-Times are Unix seconds, periods and durations seconds, frequencies hertz, volumes bytes. A trace whose clock has
-no known zero keeps its own.
-"""
+"""What is said of a job's period and of its next I/O phase."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from .base import MODELS_VERSION, Estimate, Model
 
 ModeName = Literal["read", "write", "both"]
 CountName = Literal["data", "files", "everything"]
-JobState = Literal["running", "idle", "ended"]
 
-MODELS_VERSION = 1
 COMPLETE_FROM = 0.99
 """Share of the calls of a window, and of their bytes, that has to arrive before a period is claimed from it.
 
@@ -23,20 +19,6 @@ Stalls of a collector that cost 10 % of the calls have a third of even writers c
 """
 PERIODIC_FROM = 0.5
 """Confidence above which a job is called periodic."""
-
-
-class Model(BaseModel):
-    """Base of the public results: immutable, and closed to fields that it does not name."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
-
-
-class Estimate(Model):
-    """A number and the interval that holds it in 90 % of cases, as far as past phases tell."""
-
-    value: float
-    low: float
-    high: float
 
 
 class Window(Model):
@@ -216,8 +198,7 @@ class Prediction(Model):
     """Who has the period, where it is not everybody: then others have periods of their own, or none."""
     others: list[OtherPeriod] = []
     """Further periods; a running job is searched for them now and then, and at its end. Without a period, the
-    earlier
-    ones that the job was sure to have."""
+    earlier ones that the job was sure to have."""
     abstraction_error: float = 0.0
     """|V(sampled) - V(trace)| / V(trace)."""
     completeness: float = Field(1.0, ge=0, le=1)
@@ -259,172 +240,9 @@ class Prediction(Model):
         return self.period_s is not None and self.confidence > PERIODIC_FROM
 
 
-class AnalysisFailure(Model):
-    """An analysis of a job that broke; the job's other analyses, and other jobs, are as they would be without."""
-
-    analysis: str
-    """signal, prediction, totals, graph, layers, interactions or groups; or job, for what is common to them."""
-    at_s: float
-    """When it first did."""
-    reason: str
-    """Of the first time."""
-    times: int = Field(1, ge=1)
-    stopped: bool = False
-    """It broke over events, and takes in no more; what it would tell is told no more."""
-
-
-class FileTotal(Model):
-    """Traffic of one file, of which something counts."""
-
-    path: str
-    calls: int
-    bytes_read: int
-    bytes_written: int
-    seconds: float
-
-
-class CallTotal(Model):
-    """Traffic through one function: all its calls, and the bytes that count."""
-
-    call: str
-    layer: str
-    calls: int
-    failed: int
-    bytes: int
-    seconds: float
-
-
-class BatchFacts(Model):
-    """A job as its batch system knows it; "", 0 and null where nobody has said so."""
-
-    name: str = ""
-    account: str = ""
-    partition: str = ""
-    """Or queue."""
-    cluster: str = ""
-    nodes: str = ""
-    """As the batch system writes them: ``node[1-4]``; ``JobSummary.hosts`` has those that I/O was seen on."""
-    node_count: int = 0
-    started_at_s: float | None = None
-    limit_s: float | None = None
-    """For how long it may run."""
-
-
-class JobSummary(Model):
-    """A job as the aggregator sees it."""
-
-    version: int = MODELS_VERSION
-    job: str
-    state: JobState
-    user: str = ""
-    command: str = ""
-    ends_at_s: float | None = None
-    """When it is killed at the latest, as far as that is known."""
-    batch: BatchFacts | None = None
-    """What the batch system says of it."""
-    hosts: list[str]
-    streams: int
-    """Streams open now."""
-    ranks: int
-    first_event_at_s: float | None
-    last_event_at_s: float | None
-    events: int
-    bytes_read: int
-    bytes_written: int
-    bandwidth: float
-    """Bytes/s, mean over the last ten seconds."""
-    events_dropped: int
-    """Events of this job that were lost on the way and counted."""
-    bytes_dropped: int = 0
-    """Bytes that these events moved, at least."""
-    losses: dict[str, int] = {}
-    """All that was lost of it, by reason."""
-    complete: bool = True
-    """Nothing of it was lost, as far as can be known."""
-    predictions: int
-    failures: list[AnalysisFailure] = []
-    """Analyses that broke over this job."""
-    last_word: Prediction | None = None
-    """The prediction from the whole run; in the message that a job has ended, and in the details of an ended one."""
-
-
-class NotCounted(Model):
-    """Bytes that are in no signal, sum or table of bytes: what is counted is the program's data."""
-
-    system_read: int = 0
-    """From what comes with the machine and its software: shared libraries, imported modules, /usr, /etc, /proc ..."""
-    system_written: int = 0
-    channel_read: int = 0
-    """From pipes, sockets, terminals and other devices."""
-    channel_written: int = 0
-    mapped_for_writing: int = 0
-    """Length of mappings through which stores reach a file. Stores are no calls: how much was stored is not known."""
-    flushed_at_most: int = 0
-    """Length of such mappings that ``msync`` was to write back."""
-
-
-class JobDetail(JobSummary):
-    """A job with its largest files and calls."""
-
-    files: list[FileTotal]
-    calls: list[CallTotal]
-    not_counted: NotCounted = NotCounted()
-
-
-class JobList(Model):
-    """All jobs that the aggregator holds."""
-
-    version: int = MODELS_VERSION
-    jobs: list[JobSummary]
-
-
 class PredictionList(Model):
     """The latest predictions of a job that are kept, oldest first."""
 
     version: int = MODELS_VERSION
     job: str
     predictions: list[Prediction]
-
-
-class SignalSeries(Model):
-    """A job's bandwidth over time, in bins of equal length."""
-
-    version: int = MODELS_VERSION
-    job: str
-    start_s: float
-    bin_s: float = Field(gt=0)
-    read: list[float]
-    """Mean bandwidth of each bin, bytes/s."""
-    written: list[float]
-
-
-class UnseenProgram(Model):
-    """A program of which no calls are recorded, or not those of one kind, though a traced process started it."""
-
-    program: str
-    """Its path; the whole command where it was traced at first; empty: one of many."""
-    reason: str
-    """Follows the program's name: ``is statically linked``."""
-    times: int
-    """How often it was started."""
-
-
-class RunSummary(Model):
-    """What ``iotide run`` saw of one command."""
-
-    version: int = MODELS_VERSION
-    command: list[str]
-    started_at_s: float
-    ended_at_s: float
-    exit_status: int
-    """As a shell reports it: 128 + N for death by signal N."""
-    job: JobDetail
-    prediction: Prediction | None
-    """The last one."""
-    predictions: int
-    report: str | None
-    """Path of the HTML report."""
-    archive: str | None = None
-    """Path of the archive of all calls."""
-    unseen: list[UnseenProgram] = []
-    """What is missing in all this."""

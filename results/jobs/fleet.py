@@ -6,7 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from .models import MODELS_VERSION, JobState, Model
+from ..base import MODELS_VERSION, Model
+from .job import JobState
 
 FleetOrder = Literal["bandwidth", "job", "user", "state", "period", "next", "read", "written", "last"]
 

@@ -1,0 +1,1 @@
+"""What of a job was lost, failed or left out by bounds."""
