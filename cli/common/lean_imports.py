@@ -40,6 +40,8 @@ def lean_imports(pause: Callable[[], None] | None = None) -> Iterator[None]:
     try:
         with _standing_in("ssl", None), _standing_in(_METADATA, _metadata(ours)):
             yield
+            if "pydantic.main" in sys.modules:  # it looks for plugins when it first builds a model: here, and not later
+                sys.modules["pydantic.main"].create_model("First")
         gc.freeze()  # nor would it later, and the end of the program would look through all of them
     finally:
         if finder is not None:

@@ -130,7 +130,7 @@ def test_scrape_has_short_jobs_analysed_for_what_it_shows_alone(monkeypatch: pyt
 
 def test_short_jobs_beyond_their_share_are_ended_without_a_period_and_counted() -> None:
     running = Running(short_jobs_share=0.0)
-    running.aggregator._short_jobs.spend(2.0)
+    running.aggregator._step._short_jobs.spend(2.0)
     running.begin("short", list(range(0, 900, 100)))
     running.begin("long", list(range(0, 9000, 1000)))
     running.aggregator.closed("long", {})
