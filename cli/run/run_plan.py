@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...analyzers.settings import DetectSettings
 from ...collectors.settings import SpoolSettings, TracerSettings
+from ...collectors.tracer.preload_compatibility import PreloadObstacle
 from ...events import BatchJob
 
 
@@ -35,3 +36,5 @@ class RunPlan:
     """Say where the live page of the job is."""
     archive: bool = True
     """Keep every call, in the folder of the report."""
+    obstacle: PreloadObstacle | None = None
+    """Why the command itself is not traced, found when it starts; None: it is."""

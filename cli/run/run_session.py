@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 import socket
 import sys
@@ -21,7 +20,6 @@ from ...clients.prediction_text import prediction_line
 from ...clients.terminal.live_view import LiveView, open_view
 from ...clients.units import byte_text, duration_text, mapped_text, not_counted_text
 from ...collectors.sources.preload.relay import RelayedSource
-from ...collectors.tracer.preload_compatibility import obstacle_to_tracing
 from ...daemon.archiving.archives import ArchiveSettings
 from ...daemon.jobs.job_summary import detail_of
 from ...daemon.jobs.losses.failures import AnalysisFailedError
@@ -271,8 +269,9 @@ def _tell_ports(plan: RunPlan, server: Server) -> None:
 
 def _unseen_command(plan: RunPlan) -> list[UnseenProgram]:
     """Returns the command where the tracer does not get into it, as was said when it started."""
-    obstacle = obstacle_to_tracing(plan.command[0], os.environ)
-    return [] if obstacle is None else [UnseenProgram(program=obstacle.program, reason=obstacle.reason, times=1)]
+    if plan.obstacle is None:
+        return []
+    return [UnseenProgram(program=plan.obstacle.program, reason=plan.obstacle.reason, times=1)]
 
 
 def _tell_losses(losses: Mapping[str, int]) -> None:

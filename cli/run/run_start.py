@@ -21,7 +21,7 @@ import click
 from ...collectors.settings import SpoolSettings
 from ...collectors.source import Origin
 from ...collectors.sources.preload.relay import RelayedSource
-from ...collectors.tracer.preload_compatibility import obstacle_to_tracing
+from ...collectors.tracer.preload_compatibility import PreloadObstacle, obstacle_to_tracing
 from ...collectors.tracer.preload_environment import mend_libraries, traced_environment
 from ...daemon.jobs.job_ids import clean_job
 from ...events import InputError, UnavailableError
@@ -67,7 +67,7 @@ def run_traced(plan: RunPlan) -> int:
         if source is None:  # by now what was opened in vain is closed
             stack.close()
             return _unobserved(plan)
-        environment = _environment(plan, folder / GATE)
+        plan, environment = _prepared(plan, folder / GATE)
         giving_way = GivingWay()
         session = None
         if plan.listen or plan.publish:  # which may be refused, and then the command is not to have run
@@ -156,7 +156,8 @@ def _analysis(
     return session_of
 
 
-def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
+def _prepared(plan: RunPlan, gate: Path) -> tuple[RunPlan, dict[str, str]]:
+    """Returns the plan with what keeps the command from being traced, which is said, and the command's environment."""
     plain = dict(os.environ)
     if absent := [name for name in HELPERS if not path_of(name).exists()]:
         _say(f"not built: {', '.join(absent)}; Python does their work, many times slower. To mend it, {REBUILD}")
@@ -165,15 +166,15 @@ def _environment(plan: RunPlan, gate: Path) -> dict[str, str]:
         traced = traced_environment(plain, gate, plan.job, plan.tracer)
     except UnavailableError as error:
         _say(f"{error}; the command runs untraced")
-        return plain
+        return replace(plan, obstacle=PreloadObstacle(plan.command[0], f"was not traced: {error}", breaks=True)), plain
     obstacle = obstacle_to_tracing(plan.command[0], plain)
     if obstacle is None:
-        return traced
+        return plan, traced
     _say(
         f"{obstacle.program} {obstacle.reason}: {'it runs' if obstacle.breaks else 'what it does itself is'} untraced; "
         f"strace sees it: strace -f -ttt -T -y -o app.st {shlex.join(plan.command)}; iotide detect app.st"
     )
-    return plain if obstacle.breaks else traced
+    return replace(plan, obstacle=obstacle), plain if obstacle.breaks else traced
 
 
 def _say(text: str) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 from ...events import ConfigError, UnavailableError
 from ...events.files import open_regular
 from ..settings import TracerSettings
+from .preloadable_paths import preloadable_path
 from .tracer_libraries import ALL_LAYERS, CORE_NAME, library_of, mend, problem_of, remedy
 
 TRACER_VARIABLE: Final = "IOTIDE_TRACER"
@@ -68,7 +69,7 @@ def traced_environment(
         tracer: what to record.
 
     Raises:
-        UnavailableError: the core library is missing, or lies where LD_PRELOAD cannot name it.
+        UnavailableError: the core library is missing, or LD_PRELOAD cannot name it, nor a link to it.
         ConfigError: the library of a layer that ``tracer`` names is missing, a user's library is none, the socket's
             path is too long for a Unix socket, or a path to keep or leave out has a colon, which parts paths.
     """
@@ -78,7 +79,7 @@ def traced_environment(
         raise ConfigError(f"a Unix socket's path has at most {LONGEST_SOCKET_PATH} bytes: {socket}")
     others = base.get("LD_PRELOAD", "")
     made = dict(base)
-    made["LD_PRELOAD"] = ":".join([*map(_preloadable, _libraries(base, tracer)), *([others] if others else [])])
+    made["LD_PRELOAD"] = ":".join([*map(preloadable_path, _libraries(base, tracer)), *([others] if others else [])])
     made["IOTIDE_SOCKET"] = str(socket)
     made["IOTIDE_JOB"] = job
     if tracer.layers is not None:
@@ -130,13 +131,6 @@ def _layers(environment: Mapping[str, str], tracer: TracerSettings) -> list[str]
     """Returns the layers with libraries that are asked for."""
     asked = environment.get("IOTIDE_LAYERS") if tracer.layers is None else ",".join(tracer.layers)
     return [layer for layer in LIBRARY_LAYERS if not asked or layer in asked.split(",")]
-
-
-def _preloadable(path: Path) -> str:
-    text = str(path.absolute())
-    if any(character in text for character in ": \t\n"):
-        raise UnavailableError(f"LD_PRELOAD cannot contain a path with a space or a colon: {text}")
-    return text
 
 
 def _prefixes(paths: Iterable[Path]) -> str:

@@ -53,6 +53,20 @@ def touch(checkout: Path, name: str) -> None:
 
 
 @pytest.mark.slow
+def test_checkout_in_a_folder_with_a_space_traces(tmp_path: Path, checkout: Path) -> None:
+    """LD_PRELOAD parts its paths at spaces, so that it is given a link."""
+    moved = tmp_path / "my programs" / "iotide"
+    moved.parent.mkdir()
+    checkout.rename(moved)
+    for _ in range(2):
+        done = traced(moved, XDG_CACHE_HOME=str(tmp_path / "cache"))
+        assert done.returncode == 0, done.stderr
+        assert "no program was left untraced" in done.stderr
+        assert "ld.so" not in done.stderr
+        assert json.loads((moved.parent / "said.json").read_text())["job"]["events"] > 0
+
+
+@pytest.mark.slow
 def test_stale_library_is_built_again_and_this_is_said_once(checkout: Path) -> None:
     touch(checkout, "session.c")
     touch(checkout, "hooks/mpiio_library.c")
@@ -78,6 +92,10 @@ def test_stale_library_without_a_compiler_is_told_and_not_preloaded(checkout: Pa
     assert "cannot be built: the C compiler that CC names is not there: absent-cc" in done.stderr
     assert "no tracer library (it was built from other sources)" in done.stderr
     assert "the command runs untraced" in done.stderr
+    assert "complete" not in done.stderr
+    (unseen,) = json.loads((checkout.parent / "said.json").read_text())["unseen"]
+    assert (unseen["program"], unseen["times"]) == ("cp", 1)
+    assert unseen["reason"].startswith("was not traced: no tracer library")
     assert (checkout.parent / "copy").is_file()
 
     environment = run(checkout, "collect", "--socket", "gate", "--print-environment", *SOME_LAYERS, CC="absent-cc")
