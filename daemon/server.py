@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import zmq.asyncio
     from starlette.types import ASGIApp
 
+    from .access.settings import AccessSettings
     from .ingest.ingest import Ingest
     from .keeping import Keeping
     from .publish.http.http_server import HttpServer
@@ -54,7 +55,8 @@ class Server:
     Args:
         settings: what listens where, and the bounds.
         pages: draws graphs for browsers; without it there are no pages.
-        embedded: whoever made it hands on to ``sink``; nothing listens for collectors.
+        embedded: whoever made it hands on to ``sink``; nothing listens for collectors, unless there is an ``entry``.
+        entry: who may connect as a collector of an aggregator that is embedded.
 
     Attributes:
         aggregator: the jobs.
@@ -68,7 +70,14 @@ class Server:
         ingest_endpoint, publish_endpoint, http_url: where it really listens, after ``start``; None where switched off.
     """
 
-    def __init__(self, settings: AggregatorSettings, pages: Pages | None = None, *, embedded: bool = False) -> None:
+    def __init__(
+        self,
+        settings: AggregatorSettings,
+        pages: Pages | None = None,
+        *,
+        embedded: bool = False,
+        entry: AccessSettings | None = None,
+    ) -> None:
         self._clocks = Clocks()
         self.aggregator = Aggregator(settings, self._clocks.clock, self._clocks.steady)
         self.stages = Stages(self.aggregator.counters)
@@ -85,8 +94,8 @@ class Server:
         self._stack = contextlib.AsyncExitStack()
         self.archives = self._archives(settings)
         self.sink: Sink = self.archives or self.aggregator
-        self.access = Access(settings.access, self._user_of, self.aggregator.counters)
-        self._ingest = None if embedded else self._make_ingest(settings)
+        self.access = Access(entry or settings.access, self._user_of, self.aggregator.counters)
+        self._ingest = None if embedded and entry is None else self._make_ingest(settings)
         several = settings.contention.enabled and not embedded  # who embeds it has one job
         self._contention = ContentionWatch(self.aggregator, settings.contention) if several else None
         if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
@@ -302,7 +311,10 @@ class Server:
         from .publish.pubsub import Publisher
 
         publisher = Publisher(
-            zmq.Context(self._context), endpoint, allow_remote=self._settings.allow_remote, access=self.access
+            zmq.Context(self._context),
+            endpoint,
+            allow_remote=self._settings.allow_remote,
+            access=self.access if self.access.settings is self._settings.access else None,
         )
         self._stack.callback(publisher.close)
         self.aggregator.on_prediction(publisher.prediction, "zeromq")

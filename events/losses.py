@@ -21,6 +21,7 @@ LOST_IN_JOURNAL: Final = "streams_lost_in_journal"
 STATE_LOST: Final = "streams_lost_with_state"
 UNHEARD: Final = "processes_unheard"
 UNHEARD_RANKS: Final = "ranks_unheard"
+UNSEEN_NODES: Final = "nodes_unseen"
 MOST_REASONS: Final = 64
 """Of one stream, collector or job; what a peer sends beyond it is not taken."""
 _LONGEST_NAME: Final = 100
@@ -35,6 +36,7 @@ _LOST: Final = (
     "definitions_dropped",
     "processes_",
     "streams_",
+    UNSEEN_NODES,
 )
 
 
@@ -115,8 +117,9 @@ REASONS: Final[dict[str, Reason]] = {
     "processes_failed": Reason("processes that the collector could not follow to their end", ""),
     UNHEARD_RANKS: Reason(
         "ranks never heard of: on nodes without a collector, or not traced",
-        "`iotide run` sees its own node alone; with Slurm `sbatch --comment=iotide` sees all",
+        "with Slurm `iotide run` and `sbatch --comment=iotide` see all nodes of a job",
     ),
+    UNSEEN_NODES: Reason("nodes whose programs were not seen, or not to their end", ""),
     UNHEARD: Reason("processes that could not reach the collector, and are not seen", ""),
 }
 """Every loss of ours; collectors of other versions may name further ones."""

@@ -17,7 +17,7 @@ from ...results.prediction import Prediction
 
 Floats = npt.NDArray[np.float64]
 _MISSING: Final = (
-    *("streams_cut_off", "streams_silent", "ranks_unheard", "processes_unheard", "processes_refused"),
+    *("streams_cut_off", "streams_silent", "ranks_unheard", "nodes_unseen", "processes_unheard", "processes_refused"),
     *("processes_failed", "streams_refused:max_streams", "streams_refused:max_collectors", "streams_refused:max_jobs"),
 )
 """Losses that count who is missing, not which calls."""

@@ -33,6 +33,7 @@ summary.json, predictions.jsonl and signal.json, and an archive of every call wi
 Examples:
   iotide run -- python simulate.py
   iotide run -- mpirun -n 4 lmp -in in.melt
+  iotide run -- srun ./app                        # in a job of Slurm: on all of its nodes
   iotide run --listen 127.0.0.1:9788 -- ./app     # /metrics for Prometheus meanwhile
   iotide run --web -- ./app                       # a live page for the browser meanwhile
   iotide run --quiet --json run.json -- ./app
@@ -45,6 +46,9 @@ cannot do (no tracer, no report) it says, and CMD runs on.
 What is recorded of CMD can be narrowed, to layers, classes of calls or files, and widened by wrapper libraries
 of your own. What the options leave open stands in the environment: IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY,
 IOTIDE_SKIP, IOTIDE_SAMPLE, IOTIDE_RING_RECORDS.
+
+In a job of Slurm with several nodes a collector is started on each of the others, by `srun --overlap`, which sends
+what it sees to this one, encrypted with keys made for the run. What is not seen of other nodes is said.
 
 Statically linked, Go and set-user-ID programs cannot be traced this way: iotide says so and runs them untraced, and
 names at the end those that CMD has started.
@@ -111,6 +115,11 @@ names at the end those that CMD has started.
     help="Room in files in $TMPDIR for further ones; past it calls are dropped and counted.",
 )
 @ends_at_option()
+@click.option(
+    "--this-node",
+    is_flag=True,
+    help="Start no collectors on the other nodes of a Slurm job; what runs there is not seen.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show nothing while CMD runs, and no summary.")
 @tracer_options
 @detection_options
@@ -128,6 +137,7 @@ def command(
     spool_memory: int,
     spool_disk: int,
     ends_at: float | None,
+    this_node: bool,
     quiet: bool,
     tracer: dict[str, Any],
     detection: dict[str, Any],
@@ -152,6 +162,7 @@ def command(
         output=None,
         json_file=json_file,
         quiet=quiet,
+        this_node=this_node,
         interval_s=interval,
         listen=listen or ("127.0.0.1:0" if web else None),
         web=web,

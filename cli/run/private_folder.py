@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from ...collectors.node.file_systems import FileSystems, type_of_folder
 from ...collectors.tracer.preload_environment import LONGEST_SOCKET_PATH
 from ...events import UnavailableError
 
 GATE: Final = "tracer.sock"
+KEYS: Final = ("run.key", "run.key_secret", "nodes.key", "nodes.key_secret", "principals.toml")
+"""Files of a run that collectors of other nodes connect to."""
 _LOCK: Final = "lock"
 _PREFIX: Final = "iotide-"
 _SPARE: Final = 16  # bytes of a socket's path after the folder's
@@ -24,18 +27,23 @@ _MOST_LOOKS: Final = 1000
 
 
 @contextlib.contextmanager
-def private_folder() -> Iterator[Path]:
+def private_folder(*, of_this_node: bool = False) -> Iterator[Path]:
     """Yields a folder with room for sockets in its path; takes away what dead runs have left beside it.
+
+    Args:
+        of_this_node: other nodes may not see it, and are to have one at the same path.
 
     Raises:
         UnavailableError: no folder has a path that is short enough.
     """
-    roots = [None, "/tmp", "/dev/shm"]  # noqa: S108  (mkdtemp makes a private folder in it)
+    roots = [tempfile.gettempdir(), "/tmp", "/dev/shm"]  # noqa: S108  (mkdtemp makes a private folder in it)
     for root in roots:
+        if of_this_node and FileSystems().shared(type_of_folder(root)):
+            continue
         with tempfile.TemporaryDirectory(prefix=_PREFIX, dir=root) as name:
             if len(os.fsencode(name)) + _SPARE <= LONGEST_SOCKET_PATH:
                 folder = Path(name)
-                with _in_use(folder):
+                with in_use(folder):
                     remove_left_over(folder.parent)
                     yield folder
                 return
@@ -62,7 +70,7 @@ def remove_left_over(root: Path) -> None:
 
 
 @contextlib.contextmanager
-def _in_use(folder: Path) -> Iterator[None]:
+def in_use(folder: Path) -> Iterator[None]:
     """Has a folder told to be in use until the block or this process ends; where locks fail nobody removes it."""
     descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
@@ -86,9 +94,10 @@ def _remove_if_dead(path: str, boot: bytes) -> None:
             if not stat.S_ISREG(os.fstat(lock).st_mode) or os.read(lock, len(boot) + 1) != boot:
                 return
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if set(os.listdir(folder)) <= {_LOCK, GATE}:  # noqa: PTH208  (by descriptor)
-                with contextlib.suppress(FileNotFoundError):
-                    os.unlink(GATE, dir_fd=folder)
+            if set(os.listdir(folder)) <= {_LOCK, GATE, *KEYS}:  # noqa: PTH208  (by descriptor)
+                for name in (GATE, *KEYS):
+                    with contextlib.suppress(FileNotFoundError):
+                        os.unlink(name, dir_fd=folder)
                 os.unlink(_LOCK, dir_fd=folder)
                 Path(path).rmdir()
         finally:

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final, ParamSpec, Protocol
 
 from ...collectors.source import Changed, Chunk, Lost, Opened, Source, SourceItem
@@ -118,9 +118,9 @@ class Feed:
         """Has ``run`` return without what has not been read."""
         self._given_up = True
 
-    def lose(self, job: str, reason: str, events: int) -> None:
-        """Takes in that events of a job were lost, which no stream tells of."""
-        lost = Counter({f"{EVENTS}{reason}": events})
+    def lose(self, job: str, losses: Mapping[str, int]) -> None:
+        """Takes in what of a job was lost, which no stream tells of, by the counter's name."""
+        lost = Counter(losses)
         self._source.counters.update(lost)
         self._lose("", job, lost)
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...analyzers.settings import DetectSettings
 from ...collectors.settings import SpoolSettings, TracerSettings
 from ...collectors.tracer.preload_compatibility import PreloadObstacle
 from ...events import BatchJob
+
+if TYPE_CHECKING:
+    from .nodes.entry import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,10 @@ class RunPlan:
     """When the command is killed, Unix time; 0: not known."""
     batch: BatchJob | None = None
     """What the batch system says of the job that the command is part of."""
+    this_node: bool = False
+    """Start no collectors on other nodes."""
+    entry: Entry | None = None
+    """Where collectors of other nodes connect; None: there are none."""
     web: bool = False
     """Say where the live page of the job is."""
     archive: bool = True

@@ -27,7 +27,7 @@ from ...daemon.jobs.session import JobSession
 from ...daemon.server import Server
 from ...daemon.settings import AggregatorSettings
 from ...events.files import write_text
-from ...events.losses import loss_lines
+from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
 from ...results.jobs.job import SignalSeries
 from ...results.jobs.run import RunSummary, UnseenProgram
 from .aside import running_aside
@@ -41,6 +41,7 @@ from .unread_calls import keep_or_remove, remove_when_archived
 if TYPE_CHECKING:
     from ...clients.live_pages import LivePages
     from ...results.advice import Advice
+    from .nodes.collectors import NodeCollectors
 
 _TOLD_AFTER_S: Final = 1.0
 _TOLD_EVERY_S: Final = 5.0
@@ -60,7 +61,8 @@ def session_of(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
     """
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
-        server = Server(_aggregator_settings(plan), _pages(plan), embedded=True)
+        entry = None if plan.entry is None else plan.entry.access
+        server = Server(_aggregator_settings(plan), _pages(plan), embedded=True, entry=entry)
         loop.run_until_complete(server.start())
         _tell_ports(plan, server)
         session = Session(plan, source, server, loop)
@@ -90,8 +92,15 @@ class Session:
         self._feed = Feed(
             source, server.sink, server.stats, socket.gethostname(), holding_back, plan.ends_at_s, plan.batch
         )
+        self.nodes: NodeCollectors | None = None
+        """Collectors of other nodes, which ``finish`` ends."""
         self._view: LiveView | None = None
         self._tasks: list[asyncio.Task[None]] = []
+
+    @property
+    def endpoint(self) -> str:
+        """Where collectors of other nodes connect; "" where none may."""
+        return self._server.ingest_endpoint
 
     @contextlib.contextmanager
     def observing(self, giving_way: GivingWay) -> Iterator[None]:
@@ -111,6 +120,8 @@ class Session:
         try:
             showing, feeding, *_ = self._tasks
             self._loop.run_until_complete(_stop(showing))
+            if self.nodes is not None:
+                self._loop.run_until_complete(_end(self.nodes, self._feed, self._plan.job))
             self._loop.run_until_complete(_catch_up(self._plan, self._source, self._feed, feeding))
             if self._view is not None:
                 self._view.close()
@@ -129,12 +140,18 @@ class Session:
         session = _last_word(self._plan, self._server, lasted[0])
         archive = self._server.archives.finish(self._plan.job) if self._server.archives is not None else None
         keep_or_remove(self._source, self._server.archives, archive, _say)
-        unseen = list(self._source.unseen)
+        unseen = [*self._source.unseen, *([] if self.nodes is None else self.nodes.unseen)]
         _finish(self._plan, session, lasted, returncode, archive, unseen)
         _tell_unseen(unseen)
         if self._source.counters["processes_refused"]:
             for problem in dict.fromkeys(each.problem for each in self._source.problems.first[:_UNSEEN_SHOWN]):
                 _say(f"refused: {problem}")
+
+
+async def _end(nodes: NodeCollectors, feed: Feed, job: str) -> None:
+    """Takes in what the collectors of other nodes have left, and how many were not seen to the end."""
+    if missing := await asyncio.to_thread(nodes.end):
+        feed.lose(job, {UNSEEN_NODES: missing})
 
 
 async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:
@@ -154,7 +171,7 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
     if (error := feeding.exception()) is not None:
         _say(f"reading stopped: {error!r}")
     if left := source.waiting_calls:
-        feed.lose(plan.job, "left_unread", left)
+        feed.lose(plan.job, {f"{EVENTS}left_unread": left})
 
 
 def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
@@ -308,6 +325,7 @@ def _aggregator_settings(plan: RunPlan) -> AggregatorSettings:
     return made(
         http=plan.listen,
         publish=plan.publish,
+        ingest=AggregatorSettings.model_fields["ingest"].default if plan.entry is None else plan.entry.endpoint,
         prediction_interval_s=plan.interval_s,
         # The job ends when the command ends, however long it is silent and however its processes follow one another.
         linger_s=float("inf"),

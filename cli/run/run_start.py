@@ -6,7 +6,6 @@ import contextlib
 import math
 import os
 import shlex
-import socket
 import subprocess
 import threading
 import time
@@ -24,7 +23,7 @@ from ...collectors.sources.preload.relay import RelayedSource
 from ...collectors.tracer.preload_compatibility import PreloadObstacle, obstacle_to_tracing
 from ...collectors.tracer.preload_environment import mend_libraries, traced_environment
 from ...daemon.jobs.job_ids import clean_job
-from ...events import InputError, UnavailableError
+from ...events import ConfigError, InputError, UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of
 from ...events.descriptors import raise_limit
 from ..common.lean_imports import lean_imports
@@ -32,10 +31,13 @@ from ..common.naming import safe_name
 from .giving_way import GivingWay
 from .holding_back import HoldingBack
 from .launch import SignalPassing, start
+from .nodes.launchers import Launcher, address_towards, launcher_of, own_node
 from .private_folder import GATE, private_folder
 from .run_plan import RunPlan
 
 if TYPE_CHECKING:
+    from .nodes.collectors import NodeCollectors
+    from .nodes.entry import Entry
     from .run_session import Session
 
 _LOOK_S: Final = 0.005
@@ -57,10 +59,11 @@ def run_traced(plan: RunPlan) -> int:
     """
     plan.detect.check_running()
     plan = replace(plan, job=clean_job(plan.job))
+    launcher = None if plan.this_node else launcher_of(os.environ, _say)
     with contextlib.ExitStack() as stack:
         source: RelayedSource | None = None
         try:
-            folder = stack.enter_context(private_folder())
+            folder = stack.enter_context(private_folder(of_this_node=launcher is not None))
             source = stack.enter_context(contextlib.closing(_collector(plan, folder)))
         except (InputError, OSError) as error:  # no descriptor, process, memory or room for us
             _say(f"the command runs unobserved: {error}")
@@ -70,8 +73,14 @@ def run_traced(plan: RunPlan) -> int:
         plan, environment = _prepared(plan, folder / GATE)
         giving_way = GivingWay()
         session = None
-        if plan.listen or plan.publish:  # which may be refused, and then the command is not to have run
+        if launcher is not None:
+            plan = _with_entry(plan, launcher, folder)
+        # What may be refused, when the command is not to have run, and what other nodes are to be told.
+        if plan.listen or plan.publish or plan.entry is not None:
             session = stack.enter_context(_analysis()(plan, source))
+            if launcher is not None and plan.entry is not None:
+                session.nodes = _on_nodes(launcher, plan, plan.entry, session.endpoint, folder / GATE)
+                stack.callback(session.nodes.close)
         with SignalPassing() as passing:
             started = time.time()
             child = start(plan.command, environment)
@@ -93,6 +102,37 @@ def run_traced(plan: RunPlan) -> int:
         if session is not None:
             session.finish((started, waiting.ended), child.returncode)
         return child.returncode
+
+
+def _with_entry(plan: RunPlan, launcher: Launcher, folder: Path) -> RunPlan:
+    """Returns the plan with a place where collectors of other nodes connect, if there can be one."""
+    from .nodes.entry import make_entry
+
+    try:
+        return replace(plan, entry=make_entry(folder, address_towards(launcher.address)))
+    except (ConfigError, UnavailableError, OSError) as error:
+        _say(f"programs on other nodes are not seen: {error}")
+        return plan
+
+
+def _on_nodes(launcher: Launcher, plan: RunPlan, entry: Entry, endpoint: str, gate: Path) -> NodeCollectors:
+    """Returns collectors on other nodes that are ready for programs, as far as they are in time."""
+    from .nodes.collectors import NodeCollectors
+    from .nodes.messages import Orders
+
+    orders = Orders(
+        endpoint=endpoint,
+        public=entry.public,
+        secret=entry.secret,
+        server=entry.server,
+        socket=str(gate),
+        job=plan.job,
+        ends_at_s=plan.ends_at_s,
+        batch=plan.batch,
+    )
+    collectors = NodeCollectors(launcher, orders, _say)
+    collectors.wait_until_listening()
+    return collectors
 
 
 def _unobserved(plan: RunPlan) -> int:
@@ -122,7 +162,7 @@ class _Waiting(threading.Thread):
 
 def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
     """Starts to collect; before there are threads, as that forks."""
-    origin = Origin(job=plan.job, host=socket.gethostname(), user=os.environ.get("USER", ""))
+    origin = Origin(job=plan.job, host=own_node(os.environ), user=os.environ.get("USER", ""))
     stem = None
     if plan.output is not None and plan.archive:
         name = f"{safe_name(plan.job)[:_MOST_NAME]}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"

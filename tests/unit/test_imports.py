@@ -81,7 +81,7 @@ def test_analyzers_are_pure() -> None:
 
 def test_commands_on_finished_traces_do_without_the_daemon() -> None:
     """Its commands that run one, or say who may connect to it, are the others."""
-    running = {"keys.py", "run_feed.py", "run_session.py", "run_start.py", "serve.py", "serving.py"}
+    running = {"entry.py", "keys.py", "run_feed.py", "run_session.py", "run_start.py", "serve.py", "serving.py"}
     for path in files_of("cli"):
         uses = {name for name in imported_modules(path) if name.startswith("iotide.daemon")}
         assert not uses or path.name in running, f"{path} imports {uses}"

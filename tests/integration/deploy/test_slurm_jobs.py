@@ -17,7 +17,6 @@ import pytest
 from iotide.cli.cluster_demo.scripts import install_scripts
 from iotide.cli.cluster_demo.small_slurm import Slurm
 from iotide.results.jobs.job import JobDetail
-from iotide.results.jobs.run import RunSummary
 from support.mpi import build
 from support.programs import need
 from support.served import Served, served
@@ -200,22 +199,3 @@ def test_flag_of_sbatch_is_as_good_as_the_comment(cluster: Cluster, tmp_path: Pa
     job = cluster.submit("srun cat /dev/null >out", "-N2", "--iotide", folder=tmp_path)
     assert cluster.ended(job).hosts == ["node1", "node2"]
     assert cluster.log() == ""
-
-
-def test_run_of_one_node_says_how_many_ranks_it_does_not_see(cluster: Cluster, tmp_path: Path) -> None:
-    script = f"""
-    export TMPDIR={cluster.slurm.node_folder}
-    exec {sys.executable} -m iotide run -o report -- srun sh -c 'cat /dev/null >out.$SLURM_PROCID'
-    """
-    job = cluster.submit(script, "-N2", "-J", "one eyed", folder=tmp_path)
-    wait_for(lambda: cluster.over(job), what="its end")
-    said = (tmp_path / f"{job}.out").read_text()
-    assert "lost: 1 ranks never heard of" in said
-    summary = RunSummary.model_validate_json((tmp_path / "report/summary.json").read_text())
-    assert summary.job.losses["ranks_unheard"] == 1
-    assert not summary.job.complete
-    assert summary.job.batch is not None
-    assert (summary.job.batch.name, summary.job.batch.node_count) == ("one eyed", 2)
-    assert summary.prediction is not None
-    assert summary.prediction.ranks_unseen == 1
-    assert "1 ranks never heard of" in (tmp_path / "report/report.html").read_text()

@@ -1,0 +1,1 @@
+"""Collectors on the other nodes that a command of ``iotide run`` uses."""

@@ -1,0 +1,190 @@
+"""The collectors that a run has started on other nodes: what they say, and how they are ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable
+from typing import IO, Final
+
+import msgspec
+
+from ....results.jobs.run import UnseenProgram
+from .launchers import Launcher
+from .messages import LONGEST_LINE, News, Orders, as_line
+
+_STARTED_WITHIN_S: Final = 30.0
+"""How long the command waits for them: a step of Slurm takes a second, on a busy controller ten."""
+_ENDED_WITHIN_S: Final = 60.0
+"""How long they may take to have everything acknowledged: three times their own patience, and some."""
+_KILLED_S: Final = 5.0
+_LOOK_S: Final = 1.0
+_MOST_SAID: Final = 20
+"""Lines of the launcher's that are passed on."""
+
+
+class NodeCollectors:
+    """Starts a collector on each node of a launcher, and ends them.
+
+    Args:
+        launcher: reaches the nodes.
+        orders: what they are told.
+        say: tells the user.
+    """
+
+    def __init__(self, launcher: Launcher, orders: Orders, say: Callable[[str], None]) -> None:
+        self._nodes = launcher.nodes
+        self._say = say
+        self._news: dict[str, list[News]] = {}
+        self._changed = threading.Condition()
+        self._said = 0
+        self._is_waited_for = True
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._readers: list[threading.Thread] = []
+        for command in launcher.commands:
+            try:
+                self._start(command, launcher, as_line(orders))
+            except OSError as error:
+                say(f"{command[0]}: {error.strerror}")
+
+    def wait_until_listening(self, within_s: float = _STARTED_WITHIN_S) -> None:
+        """Waits until all nodes are ready for programs, or have said why not; says which are not."""
+        until_s = time.monotonic() + within_s
+        with self._changed:
+            while self._silent and not self._over and (left_s := until_s - time.monotonic()) > 0:
+                self._changed.wait(min(left_s, _LOOK_S))
+            self._is_waited_for = False
+            ready, silent = self._in("listening", "shared"), self._silent
+        if ready:
+            self._say(f"collectors listen on {_listed(ready)}, too")
+        if silent:
+            self._say(f"no collector yet on {_listed(silent)}: programs that start there before it is are not seen")
+
+    def end(self, within_s: float = _ENDED_WITHIN_S) -> int:
+        """Has all of them send what they have; says what is missing.
+
+        Returns:
+            How many nodes were not seen, or not to the end.
+        """
+        for process in self._processes:
+            _close(process.stdin)
+        until_s = time.monotonic() + within_s
+        for process in self._processes:
+            try:
+                process.wait(max(until_s - time.monotonic(), 0.0))
+            except subprocess.TimeoutExpired:
+                self._kill(process)
+        for reader in self._readers:
+            reader.join(_KILLED_S)
+        with self._changed:
+            problems = {node: self._problem_of(self._news.get(node, [])) for node in self._nodes}
+        for node, problem in problems.items():
+            if problem:
+                self._say(f"not seen, or not to the end: {node}, {problem}")
+        return sum(map(bool, problems.values()))
+
+    def close(self) -> None:
+        """Ends those that have not ended, whatever they have."""
+        for process in self._processes:
+            _close(process.stdin)
+        for process in self._processes:
+            try:
+                process.wait(_KILLED_S)
+            except subprocess.TimeoutExpired:
+                self._kill(process)
+
+    @property
+    def unseen(self) -> list[UnseenProgram]:
+        """Programs that were started on these nodes and are not traced; after ``end``."""
+        rows = [row for news in self._news.values() for each in news for row in each.unseen]
+        return [UnseenProgram(program=row.program, reason=row.reason, times=row.times) for row in rows]
+
+    def _start(self, command: Iterable[str], launcher: Launcher, orders: bytes) -> None:
+        process = subprocess.Popen(
+            list(command),
+            env=dict(launcher.environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # the keyboard's signals are the command's
+        )
+        self._processes.append(process)
+        if process.stdin is not None:
+            with contextlib.suppress(OSError):  # it is gone, which its end tells
+                process.stdin.write(orders)
+                process.stdin.flush()
+        for stream, take in ((process.stdout, self._take), (process.stderr, self._pass_on)):
+            reader = threading.Thread(target=self._read, args=(stream, take), name="nodes", daemon=True)
+            reader.start()
+            self._readers.append(reader)
+
+    def _read(self, stream: IO[bytes], take: Callable[[bytes], None]) -> None:
+        with stream:
+            while line := stream.readline(LONGEST_LINE):
+                take(line)
+        with self._changed:
+            self._changed.notify_all()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            news = msgspec.json.decode(line, type=News)
+        except (msgspec.MsgspecError, UnicodeDecodeError):
+            self._pass_on(line)
+            return
+        with self._changed:
+            self._news.setdefault(news.node, []).append(news)
+            self._changed.notify_all()
+        if news.state == "failed":
+            self._say(f"no collector on {news.node}: {news.reason}")
+        elif news.state == "listening" and not self._is_waited_for:
+            self._say(f"the collector of {news.node} has come: programs that were started there before are not seen")
+
+    def _pass_on(self, line: bytes) -> None:
+        self._said += 1
+        if self._said <= _MOST_SAID and (text := line.decode(errors="replace").strip()):
+            self._say(f"nodes: {text}")
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(process.pid, number)  # a session of its own
+                process.wait(_KILLED_S)
+                return
+
+    @property
+    def _over(self) -> bool:
+        return all(process.poll() is not None for process in self._processes)
+
+    @property
+    def _silent(self) -> list[str]:
+        return [node for node in self._nodes if node not in self._news]
+
+    def _in(self, *states: str) -> list[str]:
+        return [node for node in self._nodes if any(each.state in states for each in self._news.get(node, []))]
+
+    def _problem_of(self, news: list[News]) -> str:
+        states = {each.state: each for each in news}
+        if "shared" in states:
+            return ""
+        if ended := states.get("ended"):
+            return ended.reason
+        if failed := states.get("failed"):
+            return failed.reason
+        if not states:
+            return "where no collector was started"
+        return "whose collector was gone" if "heard" in states else "whose collector never reached this node"
+
+
+def _listed(nodes: list[str], most: int = 8) -> str:
+    more = f" and {len(nodes) - most:,} more" if len(nodes) > most else ""
+    return ", ".join(nodes[:most]) + more
+
+
+def _close(stream: IO[bytes] | None) -> None:
+    if stream is not None:
+        with contextlib.suppress(OSError):
+            stream.close()

@@ -1,0 +1,146 @@
+"""A collector on a node that a run uses besides its own: a program of its own, started by the run's launcher."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from ....collectors.node.file_metadata import NodeFileMetadata
+from ....collectors.settings import CollectorSettings
+from ....collectors.source import Origin
+from ....collectors.sources.preload.source import PreloadSource
+from ....collectors.transport.agent import Agent
+from ....events import IotideError
+from ....events.curve import ClientKeys, KeyPair
+from ....events.descriptors import raise_limit
+from ...common.logs import log_to_standard_error
+from ..private_folder import in_use, remove_left_over
+from .launchers import own_node
+from .messages import LONGEST_LINE, News, Orders, Unseen, as_line
+
+_DRAIN_S: Final = 10.0
+_LOOK_S: Final = 0.05
+_MOST_UNSEEN: Final = 100
+_LEFT_ALONE: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Who ends the command with them ends the run, which ends us: until then its programs may go on."""
+
+
+def main() -> int:
+    """Collects until standard input ends; returns the exit status."""
+    for number in _LEFT_ALONE:
+        signal.signal(number, signal.SIG_IGN)
+    log_to_standard_error(logging.WARNING)
+    node = own_node(os.environ)
+    try:
+        orders = msgspec.json.decode(_first_line(0), type=Orders)
+        if _answers(Path(orders.socket)):  # nodes of one machine, or of one with us
+            _say(News(node=node, state="shared"))
+            return 0
+        raise_limit()
+        with _folder_for(Path(orders.socket)):
+            return asyncio.run(_collect(orders, node))
+    except FileExistsError as error:
+        reason = f"{error.filename} is of several nodes, on which no socket can be: set TMPDIR to a folder of the node"
+    except (OSError, IotideError, msgspec.MsgspecError) as error:
+        reason = str(error)
+    _say(News(node=node, state="failed", reason=reason))
+    return 1
+
+
+def _first_line(descriptor: int) -> bytes:
+    """Reads no further than the line goes: what follows it is its end."""
+    line = b""
+    while not line.endswith(b"\n") and len(line) < LONGEST_LINE and (byte := os.read(descriptor, 1)):
+        line += byte
+    return line
+
+
+def _answers(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
+        try:
+            asking.connect(str(path))
+        except OSError:
+            return False
+    return True
+
+
+@contextlib.contextmanager
+def _folder_for(path: Path) -> Iterator[None]:
+    """Makes the private folder of a socket, and takes it away, as well as those of collectors that were killed."""
+    path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    remove_left_over(path.parent.parent)
+    path.parent.mkdir(mode=0o700)
+    try:
+        with in_use(path.parent):
+            yield
+    finally:
+        for entry in [*path.parent.iterdir(), path.parent]:
+            with contextlib.suppress(OSError):
+                entry.rmdir() if entry == path.parent else entry.unlink()
+
+
+async def _collect(orders: Orders, node: str) -> int:
+    keys = ClientKeys(KeyPair(orders.public.encode(), orders.secret.encode()), orders.server.encode())
+    settings = CollectorSettings(
+        endpoint=orders.endpoint,
+        host=node,
+        ends_at_s=orders.ends_at_s,
+        ends_job=orders.job,
+        batch=orders.batch,
+    )
+    origin = Origin(job=orders.job, host=node, user=os.environ.get("USER", ""))
+    source = PreloadSource(Path(orders.socket), origin, files=NodeFileMetadata(), patience_s=settings.linger_s)
+    agent = Agent([source], settings, keys=keys)
+    try:
+        _say(News(node=node, state="listening"))
+        running = asyncio.create_task(agent.run())
+        hearing = asyncio.create_task(_until_heard(agent, node))
+        at_the_end(0, running.cancel)
+        await asyncio.wait([running])
+        hearing.cancel()
+        complete = await agent.drain(_DRAIN_S)
+        rows = itertools.islice(source.unseen, _MOST_UNSEEN)
+        unseen = [Unseen(row.program, row.reason, row.times) for row in rows]
+        reason = "" if complete else f"{agent.unacknowledged:,} calls were not acknowledged"
+        _say(News(node=node, state="ended", reason=reason, unseen=unseen))
+        return 0 if complete else 1
+    finally:
+        agent.close()
+
+
+async def _until_heard(agent: Agent, node: str) -> None:
+    while agent.silence_s is None:  # noqa: ASYNC110  (the agent polls likewise)
+        await asyncio.sleep(_LOOK_S)
+    _say(News(node=node, state="heard"))
+
+
+def at_the_end(descriptor: int, end: Callable[[], object]) -> None:
+    """Has the loop that runs call something when a descriptor has no more to read."""
+    loop = asyncio.get_running_loop()
+
+    def look() -> None:
+        if not os.read(descriptor, 4096):
+            loop.remove_reader(descriptor)
+            end()
+
+    loop.add_reader(descriptor, look)
+
+
+def _say(news: News) -> None:
+    with contextlib.suppress(OSError):  # the run is gone, which the end of our input tells as well
+        os.write(1, as_line(news))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
