@@ -80,6 +80,7 @@ class IngestStats(Struct):
     """Times that the sink broke over news other than a batch."""
     rejected: Counter[str] = field(default_factory=Counter)
     streams: int = 0
+    streams_silent: int = 0
     collectors: int = 0
 
 
@@ -189,6 +190,7 @@ class IngestCore:
             while len(self._cut_off) > self._settings.remembered_streams:
                 self._owner_of.pop(self._cut_off.popitem(last=False)[0], None)
             self._remove(name, {**self._streams[name].losses, "streams_cut_off": 1})
+        self.stats.streams_silent = self._owners.streams_without(self._heard)
 
     def _hello(self, identity: bytes, hello: Hello) -> list[Reply]:
         name = hello.stream

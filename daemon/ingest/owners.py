@@ -50,6 +50,10 @@ class Owners:
         known = self._known.get(name)
         return sorted(known.streams) if known is not None else []
 
+    def streams_without(self, heard: Container[str]) -> int:
+        """Returns how many streams are open of collectors that are not heard of."""
+        return sum(len(known.streams) for name, known in self._known.items() if name not in heard)
+
     def remove(self, owner: Collector, stream: str) -> None:
         """Forgets a stream, and its collector with the last one."""
         owner.streams.discard(stream)

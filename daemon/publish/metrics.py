@@ -109,8 +109,9 @@ FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_ingest_rejected_total": Family(CounterMetricFamily, "Messages rejected, by code.", ("code",)),
     "iotide_ingest_streams": Family(GaugeMetricFamily, "Streams open."),
+    "iotide_ingest_streams_silent": Family(GaugeMetricFamily, "Streams open whose collector is not heard of."),
     "iotide_collectors": Family(GaugeMetricFamily, "Collectors heard of lately."),
-    "iotide_collectors_lost_total": Family(CounterMetricFamily, "Collectors that fell silent."),
+    "iotide_collectors_lost_total": Family(CounterMetricFamily, "Collectors that fell silent, or have ended."),
     "iotide_paced_calls_total": Family(CounterMetricFamily, "Calls that waited for their turn."),
     "iotide_paced_wait_seconds_total": Family(CounterMetricFamily, "How long they waited together."),
     "iotide_paced_phases_overdue_total": Family(CounterMetricFamily, "Phases that had waited as long as one may."),
@@ -318,6 +319,7 @@ class AggregatorCollector(Collector):
         for code, count in sorted(stats.rejected.items()):
             add("iotide_ingest_rejected_total", count, code)
         add("iotide_ingest_streams", stats.streams)
+        add("iotide_ingest_streams_silent", stats.streams_silent)
         add("iotide_collectors", stats.collectors)
         add("iotide_collectors_lost_total", self._aggregator.counters["collectors_lost"])
         for name in ("http_refused", "http_timeouts", "listener_pauses"):

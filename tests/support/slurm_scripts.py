@@ -11,7 +11,7 @@ SCRIPTS = Path(__file__).parents[2] / "deploy" / "slurm"
 def install_flag(folder: Path) -> list[str]:
     """Builds and installs the plugin that gives sbatch `--iotide`; returns the lines for slurm.conf.
 
-    There are none where Slurm's headers are absent, which no package of programs brings.
+    There are none where Slurm's headers are absent.
     """
     plugin, source = folder / "spank_iotide.so", SCRIPTS / "spank_iotide.c"
     flags = ["-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC"]

@@ -97,6 +97,9 @@ def test_alert_rules_alert_when_they_are_to() -> None:
     tests = ROOT / "deploy/prometheus/rules_test.yml"
     done = subprocess.run([need("promtool"), "test", "rules", tests], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+    rules, tried = (tests.with_name("rules.yml").read_text(), tests.read_text())
+    assert set(re.findall(r"- alert: (\w+)", rules)) == set(re.findall(r"alertname: (\w+)\n\s+exp_alerts", tried))
+    assert set(re.findall(r"- record: (\S+)", rules)) == set(re.findall(r"- expr: (\S+)", tried))
 
 
 def test_each_alert_has_its_runbook() -> None:

@@ -219,10 +219,20 @@ def test_collector_that_is_heard_again_in_time_is_silent_no_more() -> None:
     peer = Peer(lost_after_s=5, forget_after_s=60)
     beat = encode(Heartbeat(collector="c"))
     peer.say(beat, hello("a"))
+    peer.core.tick(4.0)
+    assert (peer.sink.silent_streams, peer.core.stats.streams_silent) == (set(), 0)
     peer.core.tick(10.0)
-    assert peer.sink.silent_streams == {"a"}
+    assert (peer.sink.silent_streams, peer.core.stats.streams_silent) == ({"a"}, 1)
     peer.say(beat, now_s=11.0)
-    assert peer.sink.silent_streams == set()
+    peer.core.tick(11.5)
+    assert (peer.sink.silent_streams, peer.core.stats.streams_silent) == (set(), 0)
+
+
+def test_collector_that_has_ended_its_streams_leaves_none_silent() -> None:
+    peer = Peer(lost_after_s=5, forget_after_s=60)
+    peer.say(encode(Heartbeat(collector="c")), hello("a"), bye(0, "a"))
+    peer.core.tick(10.0)
+    assert peer.core.stats.streams_silent == 0
 
 
 @pytest.mark.parametrize(
