@@ -16,6 +16,7 @@ from ..common.state import Ints
 from ..file_groups import DATA
 from ..layers.state.registries import class_name
 from .cells import Rows
+from .extents import Extents, Shown
 from .keys import Keys, split
 from .settings import AdviceSettings
 from .threads import Thread, label_of, lanes_of
@@ -33,6 +34,8 @@ class Picture:
     Attributes:
         cells: sums of calls, ns and bytes by thread, file and kind.
         places: what the order of the first calls was, by thread, file and kind.
+        extents: which bytes the first calls of each stream moved.
+        shown: when streams flushed and closed files.
     """
 
     job: str
@@ -42,6 +45,8 @@ class Picture:
     files: Sequence[FileInfo]
     cells: Rows
     places: Rows
+    extents: Extents
+    shown: Shown
     losses: dict[str, int]
 
     @cached_property
@@ -60,12 +65,18 @@ class Picture:
         return int(self.cells.most.max()) if len(self.cells.key) else 0
 
     @cached_property
-    def lanes(self) -> tuple[Ints, int]:
-        """The lane of each thread, and how many there are."""
+    def lives(self) -> tuple[Ints, Ints]:
+        """When each thread was first and last seen, ns; those never seen begin after they end."""
         first = np.full(len(self.threads), 2**62, np.int64)
         last = np.full(len(self.threads), -(2**62), np.int64)
         np.minimum.at(first, self.keys.thread, self.cells.least)
         np.maximum.at(last, self.keys.thread, self.cells.most)
+        return first, last
+
+    @cached_property
+    def lanes(self) -> tuple[Ints, int]:
+        """The lane of each thread, and how many there are."""
+        first, last = self.lives
         seen = np.flatnonzero(last > -(2**62))
         lane = np.zeros(len(self.threads), np.int64)
         lane[seen], count = lanes_of(first[seen], last[seen])

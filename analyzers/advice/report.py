@@ -13,6 +13,7 @@ from ...results.prediction import Prediction
 from ..file_groups import CHANNEL, SYSTEM
 from .claims import findings_of
 from .picture import Calls, Flags, Picture
+from .rules_conflicts import conflicts
 from .rules_metadata import fsync, of_files
 from .rules_order import Places, again, misaligned, random, read_back
 from .rules_processes import checkpoints, imbalance, mounts
@@ -79,13 +80,14 @@ def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_
         *fsync(calls),
         *of_files(calls),
         *misaligned(calls, places),
-        *small(calls, chunked),
+        *small(calls, chunked, places),
     ]
     found = [
         *findings_of(calls, claims, run_s, floor_s),
         *imbalance(calls, run_s, floor_s),
         *mounts(calls, run_s, floor_s),
         *checkpoints(calls, periodicity, run_s, floor_s),
+        *conflicts(calls, run_s),
     ]
     return sorted(found, key=lambda finding: -finding.gain_s)[:_MOST_FINDINGS]
 

@@ -7,13 +7,14 @@ from typing import Final
 
 import numpy as np
 
-from ...events import Kind
+from ...events import Kind, Layer
 from .claims import Claim, Group, Words
 from .picture import LIBRARIES, Calls, Flags, Floats
 from .words import count_text, size_text, time_text
 
 _SYNCS: Final = 4
 _OPENS: Final = 8
+_PER_OPEN: Final = 4
 _FILES: Final = 100
 _SMALL_FILE: Final = 2**20
 _LOOKS: Final = 200
@@ -25,14 +26,20 @@ _DATABASES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
 
 def fsync(calls: Calls) -> Iterator[Claim]:
     """Data is flushed again and again."""
+    picture = calls.picture
     synced = calls.kind == int(Kind.SYNC)
-    synced &= ~np.isin(calls.layer, LIBRARIES)
+    synced &= ~np.isin(calls.layer, LIBRARIES) & (calls.layer != int(Layer.STDIO))  # fflush waits for no storage
     count = calls.by_file(calls.calls, synced)
-    rows = np.flatnonzero(synced & (count[calls.file] >= _SYNCS))
+    often = count >= _SYNCS
+    log = np.array([info.path.endswith(_LOG_ENDINGS) for info in picture.files])
+    beside = log[calls.file] & ~calls.reads & ~calls.writes  # a database opens and removes its log for each transaction
+    rows = np.flatnonzero((synced | beside) & often[calls.file])
     if not len(rows):
         return
     share = 1.0 - 1.0 / count[calls.file[rows]]
-    place = calls.picture.folder_of[calls.file[rows]]
+    numbers = {folder: at for at, folder in enumerate(picture.folders)}
+    own = np.array([numbers.get(info.path, -1) for info in picture.files])[calls.file[rows]]
+    place = np.where(own >= 0, own, picture.folder_of[calls.file[rows]])  # a folder is flushed with its files
     yield Claim("fsync", rows, calls.ns[rows] * share, place, _fsync_words)
 
 
@@ -40,9 +47,11 @@ def _fsync_words(group: Group) -> Words:
     calls, rows = group.calls, group.rows
     files = np.unique(calls.file[rows])
     written = int(calls.bytes[calls.writes & np.isin(calls.file, files)].sum())
-    each = int(calls.ns[rows].sum()) / max(group.calls_made, 1) / 1e9
+    synced = rows[calls.kind[rows] == int(Kind.SYNC)]
+    times = int(calls.calls[synced].sum())
+    each = int(calls.ns[synced].sum()) / max(times, 1) / 1e9
     paths = [group.picture.path(int(file)) for file in files.tolist()]
-    after = f", one for each {size_text(written / group.calls_made)} written" if written else ""
+    after = f", one for each {size_text(written / max(times, 1))} written" if written else ""
     if any(path.endswith((*_LOG_ENDINGS, *_DATABASES)) for path in paths):
         change = (
             "Put many changes into one transaction (BEGIN ... COMMIT, executemany inside one commit); "
@@ -53,7 +62,7 @@ def _fsync_words(group: Group) -> Words:
             "Flush once for many records, at the end of a checkpoint; leave it to the system where nothing is shared."
         )
     return Words(
-        title=f"{group.calls_made:,} {'flush' if group.calls_made == 1 else 'flushes'} of {group.where}{after}",
+        title=f"{times:,} {'flush' if times == 1 else 'flushes'} of {group.where}{after}",
         why=f"A flush (fsync, fdatasync) waits until the storage has the data: {time_text(each)} each.",
         change=change,
     )
@@ -77,8 +86,13 @@ def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> It
     classes = picture.class_of
     times = np.bincount(classes, opens)
     once = np.bincount(classes, openers)
-    often = (times >= _OPENS * np.maximum(once, 1)) & (once > 0)
-    rows = np.flatnonzero(beside & often[classes[calls.file]] & (calls.file > 0) & (opens[calls.file] > 0))
+    moves = calls.reads | calls.writes
+    moved = np.bincount(classes, calls.by_file(calls.bytes, moves))
+    asked = np.bincount(classes, calls.by_file(calls.calls, moves))
+    often = (times >= _OPENS * np.maximum(once, 1)) & (once > 0) & (moved < _SMALL_FILE * times)
+    short = often & (asked <= _PER_OPEN * times)  # and what is read or written each time could be with the rest, too
+    beside = (beside & often[classes[calls.file]]) | (moves & short[classes[calls.file]])
+    rows = np.flatnonzero(beside & (calls.file > 0) & (opens[calls.file] > 0))
     if not len(rows):
         return
     of = classes[calls.file[rows]]
@@ -96,7 +110,8 @@ def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> It
             "the lines.",
         )
 
-    yield Claim("reopened", rows, calls.ns[rows] * share, of, words)
+    gain = np.where(moves[rows], np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0), calls.ns[rows]) * share
+    yield Claim("reopened", rows, gain * 1.01, of, words)
 
 
 def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
@@ -111,7 +126,8 @@ def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
     if not len(rows):
         return
     of = folders[calls.file[rows]]
-    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0) * _FEW
+    moves = calls.reads[rows] | calls.writes[rows]
+    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0) * np.where(moves, 1.01, _FEW)
 
     def words(group: Group) -> Words:
         folder = int(folders[calls.file[group.rows][0]])
@@ -123,7 +139,7 @@ def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
             change="Put many records into one file: HDF5, NetCDF, SQLite, tar or zip; or onto a local file system.",
         )
 
-    yield Claim("many_files", rows, gain * 1.0001, of, words)
+    yield Claim("many_files", rows, gain, of, words)
 
 
 def _looks(calls: Calls) -> Iterator[Claim]:

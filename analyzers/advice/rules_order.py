@@ -20,6 +20,8 @@ _WAITED_NS: Final = 15_000
 """A request that takes less was in memory: its order costs nothing."""
 _COLD_RATE: Final = 5e8
 """What reading in order reaches where nothing is in memory, bytes a second."""
+_DENSE: Final = 8.0
+"""Bytes that are read in order for each that is wanted, at most: beyond, gaps are skipped."""
 _AGAIN: Final = 0.5
 _STRIPE_GAIN: Final = 0.3
 
@@ -68,7 +70,8 @@ def random(calls: Calls, places: Places) -> Iterator[Claim]:
     if not len(rows):
         return
     share = places.jump_ns[rows] / np.maximum(places.ns[rows], 1)
-    gain = np.maximum(calls.ns[rows] * share - calls.bytes[rows] / _COLD_RATE * 1e9, 0.0)
+    passed = np.clip(places.extent[rows], calls.bytes[rows], _DENSE * calls.bytes[rows])
+    gain = np.maximum(calls.ns[rows] * share - passed / _COLD_RATE * 1e9, 0.0)
 
     def words(group: Group) -> Words:
         some = group.rows

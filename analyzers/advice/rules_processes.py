@@ -10,15 +10,21 @@ import numpy as np
 from ...events import Kind
 from ...results.advice import AdviceFinding
 from ...results.prediction import PERIODIC_FROM, Prediction
+from ..common.state import Ints
 from .claims import Words, group_of, made
-from .picture import Calls
+from .picture import Calls, Floats
 from .words import size_text, time_text
 
 _UNEVEN: Final = 1.5
+_SLOWER: Final = 2.5
+"""Times the mean, from which on a rank that does no more than the others is told."""
 _NETWORK: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"})
 _PARALLEL: Final = frozenset({"lustre", "gpfs", "beegfs", "ceph", "pvfs2", "orangefs", "wekafs", "daos"})
 _FASTER: Final = 2.0
 _OFTEN: Final = 2.0
+_LEAST_PERIOD_S: Final = 0.1
+_LEAST_BYTES: Final = 2**20
+"""What a phase writes and how long it lasts with what follows, below which it is no checkpoint."""
 
 
 def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
@@ -32,20 +38,31 @@ def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFind
     numbers = np.unique(ranks[ranked])
     if len(numbers) < 2 or not len(rows):
         return
-    ns = np.bincount(np.searchsorted(numbers, ranks[calls.thread[rows]]), calls.ns[rows], minlength=len(numbers))
+    which = np.searchsorted(numbers, ranks[calls.thread[rows]])
+
+    def by_rank(values: Ints) -> Floats:
+        return np.bincount(which, values[rows].astype(np.float64), minlength=len(numbers)).astype(np.float64)
+
+    ns, size, count = by_rank(calls.ns), by_rank(calls.bytes), by_rank(calls.calls)
     most, mean = float(ns.max()) / 1e9, float(ns.mean()) / 1e9
-    if most < _UNEVEN * mean or most - mean < floor_s:
+    at = int(np.argmax(ns))
+    does_more = size[at] >= _UNEVEN * size.mean() > 0 or count[at] >= _UNEVEN * count.mean()
+    if most < (_UNEVEN if does_more else _SLOWER) * mean or most - mean < floor_s:
         return
-    rank = int(numbers[int(np.argmax(ns))])
-    chosen = rows[ranks[calls.thread[rows]] == rank]
-    size = np.bincount(np.searchsorted(numbers, ranks[calls.thread[rows]]), calls.bytes[rows], minlength=len(numbers))
-    part = float(size[int(np.argmax(ns))]) / max(float(size.sum()), 1.0)
+    rank = int(numbers[at])
+    part = f"it moves {size[at] / max(size.sum(), 1.0):.0%} of the bytes"
+    if does_more:
+        change = "Let all ranks write their part: collective calls, or a file a rank; or more aggregators (cb_nodes)."
+    else:
+        part += ", no more than its part"
+        change = "Look at its node and at the storage targets of its files (lfs getstripe): one is slow or busy."
     words = Words(
         title=f"rank {rank} spends {time_text(most)} in I/O, the {len(numbers):,} ranks {time_text(mean)} on average; "
-        f"it moves {part:.0%} of the bytes",
+        f"{part}",
         why="The others wait for the slowest rank at the next point where all meet.",
-        change="Let all ranks write their part: collective calls, or a file a rank; or more aggregators (cb_nodes).",
+        change=change,
     )
+    chosen = rows[which == at]
     yield made(group_of(calls, chosen), "imbalance", words, most - mean, run_s, {"ranks": float(len(numbers))})
 
 
@@ -94,7 +111,8 @@ def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floo
     cost = min(cost, calls.picture.slowest(calls.ns[rows].astype(np.float64), calls.thread[rows]) / phases)
     mtbf = calls.picture.settings.mtbf_s
     best = float(np.sqrt(2.0 * cost * mtbf))
-    if best < _OFTEN * period or phases < 3:
+    small = period < _LEAST_PERIOD_S or float(calls.bytes[rows].sum()) < _LEAST_BYTES * phases
+    if small or best < _OFTEN * period or phases < 3:
         return
     gain = phases * cost - run_s / best * cost
     if gain < floor_s:

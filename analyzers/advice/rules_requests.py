@@ -11,22 +11,34 @@ from ...events import Kind, Layer
 from ..common.state import Ints
 from .claims import Claim, Group, Words
 from .picture import LIBRARIES, Calls, Flags
+from .rules_order import Places
 from .words import count_text, size_text, time_text
 
 _FEWEST: Final = 100
 _LIBRARY_CALL_NS: Final = 20_000.0
 """What a read or write of a format library takes besides its bytes."""
-_BUFFERED_NS: Final = 250.0
-"""A call of the C library that takes less only copied to its buffer."""
+_BUFFERED: Final = 4
+"""Calls of the C library for each system call that they lead to, from which on its buffer does its work."""
+_BUFFERED_NS: Final = 600.0
+"""A call of the C library that takes less only copied to its buffer: where no system calls were traced."""
+_LARGE: Final = 2_048
+"""Bytes of a request from which on its bytes cost more than the call, where it is served from memory."""
+_CACHED_NS: Final = 50_000.0
+"""A request that takes less was served from memory."""
+_SYSTEM_CALL_NS: Final = 1_000.0
+"""What a system call takes besides its bytes."""
 _MORE_CALLS: Final = 4
 _MORE_BYTES: Final = 1.5
 
 
-def small(calls: Calls, chunked: Flags) -> Iterator[Claim]:
-    """Requests are small: those to files alike are taken together, those to files with few requests by folder."""
+def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
+    """Requests are small: those to files alike are taken together, those to files with few requests by folder.
+
+    Requests of one process that do not follow one another in their file cannot be made one, and are left out.
+    """
     picture = calls.picture
     moves = (calls.reads | calls.writes) & (calls.calls > 0) & ~chunked[calls.file]
-    moves &= (calls.layer != int(Layer.STDIO)) | (calls.ns >= _BUFFERED_NS * calls.calls)
+    moves &= ~_buffered(calls)
     rows = np.flatnonzero(moves)
     if not len(rows):
         return
@@ -36,16 +48,61 @@ def small(calls: Calls, chunked: Flags) -> Iterator[Claim]:
     size = np.bincount(group, calls.bytes[rows])
     found = (count >= _FEWEST) & (size < picture.settings.small_bytes * count)
     rows, place = rows[found[group]], place[found[group]]
+    flushes, where = _flushes(calls, rows, place)
+    rows, place = np.concatenate([rows, flushes]), np.concatenate([place, where])
     library = np.isin(calls.layer[rows], LIBRARIES)
     gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0)
+    copied = ~library & (calls.bytes[rows] >= _LARGE * calls.calls[rows])
+    copied &= calls.ns[rows] < _CACHED_NS * calls.calls[rows]
+    gain = np.where(copied, np.minimum(gain, _SYSTEM_CALL_NS * calls.calls[rows]), gain)
     ranked = np.array([thread.rank >= 0 for thread in picture.threads])[calls.thread[rows]]
     shared = ranked & (calls.users[calls.file[rows]] >= 2) & ~calls.together[rows]
+    apart = np.where(shared, 0.0, places.jumps[rows] / np.maximum(places.calls[rows], 1))
+    gain *= 1.0 - apart
     for together, cause in ((True, "small_shared"), (False, "small_requests")):
         for of_library in (True, False):
             mine = (shared == together) & (library == of_library)
             if mine.any():
                 words = _shared_words if together else (_library_words if of_library else _words)
                 yield Claim(cause, rows[mine], gain[mine], place[mine], words)  # type: ignore[arg-type]
+
+
+def _buffered(calls: Calls) -> Flags:
+    """Tells which cells are of the C library's calls that only copy to or from its buffer."""
+    keys, sums = calls.picture.keys, calls.picture.cells.sums
+    size = len(calls.picture.files)
+    stdio = calls.layer == int(Layer.STDIO)
+    below = keys.deep & ((keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL)))
+    found = np.zeros(len(calls.rows), np.bool_)
+    for ways, kind in ((calls.reads, Kind.READ), (calls.writes, Kind.WRITE)):
+        flushed = calls.by_file(calls.calls, stdio & (calls.kind == int(Kind.SYNC)))
+        count = flushed + np.bincount(
+            keys.file[below], np.where(keys.kind[below] == int(kind), sums[below, 0], 0), minlength=size
+        )
+        asked = calls.by_file(calls.calls, stdio & ways)
+        quick = np.where(count[calls.file] > 0, False, calls.ns < _BUFFERED_NS * calls.calls)
+        found |= stdio & ways & (quick | ((count > 0) & (asked >= _BUFFERED * count))[calls.file])
+    return found
+
+
+def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
+    """Returns the cells in which the C library is told to give its buffer away, by those who make some small writes.
+
+    Args:
+        calls: all calls.
+        rows: cells of small requests.
+        place: what each is taken together by.
+
+    Returns:
+        The cells, and the place of each.
+    """
+    size = len(calls.picture.files)
+    pairs = calls.thread * size + calls.file
+    of_stdio = (calls.layer[rows] == int(Layer.STDIO)) & calls.writes[rows]
+    known, at = np.unique(pairs[rows[of_stdio]], return_index=True)
+    flushes = np.flatnonzero((calls.layer == int(Layer.STDIO)) & (calls.kind == int(Kind.SYNC)))
+    flushes = flushes[np.isin(pairs[flushes], known)]
+    return flushes, place[of_stdio][at][np.searchsorted(known, pairs[flushes])]
 
 
 def _place(calls: Calls, rows: Ints) -> Ints:
@@ -58,11 +115,11 @@ def _place(calls: Calls, rows: Ints) -> Ints:
 
 
 def _asked(group: Group) -> str:
-    way = "write" if group.calls.writes[group.rows].any() else "read"
-    each = size_text(group.size / max(group.calls_made, 1))
-    return (
-        f"{count_text(group.calls_made, way)} of {each} on average {'to' if way == 'write' else 'from'} {group.where}"
-    )
+    calls, rows = group.calls, group.rows
+    way = "write" if calls.writes[rows].any() else "read"
+    made = int(calls.calls[rows[calls.reads[rows] | calls.writes[rows]]].sum())
+    each = size_text(group.size / max(made, 1))
+    return f"{count_text(made, way)} of {each} on average {'to' if way == 'write' else 'from'} {group.where}"
 
 
 def _words(group: Group) -> Words:
@@ -98,8 +155,9 @@ def _shared_words(group: Group) -> Words:
     return Words(
         title=f"{_asked(group)}, by {threads:,} ranks, none of them collective",
         why="Small requests of many ranks to one file make its servers lock and seek for each of them.",
-        change="Use collective calls (MPI_File_write_at_all, H5FD_MPIO_COLLECTIVE), so that a few ranks move large "
-        "blocks; or write from one rank a node, or one file a rank.",
+        change="Have each rank move large blocks of its own, in one file or in a file a rank; where pieces must lie in "
+        "turns, collective calls gather them (MPI_File_write_at_all, H5FD_MPIO_COLLECTIVE), which pays off on parallel "
+        "file systems.",
     )
 
 

@@ -29,6 +29,12 @@ class AdviceSettings(BaseModel):
     max_handles: int = Field(
         16_384, ge=1, le=2**22, description="Open files whose positions are followed; past it the oldest is forgotten."
     )
+    max_extents: int = Field(
+        16_384,
+        ge=0,
+        le=2**24,
+        description="Runs of bytes that are kept to find processes that write the same ones; 0 looks for none.",
+    )
     mtbf_s: float = Field(
         86_400.0, gt=0, description="Mean time between failures of the nodes of a job, s: for intervals of checkpoints."
     )

@@ -44,6 +44,10 @@ class Threads:
         self._infos[number] = info
         return number
 
+    def number(self, name: str) -> int:
+        """Returns the number of an open stream; 0 for others."""
+        return self._streams.get(name, 0)
+
     def close(self, name: str) -> None:
         """Takes in that a stream has ended: what comes under its name later is of other threads."""
         number = self._streams.pop(name, None)

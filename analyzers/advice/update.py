@@ -17,6 +17,7 @@ from ..file_groups import DATA
 from ..pipeline.analysis_queue import Taken
 from ..pipeline.contract import JobContext
 from .cells import Table
+from .extents import ExtentTable
 from .keys import DEEP, TOGETHER, cell_key, place_key
 from .positions import Positions, jumps_of
 from .settings import AdviceSettings
@@ -50,6 +51,7 @@ class AdviceAnalyzer:
         self._cells = Table(settings.max_rows, len(CELL))
         self._places = Table(settings.max_rows, len(PLACE))
         self._positions = Positions(settings.max_handles)
+        self._extents = ExtentTable(settings.max_extents)
         self._events = 0
         self._ordered = 0
 
@@ -65,9 +67,12 @@ class AdviceAnalyzer:
         self._sum_up(batch, stream)
         if self._ordered < self._settings.max_ordered_calls and spread(batch) is None:
             self._put_in_order(batch, stream, np.broadcast_to(data, (len(batch),)))
+        if spread(batch) is None:
+            self._extents.update(batch, stream, self._threads, np.broadcast_to(data, (len(batch),)))
 
     def close_stream(self, stream: str) -> None:
         """Takes in that a stream has ended."""
+        self._extents.close_stream(self._threads.number(stream))
         self._threads.close(stream)
 
     def settle(self) -> None:
@@ -80,6 +85,7 @@ class AdviceAnalyzer:
             "ordered_calls": self._places.dropped,
             "threads": self._threads.beyond,
             "handles": self._positions.forgotten,
+            "extents": self._extents.left_out,
         }
         return {reason: count for reason, count in told.items() if count}
 
@@ -99,6 +105,8 @@ class AdviceAnalyzer:
             files=list(self._names.files),
             cells=self._cells.rows(),
             places=self._places.rows(),
+            extents=self._extents.extents(),
+            shown=self._extents.shown(),
             losses=self.losses(),
         )
 

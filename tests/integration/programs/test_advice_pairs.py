@@ -1,0 +1,29 @@
+"""Programs that do one thing in a slow and in a mended way: its cause is found first, and not where it is mended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.program_pairs import PAIRS, Pair
+from support.programs import need_header
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=[pair.name for pair in PAIRS])
+def test_cause_is_found_first_and_is_gone_when_it_is_mended(pair: Pair, tmp_path: Path) -> None:
+    if pair.name == "single_rows":
+        need_header("hdf5/serial/hdf5.h")
+    slow, _ = pair.judged("slow", tmp_path, tmp_path)
+    assert [finding["cause"] for finding in slow["findings"]][:1] == [pair.cause]
+    first = slow["findings"][0]
+    assert first["change"]
+    assert (first["gain_s"] > 0) is pair.costs_time
+    mended, _ = pair.judged("mended", tmp_path, tmp_path)
+    assert pair.cause not in [finding["cause"] for finding in mended["findings"]]
+
+
+def test_there_are_programs_for_what_can_be_tried_on_one_machine() -> None:
+    assert len(PAIRS) >= 15
+    assert len({pair.name for pair in PAIRS}) == len(PAIRS)
