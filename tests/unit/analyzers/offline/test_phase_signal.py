@@ -1,0 +1,49 @@
+"""The signal of a finished trace: the same whatever the pieces, and in memory that does not grow with them."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Iterator
+
+import numpy as np
+from iotide.analyzers.common.again import Again
+from iotide.analyzers.offline.phase_signal import signal_of
+from iotide.analyzers.offline.trace import detect
+from iotide.analyzers.settings import DetectSettings
+from iotide.events import EventBatch
+from support.periodic_jobs import TYPES, checkpointing
+
+
+def test_pieces_of_a_trace_have_its_signal() -> None:
+    settings = DetectSettings(mode="write")
+    batch = checkpointing(phases=20, period_s=2.0, zero_s=0.0).batch
+    prediction = detect([(batch, TYPES)], settings, "job")
+    whole = signal_of([(batch, TYPES)], settings, prediction)
+    order = np.random.default_rng(1).permutation(len(batch))
+    pieces = [(batch.select(rows), TYPES) for rows in np.array_split(order, 7)]
+    apart = signal_of(pieces, settings, prediction)
+    assert apart.start_s == whole.start_s
+    assert np.allclose(apart.total, whole.total, rtol=1e-12)
+    assert whole.total.sum() * whole.bin_s > 0
+
+
+def test_memory_does_not_grow_with_the_trace() -> None:
+    settings = DetectSettings(mode="write")
+    batch = checkpointing(phases=20, period_s=2.0, zero_s=0.0).batch
+    prediction = detect([(batch, TYPES)], settings, "job")
+    rows = np.tile(np.arange(len(batch)), 100)
+
+    def most_bytes(times: int) -> int:
+        def pieces() -> Iterator[tuple[EventBatch, np.ndarray]]:
+            for _ in range(times):
+                yield batch.select(rows), TYPES
+
+        tracemalloc.start()
+        try:
+            signal_of(Again(pieces), settings, prediction)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    most_bytes(1)
+    assert most_bytes(16) < 1.5 * most_bytes(2)
