@@ -71,6 +71,8 @@ def first_line(advice: Advice) -> str:
     if not advice.findings:
         return f"nothing to change: no cause was found that costs {percent(advice.floor_share)} of the run or more"
     first = advice.findings[0]
+    if not first.gain_s:
+        return f"data at risk: {first.title}. {first.change}"
     more = f" (and {len(advice.findings) - 1} more: iotide advise)" if len(advice.findings) > 1 else ""
     return f"change first, {_saves(first)}: {first.title}. {first.change}{more}"
 
@@ -98,8 +100,7 @@ def print_advice(advice: Advice, stream: TextIO) -> None:
     for number, finding in enumerate(advice.findings, 1):
         say()
         say(f"{number}. {finding.title}")
-        say(f"   {finding.cause.replace('_', ' ')}: costs {duration_text(finding.seconds)} "
-            f"({percent(finding.share)} of the run){_who(finding)}; the change {_saves(finding)}")  # fmt: skip
+        say(f"   {finding.cause.replace('_', ' ')}: {_cost(finding)}")
         say(f"   why     {finding.why}")
         say(f"   change  {finding.change}")
         begin, end = finding.first_s - advice.first_s, finding.last_s - advice.first_s
@@ -108,6 +109,13 @@ def print_advice(advice: Advice, stream: TextIO) -> None:
             say(f"   file    {path}")
     for reason, count in advice.losses.items():
         say(f"left out: {count:,} {reason.replace('_', ' ')}")
+
+
+def _cost(finding: AdviceFinding) -> str:
+    if not finding.gain_s:
+        return "costs no time, but endangers data"
+    costs = f"costs {duration_text(finding.seconds)} ({percent(finding.share)} of the run){_who(finding)}"
+    return f"{costs}; the change {_saves(finding)}"
 
 
 def _who(finding: AdviceFinding) -> str:

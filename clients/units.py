@@ -32,11 +32,13 @@ def rate_text(bytes_per_second: float) -> str:
 def duration_text(seconds: float) -> str:
     """Writes a duration with three significant digits, or as hours and minutes when it is long.
 
-    >>> duration_text(0.0123), duration_text(0.9999), duration_text(1.5342), duration_text(754), duration_text(7260)
-    ('12.3 ms', '1 s', '1.53 s', '12 min 34 s', '2 h 01 min')
+    >>> duration_text(0.0000123), duration_text(0.0123), duration_text(0.9999), duration_text(754), duration_text(7260)
+    ('12.3 us', '12.3 ms', '1 s', '12 min 34 s', '2 h 01 min')
     """
     if not math.isfinite(seconds):
         return "?"
+    if 0 < abs(seconds) < 0.0009995:
+        return f"{seconds * 1e6:.3g} us"
     if abs(seconds) < 0.9995:
         return f"{seconds * 1e3:.3g} ms"
     if abs(seconds) < 120:

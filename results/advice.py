@@ -126,6 +126,8 @@ class Advice(Model):
     """In calls on pipes, sockets and devices, where reading is mostly waiting for somebody else."""
     bytes_read: int
     bytes_written: int
+    manner: str = ""
+    """How the program moves most of its bytes, in the mean: "through 4 KiB writes"."""
     destinations: list[Destination]
     """Where the data is, those with the most bytes first; at most eight."""
     findings: list[AdviceFinding]

@@ -18,6 +18,7 @@ from .rules_metadata import fsync, of_files
 from .rules_order import Places, again, misaligned, random, read_back
 from .rules_processes import checkpoints, imbalance, mounts
 from .rules_requests import chunks, small
+from .words import size_text
 
 _MOST_DESTINATIONS: Final = 8
 _MOST_FINDINGS: Final = 32
@@ -60,6 +61,7 @@ def advice_of(picture: Picture, periodicity: Prediction | None = None, run_s: fl
         waiting_s=others(CHANNEL),
         bytes_read=int(calls.bytes[calls.reads].sum()),
         bytes_written=int(calls.bytes[calls.writes].sum()),
+        manner=_manner(calls),
         destinations=_destinations(calls),
         findings=_findings(calls, periodicity, run, floor_s) if run else [],
         floor_share=picture.settings.floor_share,
@@ -90,6 +92,14 @@ def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_
         *conflicts(calls, run_s),
     ]
     return sorted(found, key=lambda finding: -finding.gain_s)[:_MOST_FINDINGS]
+
+
+def _manner(calls: Calls) -> str:
+    """Says how large the requests are that move most of the bytes; "" where none does."""
+    write, read = (int(calls.bytes[way].sum()) for way in (calls.writes, calls.reads))
+    way, what, size = (calls.writes, "writes", write) if write >= read else (calls.reads, "reads", read)
+    count = int(calls.calls[way].sum())
+    return f"through {size_text(size / count)} {what}" if size and count else ""
 
 
 def _busy_lanes(calls: Calls) -> int:

@@ -112,7 +112,7 @@ def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floo
     mtbf = calls.picture.settings.mtbf_s
     best = float(np.sqrt(2.0 * cost * mtbf))
     small = period < _LEAST_PERIOD_S or float(calls.bytes[rows].sum()) < _LEAST_BYTES * phases
-    if small or best < _OFTEN * period or phases < 3:
+    if small or not _OFTEN * period <= best <= run_s or phases < 3:
         return
     gain = phases * cost - run_s / best * cost
     if gain < floor_s:

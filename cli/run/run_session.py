@@ -16,6 +16,7 @@ import click
 
 from ...clients.advice_text import first_line, moved_line, spent_line
 from ...clients.headline import further_periods, other_text
+from ...clients.in_short import in_short
 from ...clients.prediction_text import prediction_line
 from ...clients.terminal.live_view import LiveView, open_view
 from ...clients.units import byte_text, duration_text, mapped_text, not_counted_text
@@ -260,6 +261,8 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
             _say(f"whole run: {other_text(other, prediction.window.start_s)}")
     if advice is not None:
         _say(first_line(advice))
+        if short := in_short(advice, summary.prediction):
+            _say(f"in short: {short}")
     if not (job.losses or summary.unseen):  # which are told below, each in a line
         _say("complete: no call was lost, no program was left untraced")
     if report is not None:

@@ -39,7 +39,7 @@ def _advice(advice: Advice, started_s: float) -> Lines:
         yield f"  <li>{''.join(_item(row, started_s))}</li>"
     yield "</ol>"
     if (more := len(advice.findings) - _MOST) > 0:
-        yield paragraph(f"and {more:,} further findings (iotide analyze advice)", soft=True)
+        yield paragraph(f"and {more:,} further findings (iotide advise)", soft=True)
 
 
 def _item(row: AdviceFinding, started_s: float) -> Lines:

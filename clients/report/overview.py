@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
+from ...results.advice import Advice
 from ...results.findings import Findings
 from ...results.jobs.job import JobDetail
 from ..headline import Headline, headline_of
+from ..in_short import in_short
 from ..layer_words import layer_name, time_text
 from ..units import byte_text, clock_text, duration_text, rate_text
 from .cost import Cost, cost_of, share_text
@@ -38,6 +40,15 @@ def title(subject: Subject) -> Lines:
     lines.append(escape(when))
     lines += [escape(note) for note in subject.notes]
     yield f'<p class="soft">{"<br>".join(lines)}</p>'
+
+
+def short(subject: Subject, advice: Advice | None) -> Lines:
+    """Yields the job in one sentence; nothing where nothing moved."""
+    if advice is None:
+        return
+    now_s = subject.ended_s if subject.job.state != "ended" and subject.wall_clock else None
+    if told := in_short(advice, subject.prediction, now_s):
+        yield f"<p><b>{escape(sentence(told))}.</b></p>"
 
 
 def facts(subject: Subject, told: Headline, findings: Findings) -> Lines:

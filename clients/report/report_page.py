@@ -17,7 +17,7 @@ from .came import predictions_against_what_came
 from .completeness import how_complete
 from .ledger_part import ledger_part
 from .markup import Lines
-from .overview import calls_of, facts, headline, title, what_it_did
+from .overview import calls_of, facts, headline, short, title, what_it_did
 from .periodicity import periodicity, predictions
 from .subject import Subject
 
@@ -62,6 +62,7 @@ def body(
     """Yields what stands on the page, a section for each question; of a running job with its ledger."""
     answer = headline(subject)
     yield from title(subject)
+    yield from short(subject, findings.advice)
     yield from facts(subject, answer, findings)
     yield from what_it_did(subject, findings)
     told = [] if findings.layers is None else findings.layers.findings

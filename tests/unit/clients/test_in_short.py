@@ -1,0 +1,80 @@
+"""A job in one sentence: what it moves how often and how, when next, and what to change first."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import pytest
+from iotide.clients.advice_text import first_line
+from iotide.clients.in_short import _CHANGE, in_short
+from iotide.results.advice import Advice, AdviceFinding, Cause, Spent
+from iotide.results.base import Estimate
+from iotide.results.prediction import NextPhase, Prediction, Scores, Window
+
+T0 = 1_700_000_000.0
+
+
+def finding(cause: Cause = "small_requests", gain_s: float = 15.0) -> AdviceFinding:
+    return AdviceFinding(
+        cause=cause, title="too many of them", why="it costs", change="Take fewer.", seconds=20.0, share=0.1,
+        gain_s=gain_s, gain_share=gain_s / 3000,
+    )  # fmt: skip
+
+
+def advice(*findings: AdviceFinding, **changed: Any) -> Advice:
+    given = {
+        "events": 9, "first_s": T0, "last_s": T0 + 3000, "run_s": 3000.0, "lanes": 1, "slowest": "rank 0",
+        "spent": Spent(), "io_s": 30.0, "io_share": 0.01, "system_s": 0.0, "waiting_s": 0.0, "bytes_read": 10,
+        "bytes_written": 310 * 10**9, "destinations": [], "manner": "through 4 KiB writes", "findings": list(findings),
+        "floor_share": 0.02,
+    }  # fmt: skip
+    return Advice.model_validate(given | changed)
+
+
+def prediction(confidence: float = 0.95, period_s: float = 27.0) -> Prediction:
+    def exactly(value: float) -> Estimate:
+        return Estimate(value=value, low=value, high=value)
+
+    scores = Scores.model_construct(bytes_per_phase=3.1e9)
+    phase = NextPhase.model_construct(start_s=exactly(T0 + 3010), volume_bytes=exactly(3.1e9), confidence=0.9)
+    window = Window.model_construct(start_s=T0, end_s=T0 + 3000)
+    return Prediction.model_construct(
+        job="j", made_at_s=T0, mode="both", period_s=exactly(period_s), confidence=confidence,
+        periodic=confidence > 0.5, scores=scores, next_phase=phase, window=window, others=[],
+    )  # fmt: skip
+
+
+def test_a_periodic_job_is_told_with_what_an_hour_of_it_saves() -> None:
+    told = in_short(advice(finding()), prediction())
+    assert told == "writes 3.1 GB every 27 s through 4 KiB writes; move 1 MiB or more at once and save 18 s an hour"
+
+
+def test_the_next_phase_is_told_of_a_job_that_still_runs() -> None:
+    assert "; next at " in in_short(advice(finding()), prediction(), T0 + 3000)
+    assert "; next now; " in in_short(advice(finding()), prediction(), T0 + 3020)
+
+
+@pytest.mark.parametrize("unsure", [None, prediction(confidence=0.3)])
+def test_a_job_without_a_period_is_told_by_its_sums(unsure: Prediction | None) -> None:
+    told = in_short(advice(finding(gain_s=600.0)), unsure)
+    start = "writes 310.0 GB and reads 10 B in 50 min 00 s through 4 KiB writes"
+    assert told == f"{start}; move 1 MiB or more at once and save 10 min 00 s of 50 min 00 s"
+
+
+def test_few_periods_say_nothing_about_an_hour() -> None:
+    assert "an hour" not in in_short(advice(finding()), prediction(period_s=1500.0))
+
+
+def test_a_job_that_is_well_has_nothing_to_change_and_one_that_moves_nothing_no_sentence() -> None:
+    assert in_short(advice(), prediction()).endswith("through 4 KiB writes; nothing to change")
+    assert in_short(advice(bytes_read=0, bytes_written=0), None) == ""
+
+
+def test_data_at_risk_saves_no_time() -> None:
+    risky = advice(finding("conflict", 0.0))
+    assert in_short(risky, None).endswith("; give each process bytes of its own")
+    assert first_line(risky) == "data at risk: too many of them. Take fewer."
+
+
+def test_each_cause_has_its_words() -> None:
+    assert set(_CHANGE) == set(get_args(Cause))
