@@ -106,7 +106,7 @@ def command(
 
     settings = load()
     if print_config:
-        from ..daemon.settings_text import settings_text
+        from .common.settings_text import settings_text
 
         click.echo(settings_text(settings), nl=False)
         return

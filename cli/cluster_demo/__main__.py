@@ -18,8 +18,9 @@ from typing import Any, Final
 import click
 
 from ...events import IotideError
+from ..slurm.scripts import SHIPPED
 from .processes import plain_environment, program, running, wait_for
-from .scripts import DEPLOY, install_scripts
+from .scripts import install_scripts
 from .small_slurm import Slurm, small_slurm
 
 CAPACITY: Final = 2e7
@@ -124,7 +125,7 @@ def _alertmanager(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _prometheus(folder: Path, alertmanager: str, target: str) -> Iterator[str]:
-    rules = DEPLOY / "prometheus" / "rules.yml"
+    rules = SHIPPED.parent / "prometheus" / "rules.yml"
     made = _SCRAPES.format(rules=rules, alertmanager=alertmanager, target=target)
     (folder / "prometheus.yml").write_text(made)
     command = [program("prometheus"), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]

@@ -1,4 +1,4 @@
-"""``iotide slurm``: what Slurm's prolog and epilog call."""
+"""``iotide slurm``: what Slurm's prolog and epilog call, and these scripts."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
     from .allocation import Allocation
     from .settings import SlurmSettings
 
-_HELP = """Start and end the collectors of Slurm's jobs; for the scripts of deploy/slurm.
+_HELP = """Start and end the collectors of Slurm's jobs.
 
-A job opts in by `--comment=iotide`. Settings are those of --config, by default of /etc/iotide/slurm.toml if it is
-there. What goes wrong is written to the log of the settings.
+`iotide slurm scripts FOLDER` writes the prolog, TaskProlog and epilog that call the others, and says what slurm.conf
+needs. A job opts in by `--comment=iotide`. Settings are those of --config, by default of /etc/iotide/slurm.toml if it
+is there. What goes wrong is written to the log of the settings.
 
 \b
-Examples (of slurm.conf):
-  Prolog=/etc/slurm/iotide/prolog.sh
-  TaskProlog=/etc/slurm/iotide/task-prolog.sh
-  Epilog=/etc/slurm/iotide/epilog.sh
+Examples:
+  iotide slurm scripts --connect tcp://10.1.0.1:9787 /etc/slurm/iotide
+  sbatch --comment=iotide job.sh
 
-Exit status: 0, also where a job gets no collector, as Slurm would drain the node; 2 bad usage.
+Exit status: of prolog and epilog 0, also where a job gets no collector, as Slurm would drain the node; else 1 failed,
+2 bad usage.
 """
 _CONFIG: Final = Path("/etc/iotide/slurm.toml")
 
@@ -63,6 +64,42 @@ def epilog(config: Path | None) -> None:
         end_collector(JobPlace(settings.folder, allocation.job), settings.stop_s, say)
 
     _guarded("epilog", config, end)
+
+
+@command.command("scripts")
+@click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--connect", metavar="ENDPOINT", help="The aggregator, for settings that are not there yet.")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=_CONFIG,
+    show_default=True,
+    metavar="FILE",
+    help="Settings that the scripts name: made, with every option explained, where there is no such file.",
+)
+def scripts(folder: Path, connect: str | None, config: Path) -> None:
+    """Write prolog, TaskProlog, epilog, filter and plugin for this installation to FOLDER."""
+    import sys
+
+    from pydantic import ValidationError
+
+    from ...events import ConfigError, UnavailableError
+    from .scripts import write_scripts
+    from .settings import SlurmSettings, slurm_settings
+
+    if connect is not None and config.exists():
+        raise click.UsageError(f"{config} is there already: change `connect` in it")
+    try:
+        given = {} if connect is None else {"connect": connect}
+        settings = slurm_settings(config, required=True) if config.exists() else SlurmSettings.model_validate(given)
+        program = Path(sys.executable).parent / "iotide"
+        lines = write_scripts(folder.absolute(), program, config.absolute(), settings)
+    except ValidationError as error:
+        raise ConfigError("; ".join(row["msg"] for row in error.errors())) from None
+    except OSError as error:
+        raise UnavailableError(f"{error.filename}: {error.strerror}") from None
+    click.echo(f"# Settings: {config.absolute()}. For slurm.conf, and then `scontrol reconfigure`:")
+    click.echo("\n".join(lines))
 
 
 def _guarded(

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iotide.cli.common.settings_text import settings_text
 from iotide.daemon.settings import AggregatorSettings, load_settings
-from iotide.daemon.settings_text import settings_text
 from pydantic import BaseModel
 
 _WORD = st.text(st.characters(codec="utf-8", exclude_categories=("Cs",)), min_size=1, max_size=8)

@@ -1,0 +1,58 @@
+"""The scripts of ``deploy/slurm`` with the paths of this installation, and their settings."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Final
+
+from ...events import UnavailableError
+from ...events.files import write_text
+from ..common.settings_text import settings_text
+from .settings import SlurmSettings
+
+SHIPPED: Final = Path(__file__).parents[2] / "deploy" / "slurm"
+_CALLED: Final = ("prolog.sh", "task-prolog.sh", "epilog.sh")
+_OTHERS: Final = ("cli_filter.lua", "spank_iotide.c")
+
+
+def write_scripts(to: Path, program: Path, config: Path, settings: SlurmSettings) -> list[str]:
+    """Writes the scripts, and the settings that they name where there are none yet.
+
+    Args:
+        to: gets the scripts; made if it is not there.
+        program: ``iotide``, as nodes find it.
+        config: of the settings.
+        settings: what else the scripts are to say, and what is written to ``config``.
+
+    Returns:
+        The lines for slurm.conf.
+
+    Raises:
+        UnavailableError: iotide was installed without its scripts.
+        OSError: something cannot be written.
+    """
+    if not SHIPPED.is_dir():
+        raise UnavailableError(f"{SHIPPED} is not here: this installation lacks the scripts of Slurm")
+    to.mkdir(parents=True, exist_ok=True)
+    for name in (*_CALLED, *_OTHERS):
+        text = (SHIPPED / name).read_text()
+        for shipped, here in (
+            ("/opt/iotide/bin/iotide", program),
+            ("/etc/iotide/slurm.toml", config),
+            ("/run/iotide/slurm", settings.folder),
+        ):
+            text = text.replace(shipped, str(here))
+        write_text(to / name, text)
+        shutil.copymode(SHIPPED / name, to / name)
+        if name in _CALLED:  # whatever a package has made of them
+            (to / name).chmod(0o755)
+    if not config.exists():
+        config.parent.mkdir(parents=True, exist_ok=True)
+        write_text(config, settings_text(settings))
+    return [
+        f"Prolog={to}/prolog.sh",
+        f"TaskProlog={to}/task-prolog.sh",
+        f"Epilog={to}/epilog.sh",
+        "PrologFlags=Alloc",
+    ]
