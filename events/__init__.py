@@ -4,7 +4,7 @@ from .batch import EventBatch, concatenate, empty_batch, is_constant, make_batch
 from .batch_job import BatchJob
 from .definitions import Definitions, DefinitionTable, FileInfo, HandleInfo, Interner
 from .errors import ConfigError, InputError, IotideError, ProtocolError, UnavailableError
-from .schema import COLUMNS, FileType, Flag, Kind, Layer, Mode, file_type_of
+from .schema import COLUMNS, FileType, Flag, Kind, Layer, file_type_of
 from .stream import StreamInfo
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "IotideError",
     "Kind",
     "Layer",
-    "Mode",
     "ProtocolError",
     "StreamInfo",
     "UnavailableError",

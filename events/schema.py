@@ -75,14 +75,6 @@ class FileType(IntEnum):
     """Kernel pseudo files: /proc, /sys, anonymous inodes."""
 
 
-class Mode(IntEnum):
-    """Direction of data movement that an analysis looks at."""
-
-    READ = 1
-    WRITE = 2
-    BOTH = 3
-
-
 UNKNOWN_RANK: Final = -1
 UNKNOWN_ID: Final = 0
 UNKNOWN_OFFSET: Final = -1

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from ...events.errors import ConfigError
 from ...results.prediction import PERIODIC_FROM, ModeName, Prediction
-from ..periodicity.aliasing import is_alias_of
+from ..periodicity.aliasing import is_alias
 from ..periodicity.estimator import PeriodEstimate, SignalWindow
 from ..periodicity.estimators import ftio_reference
 from ..periodicity.estimators.named_estimators import ESTIMATORS, prediction_of
@@ -85,7 +85,7 @@ def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[
         fine = finest if finest is not None and len(finest.bandwidth) <= _SEARCHED else view
         if periodicity.period_s is not None:
             periodicity = replace(periodicity, others=other_periods(fine, periodicity.period_s.value))
-        elif (ended := ended_period(fine)) is not None and not is_alias_of(requests, fine, ended.period_s.value):
+        elif (ended := ended_period(fine)) is not None and not is_alias(requests, fine, ended.period_s.value):
             periodicity = replace(periodicity, others=[ended])
     return prediction_of(job, settings, view, periodicity, made_at_s=view.end_s, adapted=False, error=error), view
 
@@ -106,7 +106,7 @@ def _periodicity(view: SignalWindow, settings: DetectSettings, requests: Request
     periodicity = ESTIMATORS[settings.method](view, settings)
     if settings.method == "reference" or periodicity.period_s is None:
         return periodicity
-    if is_alias_of(requests, view, periodicity.period_s.value):
+    if is_alias(requests, view, periodicity.period_s.value):
         return PeriodEstimate(dominant=periodicity.dominant[1:], harmonics_dropped=periodicity.harmonics_dropped)
     return periodicity
 

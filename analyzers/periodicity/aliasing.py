@@ -24,24 +24,17 @@ _OTHERS: Final = TUNING.others
 _OFFSETS: Final = (-2, -1, 0, 1, 2)
 
 
-def is_alias(start: Times, end: Times, volume: Numbers, view: SignalWindow, period_s: float) -> bool:
+def is_alias(requests: Iterable[tuple[Times, Times, Numbers]], view: SignalWindow, period_s: float) -> bool:
     """Tells whether most of a signal's power at a period comes from its bins.
 
     A request of v bytes that takes d seconds around the moment t adds v sinc(f d) exp(-2 pi j f t) to the true
     transform; the mean over the window is taken off.
 
     Args:
-        start: start times of the requests that the signal was made of, ns.
-        end: their end times, ns.
-        volume: their bytes.
+        requests: pieces of the requests that the signal was made of: start and end times, ns, and bytes.
         view: the signal.
         period_s: the period that was found in its window.
     """
-    return is_alias_of([(start, end, volume)], view, period_s)
-
-
-def is_alias_of(requests: Iterable[tuple[Times, Times, Numbers]], view: SignalWindow, period_s: float) -> bool:
-    """Tells the same of requests that come in pieces."""
     window, bin_s, begin_s = view.window, view.bin_s, view.window_start_s
     length_s = len(window) * bin_s
     begin_ns = round(begin_s * 1e9)

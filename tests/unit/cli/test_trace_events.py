@@ -13,7 +13,7 @@ from iotide.analyzers.layers.report.report import Cut
 from iotide.analyzers.offline.detection import AnalysisOptions, analyse
 from iotide.analyzers.offline.groups import analyse_groups
 from iotide.analyzers.offline.requests import Requests
-from iotide.analyzers.periodicity.aliasing import is_alias, is_alias_of
+from iotide.analyzers.periodicity.aliasing import is_alias
 from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.settings import DetectSettings
 from iotide.archive.file.writer import ArchiveWriter
@@ -205,5 +205,5 @@ def test_an_alias_is_one_in_pieces_too() -> None:
     view = SignalWindow(values, bin_s=163.84, start_s=0.0, now_s=len(values) * 163.84)
     pieces = [(start[at : at + 999], end[at : at + 999], volume[at : at + 999]) for at in range(0, len(start), 999)]
     for period_s in (400.0, 4096.0, 1000.0):
-        assert is_alias_of(pieces, view, period_s) == is_alias(start, end, volume, view, period_s)
-    assert is_alias_of(pieces, view, 4096.0)
+        assert is_alias(pieces, view, period_s) == is_alias([(start, end, volume)], view, period_s)
+    assert is_alias(pieces, view, 4096.0)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from iotide.collectors.wrappers.declarations import DeclarationError, Types, split_declaration
 from iotide.collectors.wrappers.model import KINDS, Machine, SignatureError, SignatureFile
 from iotide.collectors.wrappers.plan import plan, specification
-from iotide.collectors.wrappers.printing import format_file
 from iotide.collectors.wrappers.signature import parse, read
 from iotide.collectors.wrappers.sources import PRELOAD
+from support.signature_printing import format_file
 
 HEAD = "library z\nlayer OTHER\nanchor z_open\n"
 

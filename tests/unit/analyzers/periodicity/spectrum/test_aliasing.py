@@ -57,4 +57,4 @@ def test_bursts_of_requests_are_no_alias() -> None:
     batch = requests(at, 0.04)
     found, view = examine([(batch, NO_TYPES)], DetectSettings(), "job")
     assert found.period_s is not None
-    assert not is_alias(batch.start, batch.end, batch.bytes, view, found.period_s.value)
+    assert not is_alias([(batch.start, batch.end, batch.bytes)], view, found.period_s.value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import SignatureFile, Statement
+from iotide.collectors.wrappers.model import SignatureFile, Statement
 
 
 def format_file(file: SignatureFile) -> str:
