@@ -24,6 +24,9 @@ class CollectorSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True, arbitrary_types_allowed=True)
 
     endpoint: ConnectingEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint of the aggregator.")
+    others: tuple[ConnectingEndpoint, ...] = Field(
+        (), description="Endpoints of aggregators that may take over from it; the one that answers is spoken to."
+    )
     key: Path | None = Field(None, description="Own secret key, for an aggregator that asks for one.")
     server_key: Path | None = Field(
         None, description="Public key of the aggregator; with key, the connection is encrypted."

@@ -39,6 +39,7 @@ Examples:
   iotide collect trace.jsonl
   iotide collect --replay --job 4711 finished/*.st
   iotide collect --socket /run/user/1000/iotide/tracer.sock --connect tcp://127.0.0.1:9787
+  iotide collect --socket /run/iotide/tracer.sock --connect tcp://a1:9787 --connect tcp://a2:9787
   env $(iotide collect --socket ~/.iotide/t.sock --print-environment --layers posix,mpiio) ./app
   iotide collect --ftio-listen tcp://127.0.0.1:5555
   iotide collect --stop ~/.iotide/t.sock
@@ -57,7 +58,12 @@ _PACED_HEARTBEAT_S = 0.25
 @click.command("collect", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
-    "--connect", metavar="ENDPOINT", default="tcp://127.0.0.1:9787", show_default=True, help="The aggregator."
+    "--connect",
+    metavar="ENDPOINT",
+    multiple=True,
+    default=["tcp://127.0.0.1:9787"],
+    show_default=True,
+    help="The aggregator; several, where others may take over from it.",
 )
 @click.option(
     "--socket", "gate", type=click.Path(path_type=Path), metavar="PATH", help="Unix socket for traced programs."
@@ -121,7 +127,7 @@ _PACED_HEARTBEAT_S = 0.25
 @tracer_options
 def command(
     files: tuple[Path, ...],
-    connect: str,
+    connect: tuple[str, ...],
     gate: Path | None,
     format_name: str | None,
     job: str | None,
@@ -183,7 +189,8 @@ def command(
         ends_job=known_job or "",
         batch=None if replay else batch_facts(os.environ),
         host=host,
-        endpoint=connect,
+        endpoint=connect[0],
+        others=connect[1:],
         spool_bytes=spool_disk << 20,
         shared_filesystems=shared_fs,
         local_filesystems=local_fs,

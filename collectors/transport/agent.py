@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 import zmq
+from zmq.utils.monitor import recv_monitor_message
 
 from ...events import ConfigError, InputError
 from ...events.curve import ClientKeys, read_client_keys
@@ -21,6 +22,7 @@ from ...events.endpoints import is_ipv6
 from ...events.wire import Frame
 from ..settings import CollectorSettings
 from ..source import Closed, Opened, Patient, Problems, Source, SourceItem, Waking
+from .route import Route
 from .shipper import Shipper
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _RECEIVES_A_PUMP: Final = 1000
 _READ_FOR: Final = 3
+_MADE: Final = zmq.EVENT_HANDSHAKE_SUCCEEDED
+_GONE: Final = zmq.EVENT_DISCONNECTED
 _QUIET_PUMPS: Final = 50
 """Pumps without news after which sources are polled less often."""
 _SLOWER_EACH: Final = 4
@@ -78,7 +82,11 @@ class Agent:
         self._socket.setsockopt(zmq.IMMEDIATE, 1)
         self._socket.setsockopt(zmq.RECONNECT_IVL, 50)
         self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
-        self._socket.setsockopt(zmq.IPV6, is_ipv6(settings.endpoint))
+        endpoints = (settings.endpoint, *settings.others)
+        self._socket.setsockopt(zmq.IPV6, any(map(is_ipv6, endpoints)))
+        self._route = Route(endpoints, settings.away_after_s, time.monotonic())
+        # What becomes of the connection, which is asked for where there is another one to be made.
+        self._connection = self._socket.get_monitor_socket(_MADE | _GONE) if self._route.has_others else None
         self._keys = keys or read_client_keys(settings.key, settings.server_key)
         self._look_at_keys_at_s = -math.inf
         self._connect()
@@ -190,6 +198,7 @@ class Agent:
         """Does one round: receives, polls, sends. Returns whether there was news from a source."""
         now = time.monotonic()
         self._receive(now)
+        self._look_for_another(now)
         self._look_for_aggregator(now)
         if self._pacer is not None and self._plans_heard != self._shipper.plans_heard:
             self._plans_heard = self._shipper.plans_heard
@@ -210,6 +219,9 @@ class Agent:
         for source in list(self._sources):
             self._retire(source)
         self._shipper.close()
+        if self._connection is not None:
+            self._socket.disable_monitor()
+            self._connection.close()
         self._socket.close()
         if self._own_context:
             self._context.term()
@@ -217,7 +229,20 @@ class Agent:
     def _connect(self) -> None:
         if self._keys is not None:
             self._keys.secure(self._socket)
-        self._socket.connect(self._settings.endpoint)
+        self._socket.connect(self._route.endpoint)
+
+    def _look_for_another(self, now_s: float) -> None:
+        """Connects to the next aggregator, where the one that is spoken to does not answer."""
+        if self._connection is None:
+            return
+        with contextlib.suppress(zmq.Again):
+            while True:
+                event = recv_monitor_message(self._connection, zmq.NOBLOCK)
+                self._route.connection(is_made=bool(event["event"] & _MADE), now_s=now_s)
+        before = self._route.endpoint
+        if self._route.moves_on(self._shipper.last_heard_s, now_s):
+            self._socket.disconnect(before)
+            self._connect()
 
     def _look_for_aggregator(self, now_s: float) -> None:
         """Says when the aggregator goes, and when it is back."""
@@ -226,7 +251,7 @@ class Agent:
         if is_away == self._is_away:
             return
         self._is_away = is_away
-        endpoint, waiting = self._settings.endpoint, self._shipper.unacknowledged
+        endpoint, waiting = self._route.endpoint, self._shipper.unacknowledged
         if is_away:
             _log.warning(
                 "the aggregator at %s was not heard of for %g s; what comes waits, up to backlog_bytes = %d",
@@ -250,7 +275,7 @@ class Agent:
             return
         if keys != self._keys:
             self._keys = keys
-            self._socket.disconnect(self._settings.endpoint)
+            self._socket.disconnect(self._route.endpoint)
             self._connect()
 
     def _send(self) -> bool:

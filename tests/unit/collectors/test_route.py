@@ -1,0 +1,67 @@
+"""Which aggregator a collector speaks to: the one that is there and answers, found in a bounded time."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.collectors.transport.route import Route
+
+A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
+
+
+def test_only_one_is_stayed_with() -> None:
+    route = Route([A], 5.0, 0.0)
+    assert not route.moves_on(None, 1e6)
+    assert route.endpoint == A
+
+
+def test_where_no_connection_is_made_the_next_one_is_tried_and_at_last_the_first_again() -> None:
+    route = Route([A, B, C], 5.0, 0.0)
+    assert not route.moves_on(None, 0.9)
+    seen = []
+    for now in (1.0, 2.0, 3.0):
+        assert route.moves_on(None, now)
+        seen.append(route.endpoint)
+    assert seen == [B, C, A]
+
+
+def test_connection_that_breaks_is_left_soon_and_one_that_is_silent_later() -> None:
+    route = Route([A, B], 5.0, 0.0)
+    route.connection(is_made=True, now_s=0.1)
+    assert not route.moves_on(2.0, 6.9)
+    assert route.moves_on(2.0, 7.0)  # a process that stands still keeps its connection
+    route.connection(is_made=True, now_s=7.1)
+    assert not route.moves_on(7.5, 8.0)
+    route.connection(is_made=False, now_s=8.0)
+    assert not route.moves_on(7.9, 8.5)
+    assert route.moves_on(7.9, 9.0)
+    assert route.endpoint == A
+
+
+def test_late_news_of_an_earlier_connection_does_not_end_one_that_answers() -> None:
+    route = Route([A, B], 5.0, 0.0)
+    assert route.moves_on(None, 1.0)
+    route.connection(is_made=True, now_s=1.1)
+    route.connection(is_made=False, now_s=1.2)  # of the first
+    assert not route.moves_on(1.5, 6.0)
+
+
+@given(st.integers(2, 5), st.data())
+def test_one_that_answers_is_found_within_a_round_and_kept(count: int, data: st.DataObject) -> None:
+    """The others refuse connections, or take them and say nothing."""
+    endpoints = [f"tcp://{number}:1" for number in range(count)]
+    well = data.draw(st.sampled_from(endpoints))
+    silent = data.draw(st.sets(st.sampled_from(endpoints))) - {well}
+    route, now, heard = Route(endpoints, 5.0, 0.0), 0.0, None
+    found_at = None
+    while now < 100.0:
+        now += 0.25
+        is_made = route.endpoint == well or route.endpoint in silent
+        route.connection(is_made=is_made, now_s=now)
+        if route.endpoint == well:
+            found_at = now if found_at is None else found_at
+            heard = now
+        route.moves_on(heard, now)
+    assert route.endpoint == well
+    assert found_at is not None
+    assert found_at <= 5.5 * count
