@@ -21,6 +21,10 @@ unless told otherwise.
 graphs, layers and rankings go on, and each batch of a collector counts once. What comes is acknowledged once it is on
 disk there, in a journal; with --no-journal only a restart that begins with SIGINT or SIGTERM keeps the jobs.
 
+--journal keeps journal and snapshots at NATS servers (JetStream) instead, so that a machine may be lost: of all
+aggregators that name the same servers and journal, one has the jobs; the others stand by and listen nowhere until it
+ends or is not heard of for 5 s. Collectors are given the endpoints of all of them. docs/failover.md has more.
+
 --ftio-listen takes what TMIO, GekkoFS and other tracers push to FTIO's predictor, and --ftio-reply pushes each
 prediction back as two doubles, frequency in hertz and confidence, to where FTIO's user listens.
 
@@ -29,6 +33,7 @@ Examples:
   iotide serve
   iotide serve --config /etc/iotide/serve.toml
   iotide serve --state ~/.local/state/iotide
+  iotide serve --state /var/lib/iotide --journal tls://nats1:4222,tls://nats2:4222,tls://nats3:4222
   iotide serve --ingest ipc:///run/iotide/ingest --http none
   iotide serve --ftio-listen tcp://127.0.0.1:5555 --ftio-reply tcp://127.0.0.1:5556
   iotide serve --print-config > serve.toml        # every setting with its explanation
@@ -56,6 +61,12 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
     help="Keep what is known of the jobs there over a restart. [default: off]",
 )
 @click.option("--no-journal", is_flag=True, help="Keep nothing there for the case that the daemon is killed.")
+@click.option(
+    "--journal",
+    metavar="SERVER,...",
+    help="Keep the journal at these NATS servers, and take over the jobs when their aggregator fails. [default: off]",
+)
+@click.option("--journal-name", metavar="NAME", help="Which one, of those at these servers. [default: main]")
 @click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push. [default: off]")
 @click.option("--ftio-reply", metavar="ENDPOINT", help="Where FTIO's user awaits replies. [default: off]")
 @click.option("--ftio-job", metavar="NAME", help="Job of FTIO's messages. [default: the one they name, else ftio]")
@@ -70,6 +81,8 @@ def command(
     interval: float | None,
     state: Path | None,
     no_journal: bool,
+    journal: str | None,
+    journal_name: str | None,
     ftio_listen: str | None,
     ftio_reply: str | None,
     ftio_job: str | None,
@@ -85,6 +98,14 @@ def command(
     raise_limit()
     ending = Ending(reloads=True)
 
+    chosen: dict[str, object] = {}
+    if no_journal:
+        chosen["on"] = False
+    if journal:
+        chosen["servers"] = journal.split(",")
+    if journal_name:
+        chosen["name"] = journal_name
+
     def load() -> AggregatorSettings:
         found = load_settings(
             config,
@@ -94,7 +115,7 @@ def command(
             publish=publish,
             prediction_interval_s=interval,
             state=state,
-            journal={"on": False} if no_journal else None,
+            journal=chosen or None,
             ftio_listen=ftio_listen,
             ftio_reply=ftio_reply,
             ftio_job=ftio_job,

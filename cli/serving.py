@@ -37,6 +37,8 @@ async def _serve(
     manager = ServiceManager()
     if server.archives is not None:
         server.archives.prepare()
+    if settings.journal.servers and not await _stood_by(server, settings, ending, manager):
+        return
     await server.start()
     try:
         async with taking_ftio(server, settings) as ftio:
@@ -60,6 +62,23 @@ async def _serve(
                 feeding.cancel()
     finally:
         await server.stop()
+
+
+async def _stood_by(server: Server, settings: AggregatorSettings, ending: Ending, manager: ServiceManager) -> bool:
+    """Waits until the server has the jobs of its journal; False where it is to end before."""
+
+    def tell(holder: str) -> None:
+        say(f"stands by: {holder} has the jobs of journal {settings.journal.name}", settings.log_format)
+        manager.ready(f"stands by for {holder}")
+
+    waiting = asyncio.create_task(server.stand_by(tell))
+    ending.then(waiting.cancel)
+    try:
+        await waiting
+    except asyncio.CancelledError:
+        await server.stop()
+        return False
+    return True
 
 
 def _reload(server: Server, load: Callable[[], AggregatorSettings], manager: ServiceManager) -> None:

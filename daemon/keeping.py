@@ -14,10 +14,11 @@ from .aggregator import Aggregator
 from .archiving.archives import Archives
 from .clocks import Clocks
 from .ingest.ingest_core import IngestCore, IngestSettings
-from .journal.contract import Kind, Moment, Position
+from .journal.contract import KeptJournal, Kind, Moment, Position
 from .journal.durability import Durability
 from .journal.recovery import do_again
 from .journal.segment_journal import SegmentJournal
+from .journal.segments import SUFFIX
 from .journal.settings import JournalSettings
 from .saved_state import SavedState
 
@@ -59,6 +60,7 @@ class Keeping:
         core: has no stream yet; None where nothing listens for collectors, and nothing is journalled.
         bounds: those of the core.
         archives: hand on to the aggregator, and go on as it does; None without any.
+        journal: one that is not in the folder; released with this.
 
     Attributes:
         durability: what journals, once begun; None where that is switched off.
@@ -76,6 +78,7 @@ class Keeping:
         core: IngestCore | None,
         bounds: IngestSettings,
         archives: Archives | None = None,
+        journal: KeptJournal | None = None,
     ) -> None:
         self.durability: Durability | None = None
         self._settings, self._aggregator, self._clocks, self._core = settings, aggregator, clocks, core
@@ -84,7 +87,13 @@ class Keeping:
         self._saved = SavedState(folder)
         self._attempts = Attempts(folder / "recovering")
         try:
-            self._journal = SegmentJournal(folder / JOURNAL, settings.segment_bytes, settings.quota_bytes)
+            self._journal = journal or SegmentJournal(folder / JOURNAL, settings.segment_bytes, settings.quota_bytes)
+            if journal is not None and any((folder / JOURNAL).glob(f"*{SUFFIX}")):
+                raise ConfigError(
+                    f"state = {folder}: an aggregator without journal.servers was killed there, and its journal would "
+                    "be passed over; start one, and end it with SIGTERM, first"
+                )
+            self._journal.bring(self._saved.path)
             self._at = self._take_up()
         except OSError as error:
             self._saved.close()
@@ -138,6 +147,7 @@ class Keeping:
             self.durability.close()
         else:
             self._journal.close()
+        self._journal.release()
         self._saved.close()
 
     def _take_up(self) -> Position:

@@ -36,7 +36,7 @@ async def lasting(name: str, work: Callable[[], Awaitable[None]], counters: Coun
         counters: gets each failure, by name.
 
     Raises:
-        ServerFailedError: it failed ten times in a row, each time at once.
+        ServerFailedError: it failed ten times in a row, each time at once; or it said itself that all has to end.
     """
     in_a_row = 0
     while True:
@@ -44,6 +44,8 @@ async def lasting(name: str, work: Callable[[], Awaitable[None]], counters: Coun
         try:
             await work()
             error: Exception = RuntimeError("it ended")
+        except ServerFailedError:
+            raise
         except Exception as raised:
             error = raised
         counters[COUNTED + name] += 1

@@ -160,6 +160,11 @@ class SavedState:
         self._lock.close()
 
     @property
+    def path(self) -> Path:
+        """Where what is written down stands."""
+        return self._path
+
+    @property
     def _partial(self) -> Path:
         return self._path.with_suffix(".partial")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..analyzers.file_systems.settings import FileSystemsSettings
+from ..events import ConfigError
 from ..events.descriptors import ListenerGuard
 from .access.access import Access
 from .aggregator import Aggregator
@@ -23,7 +24,7 @@ from .contention import ContentionWatch
 from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
 from .jobs.job_ids import clean_job
-from .lasting import lasting
+from .lasting import ServerFailedError, lasting
 from .pacing_plans import PacingPlans
 from .pressure import Pressure
 from .reloading import Reload, compare, taken_over
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from .access.settings import AccessSettings
     from .ingest.ingest import Ingest
+    from .journal.contract import KeptJournal
     from .keeping import Keeping
     from .publish.http.http_server import HttpServer
     from .publish.http.page_routes import Pages
@@ -108,7 +110,28 @@ class Server:
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
         self._keeping: Keeping | None = None
+        self._journal: KeptJournal | None = None
         self._ticked_at = -math.inf  # a machine's clock may begin when it boots
+
+    async def stand_by(self, told: Callable[[str], None] = lambda _: None) -> None:
+        """Waits until this is the aggregator that has the jobs, where several share a journal; before ``start``.
+
+        Args:
+            told: is called with who has them: host and process.
+
+        Raises:
+            ConfigError: the journal's servers cannot be used.
+        """
+        if not self._settings.journal.servers:
+            return
+        try:
+            from .journal.jetstream.opening import stand_by
+        except ImportError:
+            raise ConfigError("journal.servers needs nats-py: pip install 'iotide[jetstream]'") from None
+        self._journal = await stand_by(self._settings.journal, told)
+        if self.archives is not None:
+            self.archives.moves = True
+        self._stack.callback(self._journal.release)
 
     async def start(self) -> None:
         """Binds all endpoints.
@@ -232,6 +255,10 @@ class Server:
             if self._ingest is not None:
                 self._ingest.hold_back(self.aggregator.pressure.share)
                 if self._ingest.durability is not None:
+                    if self._ingest.durability.journal.is_fenced:
+                        if self.archives is not None:
+                            self.archives.leave()
+                        raise ServerFailedError(f"it may not go on: {self._ingest.durability.journal.problem}")
                     with self.stages.of("journal"):
                         self._ingest.durability.look_after(time.monotonic())
             if self.archives is not None:
@@ -265,7 +292,9 @@ class Server:
 
         core = None if self._ingest is None else self._ingest.core
         given = self._settings
-        keeping = Keeping(folder, given.journal, self.aggregator, self._clocks, core, given.bounds, self.archives)
+        keeping = Keeping(
+            folder, given.journal, self.aggregator, self._clocks, core, given.bounds, self.archives, self._journal
+        )
         self._stack.callback(keeping.close)
         return keeping
 

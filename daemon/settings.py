@@ -142,6 +142,12 @@ class AggregatorSettings(AnalyzerSettings):
         return self
 
     @model_validator(mode="after")
+    def _journal_with_a_folder(self) -> Self:
+        if self.journal.servers and (self.state is None or not self.journal.on):
+            raise ConfigError("journal.servers needs state, a folder for the snapshots, and journal.on")
+        return self
+
+    @model_validator(mode="after")
     def _graphs_as_declared(self) -> Self:
         if self.dfg != DfgSettings():
             from ..analyzers.pipeline.job_graph import check_graph  # which the defaults pass
@@ -204,7 +210,11 @@ def load_settings(path: Path | None, environment: Mapping[str, str], **given: An
                 if not isinstance(inner, dict):
                     raise ConfigError(f"{name}: {table} is no table")
             inner[last] = None if text.lower() == "none" else text
-    values.update({name: value for name, value in given.items() if value is not None})
+    for name, value in given.items():
+        if isinstance(value, dict):
+            values[name] = {**values.get(name, {}), **value}
+        elif value is not None:
+            values[name] = value
     for name in ("http", "publish", "ftio_listen", "ftio_reply"):
         if values.get(name) == "none":
             values[name] = None

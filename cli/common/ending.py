@@ -29,7 +29,7 @@ class Ending:
         import asyncio  # which whoever calls has: --help should be instant
 
         for number in _ENDING_SIGNALS:
-            asyncio.get_running_loop().add_signal_handler(number, end)
+            asyncio.get_running_loop().add_signal_handler(number, self._asked, end)
         if self._is_asked:
             end()
 
@@ -40,6 +40,10 @@ class Ending:
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
         if self._is_to_reload:
             reload()
+
+    def _asked(self, end: Callable[[], object]) -> None:
+        self._is_asked = True  # also for what comes after that which ends now
+        end()
 
     def _early_reload(self, number: int, frame: object) -> None:
         self._is_to_reload = True

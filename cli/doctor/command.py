@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import click
 
@@ -17,6 +18,9 @@ Necessary checks decide the exit status; the others only cost a feature.
 --aggregator asks a running aggregator instead: whether it answers, and whether the account of each of its latest
 thousand jobs adds up, call by call from the collector to the archive.
 
+--journal asks the NATS servers that settings of iotide serve name: whether they keep what is acknowledged (three
+replicas, or each message synced), what of the journal is there, and which aggregator has its jobs.
+
 --cluster follows a program from this node through a running installation: a collector ships its calls to --connect,
 its job appears at --aggregator within seconds, is predicted, is acknowledged to the last call, has series in /metrics
 and, with --prometheus, is scraped. The first check that fails names what is broken.
@@ -27,6 +31,12 @@ Exit status: 0 when everything necessary works, else 1.
 
 @click.command("doctor", help=_HELP)
 @click.option("--aggregator", metavar="URL", help="Check a running aggregator, such as http://127.0.0.1:9788.")
+@click.option(
+    "--journal",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="Check the NATS servers of the journal that settings of iotide serve name.",
+)
 @click.option("--cluster", is_flag=True, help="Follow a program of this node through a running installation.")
 @click.option(
     "--connect",
@@ -37,7 +47,9 @@ Exit status: 0 when everything necessary works, else 1.
 )
 @click.option("--prometheus", metavar="URL", help="With --cluster: ask Prometheus for the job, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def command(aggregator: str | None, cluster: bool, connect: str, prometheus: str | None, as_json: bool) -> None:
+def command(
+    aggregator: str | None, journal: Path | None, cluster: bool, connect: str, prometheus: str | None, as_json: bool
+) -> None:
     """Runs the checks and prints them."""
     if not cluster and (prometheus is not None or given("connect")):
         raise click.UsageError("--connect and --prometheus go with --cluster")
@@ -45,6 +57,10 @@ def command(aggregator: str | None, cluster: bool, connect: str, prometheus: str
         from .cluster_checks import cluster_findings
 
         findings = cluster_findings(aggregator or "http://127.0.0.1:9788", connect, prometheus)
+    elif journal is not None:
+        from .journal_checks import journal_findings
+
+        findings = journal_findings(journal)
     elif aggregator is not None:
         from .aggregator_checks import aggregator_findings
 

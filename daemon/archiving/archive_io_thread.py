@@ -46,6 +46,8 @@ class ArchiveFile:
             finished one.
         is_ours: tells of a file of that name whether it is the beginning of this one, by a daemon that was killed, and
             is to be written anew.
+        moves: a file that another daemon wrote is gone on with as a copy that takes its place, as that daemon may only
+            stand still: what it writes when it wakes up goes nowhere.
     """
 
     def __init__(
@@ -55,12 +57,14 @@ class ArchiveFile:
         begun_s: float,
         writing: set[Path],
         is_ours: Callable[[Path], bool] = lambda path: False,
+        moves: bool = False,
     ) -> None:
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(begun_s))
         self._stem = f"{_UNFIT.sub('_', job)[:100].lstrip('.') or 'job'}-{stamp}"
         self.folder = folder
         self._writing = writing
         self._is_ours = is_ours
+        self._moves = moves
         self._descriptor = -1
         self._size = 0
         self._is_torn = False
@@ -77,6 +81,10 @@ class ArchiveFile:
         try:
             if (there := os.fstat(descriptor).st_size) < size:
                 raise OSError(errno.EIO, f"it has {there} bytes of {size}")
+            if self._moves:
+                copy = _copy(path, size)
+                os.close(descriptor)
+                descriptor = copy
             os.ftruncate(descriptor, size)
             os.lseek(descriptor, size, os.SEEK_SET)
         except OSError:
@@ -124,8 +132,13 @@ class ArchiveFile:
             if path in self._writing:
                 continue
             self._writing.add(path)
-            begin = os.O_TRUNC | os.O_NOFOLLOW if self._is_ours(path) else os.O_CREAT | os.O_EXCL
+            begin = os.O_CREAT | os.O_EXCL
             try:
+                if self._is_ours(path):
+                    if self._moves:
+                        path.unlink(missing_ok=True)
+                    else:
+                        begin = os.O_TRUNC | os.O_NOFOLLOW
                 self._descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC | begin, 0o600)
             except FileExistsError:
                 self._writing.discard(path)
@@ -167,6 +180,26 @@ class ArchiveFile:
 class _Task(Struct, frozen=True):
     future: Future[Any]
     then: Callable[[Any], None]
+
+
+def _copy(path: Path, size: int) -> int:
+    """Has a copy of a file's first bytes take its place; returns the descriptor of that, at its end."""
+    partial = path.with_name(f".{path.name}.partial")
+    source = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            done = 0
+            while done < size and (sent := os.sendfile(descriptor, source, done, size - done)):
+                done += sent
+            os.fsync(descriptor)
+            partial.replace(path)
+        except OSError:
+            os.close(descriptor)
+            raise
+    finally:
+        os.close(source)
+    return descriptor
 
 
 class ArchiveIoThread:

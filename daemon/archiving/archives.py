@@ -46,6 +46,7 @@ class Archives:
             ``archives_waiting``: those whose files take nothing now.
         mark: returns what tells whether all that came up to now will be known to the next daemon: before that no
             file is begun, which nobody would go on with.
+        moves: whether files of a daemon before are gone on with as copies; see ``ArchiveFile``.
     """
 
     def __init__(
@@ -63,8 +64,7 @@ class Archives:
         if settings.folder is None:
             raise ConfigError("archives need a folder")
         self.counters = Counter() if counters is None else counters
-        self._next = next_sink
-        self._settings = settings
+        self._next, self._settings = next_sink, settings
         self._job_of = job_of
         self._steady, self._clock = steady, clock
         self._on_missing, self._on_stored = on_missing, on_stored
@@ -74,13 +74,12 @@ class Archives:
         self._waiting = WaitingBytes()
         self._jobs: dict[str, ArchivedJob] = {}
         self._ending: list[ArchivedJob] = []
-        self._is_closed = False
         self._paths: set[Path] = set()
         self._job_of_stream: dict[str, str] = {}
         self._held: dict[str, int] = {}
         self._held_bytes = 0
         self._checked_at_s = -math.inf
-        self._is_recovering = False
+        self._is_recovering = self._is_closed = self.moves = False
         self.mark: Callable[[], Callable[[], bool]] = lambda: at_once
 
     def prepare(self) -> None:
@@ -329,6 +328,11 @@ class Archives:
         self._ending.clear()
         self._disk.close()
 
+    def leave(self) -> None:
+        """Writes nothing more: another daemon goes on with the files."""
+        self._is_closed = True
+        self._jobs, self._ending = {}, []
+
     def _complete(self, job: ArchivedJob) -> None:
         for stream in job.open_streams():
             self._hold(stream, 0)
@@ -380,7 +384,7 @@ class Archives:
 
     def _made(self, name: str, begun_s: float) -> ArchivedJob:
         is_ours = partial(is_beginning_of, job=name, begun_s=begun_s) if self._is_recovering else lambda path: False
-        file = ArchiveFile(self._folder, name, begun_s, self._paths, is_ours)
+        file = ArchiveFile(self._folder, name, begun_s, self._paths, is_ours, self.moves)
         job = ArchivedJob(name, begun_s, file, self._disk, self._waiting, self.counters, self._on_missing)
         job.on_stored = self._on_stored
         job.interval_s = min(_FIRST_CHECKPOINT_S, self._settings.checkpoint_s)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import IntEnum
+from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ...events import IotideError
@@ -94,4 +95,89 @@ class Journal(Protocol):
 
     def replay(self, after: Position) -> Iterator[Replayed]:
         """Returns what stands after a position, in order, as far as it can be read; what cannot is told."""
+        ...
+
+
+class KeptJournal(Journal, Protocol):
+    """A journal as an aggregator uses it: in one place, with one writer, and shorter after each snapshot."""
+
+    @property
+    def start(self) -> Position:
+        """The position before all that was there when it was opened."""
+        ...
+
+    @property
+    def last(self) -> Position:
+        """The last position that was given to a record."""
+        ...
+
+    @property
+    def synced(self) -> Position:
+        """The last position that is on disk."""
+        ...
+
+    @property
+    def problem(self) -> str:
+        """Why nothing more is written; "" while all is well."""
+        ...
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether another writer goes on with it: this one's state is nobody's, and nothing may be answered."""
+        ...
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes that are not written yet."""
+        ...
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes that all of it takes."""
+        ...
+
+    @property
+    def syncs(self) -> int:
+        """How often the disk was made to take what came."""
+        ...
+
+    @property
+    def sync_s(self) -> float:
+        """How long that took."""
+        ...
+
+    def set_aside(self) -> None:
+        """Has nothing replayed; what is there stays for whoever wants to know."""
+        ...
+
+    def bring(self, snapshot: Path) -> None:
+        """Has the last snapshot stand in a file, where the journal keeps snapshots itself; before ``replay``."""
+        ...
+
+    def begin(self, after: Position, on_synced: Callable[[], None]) -> Position:
+        """Starts an epoch behind all that was replayed; returns the position before its first record."""
+        ...
+
+    def flush(self) -> None:
+        """Has all that was appended written, though not put on disk."""
+        ...
+
+    def trim(self, until: Position) -> None:
+        """Lets go of what stands up to a position, which a snapshot holds that was committed."""
+        ...
+
+    def restart(self, on_synced: Callable[[], None]) -> Position:
+        """Goes on after an error, once what was appended before is kept elsewhere."""
+        ...
+
+    def close(self) -> None:
+        """Writes what is there; nothing is appended after it."""
+        ...
+
+    def remove(self) -> None:
+        """Lets go of all records, which the snapshot that was committed holds; after ``close``."""
+        ...
+
+    def release(self) -> None:
+        """Lets another aggregator go on; the last thing that is done with it."""
         ...

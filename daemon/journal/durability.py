@@ -14,10 +14,9 @@ from ..aggregator import Aggregator
 from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore, Reply
 from ..jobs.session import JobSession
-from .contract import Kind, Moment, Position, unrecorded
+from .contract import KeptJournal, Kind, Moment, Position, unrecorded
 from .forked import Forked
 from .recovery import LOOKED
-from .segment_journal import SegmentJournal
 from .settings import JournalSettings
 
 _log = logging.getLogger(__name__)
@@ -59,7 +58,7 @@ class Durability:
 
     def __init__(
         self,
-        journal: SegmentJournal,
+        journal: KeptJournal,
         aggregator: Aggregator,
         clocks: Clocks,
         core: IngestCore,
@@ -95,6 +94,8 @@ class Durability:
     def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
         """Journals a message and has it taken in; returns what can be answered at once."""
         self._now_s = now_s
+        if self.journal.is_fenced:
+            return []
         with self._clocks.held() as (clock_s, steady_s):
             number = self._append(frames, identity, Moment(clock_s, steady_s, now_s), Kind.MESSAGE)
             self._aggregator.journals = number is not None
@@ -122,6 +123,9 @@ class Durability:
 
     def released(self) -> list[Reply]:
         """Returns the answers to what is on disk by now."""
+        if self.journal.is_fenced:
+            self._held.clear()
+            return []
         problem = bool(self.journal.problem)
         synced = self.journal.synced.record
         replies: list[Reply] = []
@@ -136,6 +140,8 @@ class Durability:
         number = self.journal.last.record
 
         def is_on_disk() -> bool:
+            if self.journal.is_fenced:
+                return False
             if self.journal.problem or self.journal.synced.record >= number:
                 return True
             self.journal.sync()
@@ -181,6 +187,8 @@ class Durability:
             self.counters["journal_syncs"] = self.journal.syncs
             self.counters["journal_sync_us"] = round(1e6 * self.journal.sync_s)
             self.counters["journal_waiting_bytes"] = self.journal.pending_bytes
+        if self.journal.is_fenced:
+            return
         if (done := self.child.poll()) is not None:
             self._end(done, now_s)
         if self.journal.problem and not self._is_suspended:
@@ -207,10 +215,13 @@ class Durability:
     def finish(self, within_s: float) -> bool:
         """Writes all down for the next daemon, after the last message; tells whether that succeeded.
 
-        What is expected to take longer than ``within_s`` is left to the next daemon, which has the journal.
+        What is expected to take longer than ``within_s`` is left to the next daemon, which has the journal; and all is
+        where another aggregator goes on.
         """
         self.child.close()
         self.journal.close()
+        if self.journal.is_fenced:
+            return False
         changed = self._unwritten | self._aggregator.jobs.touched
         expected_s = self._fixed_s + self._each_s * len(changed)
         if expected_s > within_s and not self.journal.problem:

@@ -49,6 +49,17 @@ class SegmentJournal:
             segment.path.replace(segment.path.with_suffix(".unreadable"))
         self._segments = []
 
+    def bring(self, snapshot: Path) -> None:
+        """Does nothing: the snapshot lies beside it."""
+
+    def release(self) -> None:
+        """Does nothing: the folder's lock is what keeps others away."""
+
+    @property
+    def is_fenced(self) -> bool:
+        """Never: the folder's lock is held."""
+        return False
+
     @property
     def start(self) -> Position:
         """The position before all that was there when it was opened."""

@@ -98,16 +98,21 @@ def records(segment: Segment, expected: int) -> Iterator[Replayed]:
         OSError: the file cannot be read.
     """
     content = segment.path.read_bytes()
-    at, damaged_at = HEADER_BYTES, HEADER_BYTES
+    yield from records_in(content, HEADER_BYTES, segment.epoch, expected, str(segment.path))
+
+
+def records_in(content: bytes, at: int, epoch: int, expected: int, where: str) -> Iterator[Replayed]:
+    """Returns the records that stand in bytes from ``at`` on, likewise; ``where`` is said of a gap."""
+    damaged_at = at
     while at < len(content):
-        found = _record_at(content, at, segment.epoch)
+        found = _record_at(content, at, epoch)
         if found is None or found[0].position.record < expected:
             at = _next_mark(content, at + 1)
             continue
         record, end = found
         if record.position.record > expected:
             missing = record.position.record - expected
-            yield Gap(expected, missing, f"{segment.path}, byte {damaged_at}")
+            yield Gap(expected, missing, f"{where}, byte {damaged_at}")
         yield record
         expected = record.position.record + 1
         at = damaged_at = end

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.killing import Schedule
+from support.nats_servers import NatsServers, nats_servers
 from support.restarts import told
 
 _FEW = 24
@@ -35,6 +36,24 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[objec
 def test_kills_are_seen_in_nothing(tmp_path: Path, seed: int, undisturbed: list[object]) -> None:
     faults = {"trouble": (0.0, 0.05)[seed % 2], "disorder": (0.0, 0.0, 0.3)[seed % 3], "steps": seed % 5 in (1, 2)}
     with closing(Schedule(tmp_path, seed, kills=1 + seed % 4, **faults)) as schedule:
+        assert schedule.run() == undisturbed
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServers]:
+    with nats_servers(tmp_path_factory.mktemp("nats")) as found:
+        yield found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds(_FEW // 3))
+def test_kills_are_seen_in_nothing_where_another_machine_takes_over(
+    tmp_path: Path, seed: int, undisturbed: list[object], servers: NatsServers
+) -> None:
+    """The journal is at a server, the archives are where both machines write, and nothing else goes over."""
+    faults = {"trouble": (0.0, 0.05)[seed % 2], "disorder": (0.0, 0.0, 0.3)[seed % 3], "steps": seed % 5 in (1, 2)}
+    settings = servers.settings(name=f"seed-{seed}", lease_s=1.0)
+    with closing(Schedule(tmp_path, seed, kills=1 + seed % 4, servers=settings, **faults)) as schedule:
         assert schedule.run() == undisturbed
 
 

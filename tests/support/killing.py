@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import time
@@ -21,6 +22,8 @@ from iotide.daemon.jobs.losses.job_ledger import ledger_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.journal.contract import Gap
 from iotide.daemon.journal.durability import Durability
+from iotide.daemon.journal.jetstream.opening import stand_by
+from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.daemon.keeping import JOURNAL, Keeping
@@ -31,6 +34,7 @@ from iotide.results.dfg import Graph
 
 from .restarts import UNTIL_S, copied, told
 from .serving import periodic_batch
+from .waiting import wait_for
 
 STREAMS = 3
 PARTS = 4
@@ -53,12 +57,24 @@ class SteppingClocks(Clocks):
 
 
 class Daemon:
-    """One life of an aggregator on a folder, with archives beside it that outlive it."""
+    """One life of an aggregator on a folder, with archives beside it that outlive it.
 
-    def __init__(self, folder: Path, segment_bytes: int = 2**16, quota_bytes: int = 2**30) -> None:
+    With servers, its journal and snapshots are there, and each life has a folder of a machine where none was before.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        segment_bytes: int = 2**16,
+        quota_bytes: int = 2**30,
+        servers: JournalSettings | None = None,
+    ) -> None:
         bounds = IngestSettings(lost_after_s=_NEVER_S, forget_after_s=_NEVER_S)
         settings = AggregatorSettings(prediction_interval_s=0.02, linger_s=0.0, retain_s=_NEVER_S, bounds=bounds)
         journal = JournalSettings(snapshot_s=_NEVER_S, segment_bytes=segment_bytes, quota_bytes=quota_bytes)
+        self.stream: StreamJournal | None = None
+        if servers is not None:
+            self.stream = asyncio.run(stand_by(servers, lambda _: None))
         self.folder = folder
         self.clocks = SteppingClocks()
         self.aggregator = Aggregator(settings, self.clocks.clock, self.clocks.steady)
@@ -72,11 +88,13 @@ class Daemon:
             on_stored=self.aggregator.archived,
             holds=lambda job: job in self.aggregator.jobs,
         )
+        self.archives.moves = servers is not None
         self.aggregator.on_job(lambda job: self.archives.end_job(job.job) if job.state == "ended" else None)
         self.sure: dict[Path, int] = {}
         """Bytes of archives that the last snapshot says to be there."""
         self.core = IngestCore(self.archives, bounds)
-        self.keeping = Keeping(folder, journal, self.aggregator, self.clocks, self.core, bounds, self.archives)
+        known = self.aggregator, self.clocks, self.core, bounds, self.archives
+        self.keeping = Keeping(folder, journal, *known, self.stream)
         self.keeping.begin(lambda: None)
         assert self.keeping.durability is not None
         self.durability: Durability = self.keeping.durability
@@ -95,6 +113,8 @@ class Daemon:
         self.durability._begin(time.monotonic())
         if whole:
             self.durability._end(bool(self.durability.child.poll(wait=True)), time.monotonic())
+            if self.stream is not None:
+                wait_for(self.stream.has_kept, what="the snapshot")
             self.sure = sure
 
     def be_killed(self, copy: Path, share: float) -> None:
@@ -105,6 +125,11 @@ class Daemon:
             if job.file.path is not None:
                 sure, size = self.sure.get(job.file.path, 0), job.file.path.stat().st_size
                 os.truncate(job.file.path, sure + int((size - sure) * share))
+        if self.stream is not None:
+            self.durability.child.close()
+            self.stream._link.close()  # nothing more is said
+            self.keeping._saved.close()
+            return
         synced = self.durability.journal.synced.record
         self.durability.journal.flush()
         copied(self.folder, copy)
@@ -153,6 +178,7 @@ class Schedule:
         disorder: how often messages come in another order.
         steps: whether the time of day is set while the aggregator runs, and is another one in each of its lives.
         damage: how many bytes of the journal each kill changes, whether they were synced or not.
+        servers: where the journal is; by default in files.
     """
 
     def __init__(
@@ -165,12 +191,14 @@ class Schedule:
         disorder: float = 0.0,
         steps: bool = False,
         damage: int = 0,
+        servers: JournalSettings | None = None,
     ) -> None:
         self.random = random.Random(seed)
         self._folder, self._kills, self._trouble = folder, kills, trouble
         self._disorder, self._steps, self._damage = disorder, steps, damage
         self._lives = 0
-        self.daemon = Daemon(folder / "0")
+        self._servers = servers
+        self.daemon = Daemon(folder / "0", servers=servers)
         self.shipper = Shipper("node:1:secret", CollectorSettings(batch_events=64, linger_s=0.0))
         self.now = time.monotonic()
         self._identity = b"0"
@@ -270,7 +298,7 @@ class Schedule:
         copy = self._folder / str(self._lives)
         self.daemon.be_killed(copy, self.random.random())
         self._change(copy)
-        sure, self.daemon = self.daemon.sure, Daemon(copy)
+        sure, self.daemon = self.daemon.sure, Daemon(copy, servers=self._servers)
         self.daemon.sure = sure
         self._identity = str(self._lives).encode()  # the connection is another one
 

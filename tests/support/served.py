@@ -10,12 +10,14 @@ from pathlib import Path
 from .commands import IOTIDE, plain_environment
 from .restarts import job_at
 from .talking import Talking
+from .waiting import DEADLINE_S
 
 
 class Served:
     """``iotide serve``, which can be killed and started again on the same endpoint; it is asked for the job ``j``."""
 
-    def __init__(self, folder: Path, **environment: str) -> None:
+    def __init__(self, folder: Path, *options: str, **environment: str) -> None:
+        self._options = options
         self.endpoint = f"ipc://{folder}/in"
         self.state = folder / "state"
         self._folder, self._environment = folder, plain_environment(**environment)
@@ -23,10 +25,28 @@ class Served:
         self.url = ""
 
     def start(self) -> None:
+        self.begin()
+        self.serves()
+
+    def begin(self) -> None:
+        """Starts it, without waiting for anything."""
         options = ["--ingest", self.endpoint, "--publish", "none", "--http", "127.0.0.1:0", "--state", str(self.state)]
-        command = ["env", *(f"{name}={value}" for name, value in self._environment.items()), *IOTIDE, "serve", *options]
-        self._talking = Talking(command, listen_to="stderr")
-        self.url = re.findall(r"http (\S+),", self._talking.hear(lambda line: "ingest" in line))[0]
+        given = [f"{name}={value}" for name, value in self._environment.items()]
+        self._talking = Talking(["env", *given, *IOTIDE, "serve", *options, *self._options], listen_to="stderr")
+
+    def serves(self) -> None:
+        """Waits until it has the jobs."""
+        self.url = re.findall(r"http (\S+),", self.says("ingest"))[0]
+
+    def says(self, word: str) -> str:
+        """Returns the next line that it says with a word in it."""
+        assert self._talking is not None
+        return self._talking.hear(lambda line: word in line)
+
+    def wait(self) -> int:
+        """Returns the exit status of one that ends by itself."""
+        assert self._talking is not None
+        return self._talking.process.wait(DEADLINE_S)
 
     @property
     def pid(self) -> int:
@@ -47,6 +67,10 @@ class Served:
     def written(self) -> int:
         found = job_at(self.url)
         return found.bytes_written if found is not None else 0
+
+    def losses(self) -> dict[str, int] | None:
+        found = job_at(self.url)
+        return None if found is None else dict(found.losses)
 
     def events(self) -> int:
         found = job_at(self.url)

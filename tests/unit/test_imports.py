@@ -80,8 +80,17 @@ def test_analyzers_are_pure() -> None:
 
 
 def test_commands_on_finished_traces_do_without_the_daemon() -> None:
-    """Its commands that run one, or say who may connect to it, are the others."""
-    running = {"entry.py", "keys.py", "run_feed.py", "run_session.py", "run_start.py", "serve.py", "serving.py"}
+    """Its commands that run one, look at what it needs, or say who may connect to it, are the others."""
+    running = {
+        "entry.py",
+        "journal_checks.py",
+        "keys.py",
+        "run_feed.py",
+        "run_session.py",
+        "run_start.py",
+        "serve.py",
+        "serving.py",
+    }
     for path in files_of("cli"):
         uses = {name for name in imported_modules(path) if name.startswith("iotide.daemon")}
         assert not uses or path.name in running, f"{path} imports {uses}"

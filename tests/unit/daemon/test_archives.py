@@ -17,6 +17,7 @@ import pytest
 from iotide.archive.codec.stream import StreamCompressor
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
+from iotide.daemon.archiving.archive_io_thread import ArchiveFile
 from iotide.daemon.archiving.archive_job import WaitingBytes
 from iotide.daemon.archiving.archives import Archives, ArchiveSettings
 from iotide.events import ConfigError, Definitions, EventBatch, ProtocolError, StreamInfo, make_batch
@@ -548,3 +549,31 @@ def test_archive_says_what_of_a_stream_was_lost_before_it_and_by_it(tmp_path: Pa
     with path.open("rb") as file:
         (stream,) = ArchiveReader(file, path.name).streams.values()
     assert stream.losses == {"events_dropped:ring_full": 7, "events_not_archived:job_bytes": 3}
+
+
+@pytest.mark.parametrize("begun", ["in the file", "nothing known of it"])
+def test_file_of_a_daemon_that_only_stood_still_is_gone_on_with_as_a_copy(tmp_path: Path, begun: str) -> None:
+    """What that one still writes when it wakes up is in no archive."""
+    path = tmp_path / "job-20231114T221320.iotide"
+    sleeping = ArchiveFile(tmp_path, "job", 1_700_000_000.0, set())
+    assert sleeping.append([b"head", b"lost"], save=True).pieces == 2
+    awake = ArchiveFile(tmp_path, "job", 1_700_000_000.0, set(), lambda _: True, moves=True)
+    if begun == "in the file":
+        awake.take_up(path, 4)
+    assert awake.append([b"more"], save=True).error is None
+    assert sleeping.append([b"late"], save=True).error is None
+    assert awake.append([b"end"], save=True).error is None
+    sleeping.close()
+    awake.close()
+    assert path.read_bytes() == (b"head" if begun == "in the file" else b"") + b"moreend"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_archives_that_are_left_to_another_daemon_are_not_written_any_more(tmp_path: Path) -> None:
+    archives = made(tmp_path, Clock())
+    archives.mark = lambda: lambda: False  # the journal takes nothing more
+    archives.opened("s", info())
+    archives.leave()
+    archives.close()
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,39 @@
+"""The checks of ``iotide doctor --journal``: do the NATS servers keep what aggregators acknowledge."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from ...daemon.settings import load_settings
+from ...events import ConfigError
+from .checks import Finding
+
+_REMEDY: Final = "see docs/failover.md"
+
+
+def journal_findings(config: Path) -> list[Finding]:
+    """Asks the servers that the settings of ``iotide serve`` name; raises ConfigError where these are wrong."""
+    settings = load_settings(config, os.environ).journal
+    if not settings.servers:
+        raise ConfigError(f"{config}: journal.servers names none; expected NATS servers")
+    try:
+        from ...daemon.journal.jetstream.looking import look
+    except ImportError:
+        return [Finding("nats-py", False, True, "it is not installed", "pip install 'iotide[jetstream]'")]
+    try:
+        seen = look(settings)
+    except ConfigError as error:
+        return [Finding("NATS servers", False, True, str(error), _REMEDY)]
+    except Exception as error:  # whatever the library raises
+        return [Finding("NATS servers", False, True, str(error) or repr(error), _REMEDY)]
+    kept = f"{settings.replicas} replicas" + ("" if settings.replicas > 1 else ", synced before they are acknowledged")
+    found = [Finding("NATS servers", True, True, f"{', '.join(settings.servers)}; {kept}")]
+    if seen is None:
+        return [*found, Finding("journal", True, False, f"{settings.name}: nothing yet; the first aggregator makes it")]
+    detail = f"{settings.name}: server {seen.version}, {seen.messages} messages of {seen.size:,} bytes"
+    at = "no snapshot yet" if seen.snapshot is None else f"snapshot of record {seen.snapshot.record}"
+    found.append(Finding("journal", True, False, f"{detail}, {at}"))
+    remedy = "start iotide serve with these settings"
+    return [*found, Finding("owner", bool(seen.owner), False, seen.owner or "no aggregator has the jobs", remedy)]

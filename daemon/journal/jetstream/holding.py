@@ -1,0 +1,115 @@
+"""Holds a journal's lease, in the connection's loop: waits for it, renews it, and says when it is lost."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable
+from typing import Final
+
+from nats.errors import Error as NatsError
+from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError
+from nats.js.kv import KeyValue
+
+from .lease import NOTHING, Do, Entry, Lease
+from .link import NatsLink
+
+_log = logging.getLogger(__name__)
+KEY: Final = "owner"
+"""Of the entry."""
+_GIVE_BACK_S: Final = 2.0
+
+
+class Holding:
+    """An aggregator's part in the lease of its journal.
+
+    Args:
+        link: the connection.
+        leases: where the entry stands.
+        lease_s: as for ``Lease``.
+
+    Attributes:
+        owner: how it stands there.
+        on_lost: called, from the connection's thread, when another one has it.
+    """
+
+    def __init__(self, link: NatsLink, leases: KeyValue, lease_s: float) -> None:
+        self.owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(8)}"
+        self.on_lost: Callable[[], None] = lambda: None
+        self._link, self._leases = link, leases
+        self._lease = Lease(self.owner, lease_s)
+        self._renewing: asyncio.Task[None] | None = None
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether another aggregator has it by now."""
+        return self._lease.is_lost
+
+    @property
+    def holder(self) -> str:
+        """Who has it, as far as is known: host and process."""
+        return self._lease.known.owner.rpartition(":")[0]
+
+    async def take(self, told: Callable[[str], None] = lambda _: None) -> None:
+        """Waits until it is held, and has it renewed from then on; ``told`` is called with who has it meanwhile."""
+        known = ""
+        while not self._lease.is_held:
+            await self._step()
+            if not self._lease.is_held and self.holder != known:
+                known = self.holder
+                if known:
+                    told(known)
+        self._renewing = asyncio.create_task(self._renew())
+
+    def check(self) -> None:
+        """Says at once where it was lost before anybody listened."""
+        if self.is_lost:
+            self.on_lost()
+
+    def release(self) -> None:
+        """Gives it back, so that another aggregator need not wait."""
+        with contextlib.suppress(TimeoutError, NatsError, RuntimeError):
+            self._link.call(self._give_back(), _GIVE_BACK_S)
+
+    async def _give_back(self) -> None:
+        if self._renewing is not None:
+            self._renewing.cancel()
+        if self._lease.is_held:
+            await self._leases.update(KEY, b"", last=self._lease.known.revision)
+
+    async def _renew(self) -> None:
+        while not self._lease.is_lost:
+            await self._step()
+        _log.error("%s has the lease: what this aggregator still knows is nobody's", self.holder or "another one")
+        self.on_lost()
+
+    async def _step(self) -> None:
+        await asyncio.sleep(max(0.0, self._lease.next_s - time.monotonic()))
+        lease = self._lease
+        match lease.due(time.monotonic()):
+            case Do.LOOK:
+                try:
+                    entry = await self._leases.get(KEY)
+                    found = Entry(entry.revision or 0, (entry.value or b"").decode(errors="replace"))
+                except KeyNotFoundError:
+                    found = NOTHING
+                except (NatsError, TimeoutError):
+                    lease.unanswered(time.monotonic())
+                    return
+                lease.saw(found, time.monotonic())
+            case Do.WRITE:
+                try:
+                    revision = await self._leases.update(KEY, self.owner.encode(), last=lease.known.revision)
+                except KeyWrongLastSequenceError:
+                    lease.refused(time.monotonic())
+                except (APIError, NatsError, TimeoutError):
+                    lease.unanswered(time.monotonic())
+                else:
+                    lease.wrote(revision, time.monotonic())
+            case None:
+                pass

@@ -1,0 +1,156 @@
+"""The connection to NATS, in a thread with a loop of its own: what uses it may be asked from any thread."""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import logging
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final, TypeVar
+
+import nats
+from nats.aio.client import Client
+from nats.js import JetStreamContext
+
+from ....events import ConfigError
+from ..settings import JournalSettings
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+_CONNECT_S: Final = 10.0
+_CONNECT_ONE_S: Final = 2.0
+_PING_S: Final = 2.0
+_PINGS: Final = 2
+"""Without an answer after which a server counts as gone."""
+_RECONNECT_S: Final = 0.2
+REQUEST_S: Final = 5.0
+"""For an answer of JetStream."""
+
+
+class NatsLink:
+    """A connection that is made anew whenever it breaks.
+
+    Args:
+        settings: which servers, and as whom.
+
+    Raises:
+        ConfigError: no server answers, or none takes us.
+    """
+
+    def __init__(self, settings: JournalSettings) -> None:
+        self._settings = settings
+        self._client: Client | None = None
+        self._is_told = ""
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="nats", daemon=True)
+        self._thread.start()
+        try:
+            self.call(self._connect())
+        except BaseException:
+            self._end()
+            raise
+
+    @property
+    def client(self) -> Client:
+        """The connection."""
+        if self._client is None:
+            raise ConfigError("there is no connection to NATS")
+        return self._client
+
+    @property
+    def jetstream(self) -> JetStreamContext:
+        """What keeps messages."""
+        return self.client.jetstream(timeout=REQUEST_S)
+
+    def begin(self, work: Coroutine[Any, Any, _T]) -> concurrent.futures.Future[_T]:
+        """Has the thread's loop do something."""
+        return asyncio.run_coroutine_threadsafe(work, self.loop)
+
+    def call(self, work: Coroutine[Any, Any, _T], within_s: float | None = None) -> _T:
+        """Returns what it gives; raises TimeoutError where that takes too long, and what it raises."""
+        found = self.begin(work)
+        try:
+            return found.result(within_s)
+        except concurrent.futures.TimeoutError:
+            found.cancel()
+            raise TimeoutError from None
+
+    def soon(self, work: Callable[[], object]) -> None:
+        """Has the thread's loop call something."""
+        with contextlib.suppress(RuntimeError):  # it is closed
+            self.loop.call_soon_threadsafe(work)
+
+    def close(self) -> None:
+        """Ends the connection and the thread."""
+        if self._thread.is_alive():
+            with contextlib.suppress(Exception):
+                if self._client is not None:
+                    self.call(self._client.close(), REQUEST_S)
+            self._end()
+
+    def _end(self) -> None:
+        self.soon(self.loop.stop)
+        self._thread.join()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+            for task in (left := asyncio.all_tasks(self.loop)):
+                task.cancel()
+            self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        finally:
+            self.loop.close()
+
+    async def _connect(self) -> None:
+        settings = self._settings
+        options: dict[str, Any] = {}
+        if settings.credentials is not None:
+            options["user_credentials"] = str(settings.credentials)
+        if settings.authority is not None:
+            import ssl
+
+            try:
+                options["tls"] = ssl.create_default_context(cafile=str(settings.authority))
+            except OSError as error:
+                raise ConfigError(f"journal.authority = {settings.authority}: {error.strerror}") from None
+        try:
+            self._client = await _in_time(
+                nats.connect(
+                    list(settings.servers),
+                    name="iotide",
+                    allow_reconnect=True,
+                    max_reconnect_attempts=-1,
+                    reconnect_time_wait=_RECONNECT_S,
+                    connect_timeout=_CONNECT_ONE_S,
+                    ping_interval=_PING_S,
+                    max_outstanding_pings=_PINGS,
+                    error_cb=self._failed,
+                    disconnected_cb=self._gone,
+                    reconnected_cb=self._back,
+                    **options,
+                ),
+                _CONNECT_S,
+            )
+        except Exception as error:  # whatever the library raises: there is no connection
+            why = self._is_told or str(error) or type(error).__name__
+            raise ConfigError(f"no NATS server of {', '.join(settings.servers)} can be used: {why}") from None
+
+    async def _failed(self, error: Exception) -> None:
+        self._is_told = str(error) or type(error).__name__
+        _log.debug("NATS: %s", self._is_told)
+
+    async def _gone(self) -> None:
+        if self._client is not None and not self._client.is_closed:
+            _log.warning("the connection to NATS is gone; it is made anew, and what comes waits for it")
+
+    async def _back(self) -> None:
+        url = self.client.connected_url
+        _log.warning("the connection to NATS is there again: %s", "" if url is None else url.netloc)
+
+
+async def _in_time(work: Awaitable[_T], within_s: float) -> _T:
+    async with asyncio.timeout(within_s):
+        return await work

@@ -1,0 +1,71 @@
+"""What is there of a journal, for whoever asks: nothing is made, and no lease taken."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from nats.js.errors import KeyNotFoundError, NotFoundError
+
+from ....events import ConfigError
+from ..contract import Position
+from ..settings import JournalSettings
+from .holding import KEY
+from .link import NatsLink
+from .places import SAFE_REPLICAS, bucket_of, check_replicas, check_sync, leases_of, names_of, problem_of
+from .snapshots import Snapshots
+
+_OLDEST = (2, 10)
+
+
+class Seen(NamedTuple):
+    """What the servers have of a journal."""
+
+    version: str
+    """Of the server that answers."""
+    owner: str
+    """Host and process of the aggregator that has the jobs; "" for none."""
+    messages: int
+    size: int
+    """Bytes of the stream."""
+    snapshot: Position | None
+    """Position of the latest one."""
+
+
+def look(settings: JournalSettings) -> Seen | None:
+    """Returns what the servers have of a journal, or None where nothing was made yet.
+
+    Raises:
+        ConfigError: the servers do not answer, are too old, or keep less safely than asked for.
+    """
+    link = NatsLink(settings)
+    try:
+        return link.call(_look(link, settings))
+    finally:
+        link.close()
+
+
+async def _look(link: NatsLink, settings: JournalSettings) -> Seen | None:
+    version = link.client.connected_server_version
+    if (version.major, version.minor) < _OLDEST:
+        raise ConfigError(f"the server is of version {version}; expected 2.10 or later")
+    if settings.replicas < SAFE_REPLICAS:
+        await check_sync(settings)
+    jetstream = link.jetstream
+    stream, subject = names_of(settings.name)
+    try:
+        info = await jetstream.stream_info(stream)
+    except NotFoundError:
+        return None
+    if problem := problem_of(info.config, subject):
+        raise ConfigError(f"the stream {stream} cannot be the journal: {problem}")
+    for name in (stream, f"KV_{leases_of(settings.name)}", f"OBJ_{bucket_of(settings.name)}"):
+        check_replicas(name, (await jetstream.stream_info(name)).config, settings)
+    try:
+        entry = await (await jetstream.key_value(leases_of(settings.name))).get(KEY)
+        owner = (entry.value or b"").decode(errors="replace").rpartition(":")[0]
+    except KeyNotFoundError:
+        owner = ""
+    bucket = bucket_of(settings.name)
+    kept = await Snapshots(jetstream, await jetstream.object_store(bucket), bucket).found()
+    plain = f"{version.major}.{version.minor}.{version.patch}"
+    return Seen(plain, owner, info.state.messages, info.state.bytes, kept[-1].at if kept else None)

@@ -1,0 +1,159 @@
+"""What a shared journal has at its NATS servers: made where it is not there, checked where it is."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import urllib.error
+import urllib.request
+from typing import Any, Final, NamedTuple
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext, api
+from nats.js.errors import BucketNotFoundError, NotFoundError
+from nats.js.kv import KeyValue
+from nats.js.object_store import ObjectStore
+
+from ....events import ConfigError
+from ..settings import JournalSettings
+from .link import NatsLink
+
+SAFE_REPLICAS: Final = 3
+_SECOND_NS: Final = 1e9
+_ASK_S: Final = 5.0
+_LARGEST_REPLY: Final = 1 << 22
+
+
+class Places(NamedTuple):
+    """Where what stands."""
+
+    stream: str
+    subject: str
+    leases: KeyValue
+    snapshots: ObjectStore
+
+
+def names_of(name: str) -> tuple[str, str]:
+    """Returns the name of a journal's stream and its only subject."""
+    return f"iotide-journal-{name}", f"iotide.journal.{name}"
+
+
+def leases_of(name: str) -> str:
+    """Returns the name of the bucket of a journal's lease."""
+    return f"iotide-leases-{name}"
+
+
+def bucket_of(name: str) -> str:
+    """Returns the name of the store of a journal's snapshots."""
+    return f"iotide-snapshots-{name}"
+
+
+async def prepare(link: NatsLink, settings: JournalSettings) -> Places:
+    """Makes what is not there, and returns it.
+
+    Raises:
+        ConfigError: what is there keeps less safely than asked for, or the servers refuse.
+    """
+    stream, subject = names_of(settings.name)
+    jetstream = link.jetstream
+    try:
+        if settings.replicas < SAFE_REPLICAS:
+            await check_sync(settings)
+        await _prepare_stream(jetstream, stream, subject, settings)
+        try:
+            leases = await jetstream.key_value(leases_of(settings.name))
+        except (BucketNotFoundError, NotFoundError):
+            leases = await jetstream.create_key_value(
+                api.KeyValueConfig(leases_of(settings.name), storage=api.StorageType.FILE, replicas=settings.replicas)
+            )
+        name = bucket_of(settings.name)
+        try:
+            snapshots = await jetstream.object_store(name)
+        except (BucketNotFoundError, NotFoundError):
+            snapshots = await jetstream.create_object_store(
+                name, config=api.ObjectStoreConfig(storage=api.StorageType.FILE, replicas=settings.replicas)
+            )
+    except (NatsError, TimeoutError) as error:
+        raise ConfigError(f"JetStream at {', '.join(settings.servers)} cannot be used: {_told(error)}") from None
+    for each in (f"KV_{leases_of(settings.name)}", f"OBJ_{bucket_of(settings.name)}"):
+        check_replicas(each, (await jetstream.stream_info(each)).config, settings)
+    return Places(stream, subject, leases, snapshots)
+
+
+async def _prepare_stream(jetstream: JetStreamContext, stream: str, subject: str, settings: JournalSettings) -> None:
+    try:
+        found = (await jetstream.stream_info(stream)).config
+    except NotFoundError:
+        wanted = api.StreamConfig(
+            name=stream,
+            subjects=[subject],
+            description=f"iotide: what changes the state of the aggregators of journal {settings.name}",
+            storage=api.StorageType.FILE,
+            num_replicas=settings.replicas,
+            discard=api.DiscardPolicy.NEW,
+            allow_direct=True,
+        )
+        found = (await jetstream.add_stream(wanted)).config
+    if problem := problem_of(found, subject):
+        raise ConfigError(f"the stream {stream} cannot be the journal: {problem}")
+    check_replicas(stream, found, settings)
+
+
+def problem_of(config: api.StreamConfig, subject: str) -> str:
+    """Says why a stream would lose, change or not give back what a journal needs; "" where it does not."""
+    if config.subjects != [subject]:
+        return f"its subjects are {config.subjects}; expected {subject} alone"
+    if config.storage != api.StorageType.FILE:
+        return "it is in memory; expected files"
+    if config.max_age or (config.max_msgs or -1) > 0 or config.retention not in (None, api.RetentionPolicy.LIMITS):
+        return "it drops messages by age, number or who has read them; expected no such limit"
+    if (config.max_bytes or -1) > 0 and config.discard != api.DiscardPolicy.NEW:
+        return "it drops its oldest messages when max_bytes is reached; expected discard: new"
+    if not config.allow_direct:
+        return "its messages cannot be read one by one; expected allow_direct"
+    return ""
+
+
+def check_replicas(stream: str, config: api.StreamConfig, settings: JournalSettings) -> None:
+    """Raises ConfigError where a stream has fewer replicas than asked for."""
+    if (config.num_replicas or 1) < settings.replicas:
+        raise ConfigError(
+            f"{stream} has {config.num_replicas} replicas; journal.replicas = {settings.replicas} asks for more: "
+            "raise it with the nats command, or ask for less"
+        )
+
+
+async def check_sync(settings: JournalSettings) -> None:
+    """Has each server say that it puts messages on disk before it acknowledges them.
+
+    Raises:
+        ConfigError: one does not, or cannot be asked.
+    """
+    if not settings.monitors:
+        raise ConfigError(
+            f"journal.replicas = {settings.replicas} keeps what was acknowledged only where servers have "
+            "sync_interval: always; name their monitoring addresses in journal.monitors so that they can be asked, or "
+            f"have {SAFE_REPLICAS} replicas"
+        )
+    for monitor in settings.monitors:
+        address = f"{monitor.rstrip('/')}/jsz?config=true"
+        try:
+            config = await asyncio.to_thread(_config_at, address)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ConfigError(f"{address} does not say how the server keeps messages: {error}") from None
+        if config.get("sync_always") is not True:
+            interval_s = float(config.get("sync_interval", 0)) / _SECOND_NS
+            raise ConfigError(
+                f"the server at {monitor} acknowledges messages up to {interval_s:g} s before they are on disk: set "
+                f"sync_interval: always, or have journal.replicas = {SAFE_REPLICAS}"
+            )
+
+
+def _config_at(address: str) -> dict[str, Any]:
+    with urllib.request.urlopen(address, timeout=_ASK_S) as answer:  # noqa: S310 - checked to be http
+        found: dict[str, Any] = json.loads(answer.read(_LARGEST_REPLY))["config"]
+        return found
+
+
+def _told(error: Exception) -> str:
+    return getattr(error, "description", None) or str(error) or type(error).__name__

@@ -1,0 +1,122 @@
+"""Snapshots of the jobs in an object store: one for each position at which one was made, the latest of which counts.
+
+An aggregator that stood still may put one there late. It is of an earlier position, and what it holds was in the
+stream, so it harms nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext, api
+from nats.js.errors import NotFoundError
+from nats.js.object_store import ObjectStore
+
+from ..contract import JournalError, Position
+from .reading import message
+
+_NAME: Final = re.compile(r"(\d+)-(\d+)")
+_CHUNK: Final = 1 << 19
+_SLOWEST_S: Final = 600.0
+_DIGEST: Final = "SHA-256="
+
+
+class Kept(NamedTuple):
+    """A snapshot that is there."""
+
+    at: Position
+    info: api.ObjectInfo
+
+
+class Snapshots:
+    """Those of one journal.
+
+    Args:
+        jetstream: keeps the store.
+        store: has no other objects.
+        bucket: its name.
+    """
+
+    def __init__(self, jetstream: JetStreamContext, store: ObjectStore, bucket: str) -> None:
+        self._jetstream, self._store, self._bucket = jetstream, store, bucket
+
+    async def put(self, at: Position, descriptor: int) -> None:
+        """Puts a file there as the snapshot of a position, and removes those of earlier ones; closes the file."""
+        name = f"{at.epoch}-{at.record}"
+        options = api.ObjectMetaOptions(max_chunk_size=_CHUNK)
+        with os.fdopen(descriptor, "rb") as file:
+            async with asyncio.timeout(_SLOWEST_S):
+                await self._store.put(name, file, meta=api.ObjectMeta(name=name, options=options))
+        for each in await self.found():
+            if each.at < at:
+                await self._remove(each.info)
+
+    async def found(self) -> list[Kept]:
+        """Returns what is there, in the order of positions.
+
+        The library would ask by a consumer, which hangs where that is made at a server that has just failed.
+        """
+        about = await self._jetstream.stream_info(self._stream, subjects_filter=f"$O.{self._bucket}.M.>")
+        kept = []
+        for subject in about.state.subjects or {}:
+            try:
+                told = await self._jetstream.get_last_msg(self._stream, subject)
+            except NotFoundError:  # it was removed meanwhile
+                continue
+            info = api.ObjectInfo.from_response(json.loads(told.data or b""))
+            name = _NAME.fullmatch(info.name)
+            if name is not None and not info.deleted:
+                kept.append(Kept(Position(int(name[1]), int(name[2])), info))
+        return sorted(kept, key=lambda each: each.at)
+
+    async def fetch(self, kept: Kept, path: Path) -> None:
+        """Writes a snapshot to a file, which is there as a whole or not at all.
+
+        Raises:
+            JournalError: it cannot be read.
+        """
+        partial = path.with_suffix(".fetched")
+        try:
+            await self._write(kept.info, partial)
+            partial.replace(path)
+        except (NatsError, TimeoutError, OSError) as error:
+            partial.unlink(missing_ok=True)
+            raise JournalError(f"the snapshot {kept.info.name} cannot be read: {error or 'no answer'}") from None
+
+    async def _write(self, info: api.ObjectInfo, path: Path) -> None:
+        digest, next_sequence = hashlib.sha256(), 1
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            for number in range(info.chunks or 0):
+                found = await message(self._jetstream, self._stream, next_sequence, self._chunks_of(info))
+                if found is None or found.seq is None:
+                    raise JournalError(f"the snapshot {info.name} lacks its part {number + 1} of {info.chunks}")
+                data = found.data or b""
+                digest.update(data)
+                file.write(data)
+                next_sequence = found.seq + 1
+            file.flush()
+            os.fsync(file.fileno())
+        if info.digest != _DIGEST + base64.urlsafe_b64encode(digest.digest()).decode():
+            raise JournalError(f"the snapshot {info.name} is damaged: its check sum differs")
+
+    async def _remove(self, info: api.ObjectInfo) -> None:
+        """Removes it with its name, of which the library would keep a mark for ever."""
+        name = base64.urlsafe_b64encode(info.name.encode()).decode()
+        await self._jetstream.purge_stream(self._stream, subject=f"$O.{self._bucket}.M.{name}")
+        await self._jetstream.purge_stream(self._stream, subject=self._chunks_of(info))
+
+    @property
+    def _stream(self) -> str:
+        return f"OBJ_{self._bucket}"
+
+    def _chunks_of(self, info: api.ObjectInfo) -> str:
+        return f"$O.{self._bucket}.C.{info.nuid}"

@@ -1,0 +1,329 @@
+"""A journal in a stream of NATS JetStream, with the snapshots in an object store beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from nats.errors import Error as NatsError
+from nats.js import api
+from nats.js.errors import NotFoundError
+
+from ....events.wire import Frame
+from ..contract import JournalError, Kind, Moment, Position, Replayed
+from ..segment_writer import Pending
+from .holding import Holding
+from .link import NatsLink
+from .messages import Flag, Unpacking, claim, head_of
+from .places import Places, bucket_of
+from .reading import messages
+from .snapshots import Kept, Snapshots
+from .stream_writer import Stored, StreamWriter
+
+_log = logging.getLogger(__name__)
+_RECORD_BYTES: Final = 128  # about what a record takes beside its frames
+_END_S: Final = 10.0
+"""For what was appended to be kept, when an aggregator ends."""
+_SLOWEST_S: Final = 600.0
+_RETRY_S: Final = 1.0
+_AHEAD: Final = 8  # messages that are read before they are asked for
+_T = TypeVar("_T")
+
+
+class StreamJournal:
+    """A shared journal, of which this aggregator holds the lease.
+
+    Args:
+        link, places, holding: of the journal; released with it.
+        name: its name.
+    """
+
+    def __init__(self, link: NatsLink, places: Places, holding: Holding, name: str) -> None:
+        self._link, self._places, self._holding = link, places, holding
+        self._snapshots = Snapshots(link.jetstream, places.snapshots, bucket_of(name))
+        self._writer: StreamWriter | None = None
+        self._brought: Kept | None = None
+        self._snapshot: Path | None = None
+        self._there: deque[Stored] = deque()
+        self._epoch, self._sequence = 0, 0
+        self._next = 1
+        self._first_sequence = 1
+        self._is_set_aside = False
+        self._keeping: asyncio.Task[None] | None = None
+        holding.on_lost = self._lost
+
+    # ---- taking over ----
+
+    def bring(self, snapshot: Path) -> None:
+        """Claims the stream, and has the last snapshot stand in a file; without one no file does.
+
+        Raises:
+            JournalError: the servers do not answer, or another aggregator claims it, too.
+        """
+        self._snapshot = snapshot
+        self._insist(self._claim)
+        self._brought = self._insist(lambda: self._bring(snapshot))
+        # A journal that is new goes on with what the folder has.
+        if self._brought is None and self._insist(self._has_records):
+            snapshot.unlink(missing_ok=True)
+
+    def _insist(self, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        """Returns what is asked of the servers, however often they have to be asked: one of them may have failed."""
+        until_s = time.monotonic() + _SLOWEST_S
+        while True:
+            try:
+                return self._link.call(work(), _SLOWEST_S)
+            except (NatsError, TimeoutError) as error:
+                why = str(error) or "no answer"
+                if time.monotonic() > until_s or self._holding.is_lost:
+                    raise JournalError(f"the stream {self._places.stream} cannot be taken over: {why}") from None
+                _log.warning("the stream %s is not taken over yet: %s", self._places.stream, why)
+                time.sleep(_RETRY_S / 4)
+
+    async def _claim(self) -> None:
+        """Has the stream refuse what earlier writers still append."""
+        kept = await self._snapshots.found()
+        while True:
+            last = await self._last()
+            known = [each.at.epoch for each in kept]
+            if last is not None and (head := head_of(last.data or b"")) is not None:
+                known.append(head.epoch)
+            self._epoch = max(known, default=0) + 1
+            state = (await self._link.jetstream.stream_info(self._places.stream)).state
+            sequence = state.last_seq
+            try:
+                answer = await self._link.jetstream.publish(
+                    self._places.subject,
+                    claim(self._epoch, self._holding.owner),
+                    stream=self._places.stream,
+                    headers={api.Header.EXPECTED_LAST_SEQUENCE: str(sequence)},
+                )
+            except (NatsError, TimeoutError) as error:  # the earlier one appended, or it is ours and the answer lost
+                _log.info("the stream %s is claimed again: %s", self._places.stream, error or "no answer")
+                if self.is_fenced:
+                    raise JournalError("another aggregator has the lease") from None
+                await asyncio.sleep(_RETRY_S / 4)
+            else:
+                self._sequence = answer.seq
+                self._first_sequence = max(state.first_seq, 1)
+                return
+
+    async def _last(self) -> api.RawStreamMsg | None:
+        try:
+            return await self._link.jetstream.get_last_msg(self._places.stream, self._places.subject)
+        except NotFoundError:
+            return None
+
+    async def _bring(self, path: Path) -> Kept | None:
+        """Gets the latest snapshot; earlier ones may be without records behind them."""
+        kept = await self._snapshots.found()
+        if not kept:
+            return None
+        await self._snapshots.fetch(kept[-1], path)
+        return kept[-1]
+
+    async def _has_records(self) -> bool:
+        async for _, found in self._messages():
+            head = None if found is None else head_of(found.data or b"")
+            if head is not None and not head.flags & Flag.CLAIM:
+                return True
+        return False
+
+    def _messages(self) -> AsyncIterator[tuple[int, api.RawStreamMsg | None]]:
+        return messages(self._link.jetstream, self._places.stream, self._first_sequence, self._sequence)
+
+    def set_aside(self) -> None:
+        """Has nothing replayed."""
+        self._is_set_aside = True
+
+    @property
+    def start(self) -> Position:
+        """The position of the snapshot that was brought, or before everything."""
+        return Position(0, 0) if self._brought is None else self._brought.at
+
+    def replay(self, after: Position) -> Iterator[Replayed]:
+        """Returns what stood after a position when the stream was claimed, in order.
+
+        Raises:
+            JournalError: the servers do not answer, or the writer of before, which was just about to, removes what is
+                in a snapshot of its own: that is to be brought first.
+        """
+        unpacking = Unpacking(after)
+        for sequence, found in self._each(self._messages()):
+            if found is None:
+                self._check_latest()
+                continue
+            payload = found.data or b""
+            for each in unpacking.take(payload, f"{self._places.stream}, message {sequence}"):
+                if not self._is_set_aside:
+                    yield each
+            self._there.append(Stored(sequence, unpacking.last, len(payload)))
+        self._next = unpacking.last + 1
+
+    def _check_latest(self) -> None:
+        kept = self._insist(self._snapshots.found)
+        if kept and (self._brought is None or kept[-1].at > self._brought.at):
+            raise JournalError(f"the stream {self._places.stream} was shortened meanwhile; start again")
+
+    def _each(self, reading: AsyncIterator[_T]) -> Iterator[_T]:
+        """Hands on what the connection's loop reads, some of it ahead."""
+
+        async def some() -> list[_T]:
+            found: list[_T] = []
+            async for each in reading:
+                found.append(each)
+                if len(found) == _AHEAD:
+                    break
+            return found
+
+        coming = self._link.begin(some())
+        try:
+            while found := coming.result(_SLOWEST_S):
+                coming = self._link.begin(some())
+                yield from found
+        except (NatsError, TimeoutError) as error:
+            raise JournalError(f"the stream {self._places.stream} cannot be read: {error or 'no answer'}") from None
+
+    # ---- the writer ----
+
+    def begin(self, after: Position, on_synced: Callable[[], None]) -> Position:
+        """Starts to append behind all that was replayed and a position that is known from elsewhere."""
+        self._next = max(self._next, after.record + 1)
+        where = self._link, self._places.stream, self._places.subject
+        self._writer = StreamWriter(*where, self._epoch, self._next, self._sequence, self._there, on_synced)
+        self._holding.check()
+        return Position(self._epoch, self._next - 1)
+
+    def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
+        """Takes in a record, and returns where it will stand."""
+        number, self._next = self._next, self._next + 1
+        size = _RECORD_BYTES + sum(len(frame) for frame in frames)
+        self._writing.put(Pending(number, kind, sender, moment, frames, size))
+        return Position(self._epoch, number)
+
+    def sync(self, *, wait: bool = False) -> Position:
+        """Has all that was appended kept by the servers; returns up to where it is: less, unless ``wait`` is set."""
+        self._writing.sync(self._next - 1, wait=wait)
+        return self.synced
+
+    @property
+    def synced(self) -> Position:
+        """The last position that the servers keep."""
+        return Position(self._epoch, self._writing.synced)
+
+    @property
+    def last(self) -> Position:
+        """The last position that was given to a record."""
+        return Position(self._epoch, self._next - 1)
+
+    @property
+    def problem(self) -> str:
+        """Why nothing more is appended, ever; "" while all is well."""
+        return self._writing.problem
+
+    @property
+    def is_fenced(self) -> bool:
+        """Whether another aggregator goes on with it, or may do so."""
+        return self._holding.is_lost or (self._writer is not None and bool(self._writer.problem))
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes that are not appended yet."""
+        return self._writing.pending_bytes
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all messages."""
+        return self._writing.total_bytes
+
+    @property
+    def syncs(self) -> int:
+        """How many messages were appended."""
+        return self._writing.syncs
+
+    @property
+    def sync_s(self) -> float:
+        """How long that took."""
+        return self._writing.sync_s
+
+    def flush(self) -> None:
+        """Has all that was taken in appended."""
+        self._writing.flush()
+
+    def restart(self, on_synced: Callable[[], None]) -> Position:
+        """Never goes on: where nothing more can be appended, another aggregator has to."""
+        raise JournalError(self.problem)
+
+    def close(self) -> None:
+        """Appends what is there, as far as the servers answer."""
+        if self._writer is not None:
+            self._writer.close(_END_S)
+
+    # ---- snapshots ----
+
+    def trim(self, until: Position) -> None:
+        """Has the snapshot file kept, and then what stands up to its position removed; neither is waited for."""
+        if self._snapshot is None:
+            return
+        descriptor = os.open(self._snapshot, os.O_RDONLY | os.O_CLOEXEC)
+
+        def begin() -> None:
+            if self._keeping is None or self._keeping.done():
+                self._keeping = asyncio.ensure_future(self._keep(until, descriptor))
+            else:  # the one before is still on its way; there will be another
+                os.close(descriptor)
+
+        self._writing.sync(until.record)
+        self._link.soon(begin)
+
+    def has_kept(self) -> bool:
+        """Tells whether the snapshot that was last asked for is kept, or could not be."""
+        return self._keeping is not None and self._keeping.done()
+
+    def remove(self) -> None:
+        """Has the snapshot file kept as that of all; where the servers do not answer, the stream has it."""
+        if self._snapshot is None or self._writer is None or self._writing.problem or self.synced != self.last:
+            return
+        descriptor = os.open(self._snapshot, os.O_RDONLY | os.O_CLOEXEC)
+        with contextlib.suppress(TimeoutError):
+            self._link.call(self._keep(self.last, descriptor), _END_S)
+
+    async def _keep(self, until: Position, descriptor: int) -> None:
+        try:
+            while self._writing.synced < until.record:  # what was not kept must not be in a snapshot either
+                if self.is_fenced:
+                    os.close(descriptor)
+                    return
+                await asyncio.sleep(_RETRY_S / 10)
+            await self._snapshots.put(until, descriptor)
+            gone = []
+            while len(self._there) > 1 and self._there[0].last <= until.record:
+                gone.append(self._there.popleft())
+            if gone:
+                await self._link.jetstream.purge_stream(self._places.stream, seq=gone[-1].sequence + 1)
+                self._writing.trimmed(gone)
+        except (NatsError, TimeoutError, OSError) as error:
+            _log.error("the snapshot cannot be kept, and the next one will be: %s", error or "no answer")
+
+    def release(self) -> None:
+        """Gives the lease back, and ends the connection."""
+        self.close()
+        self._holding.release()
+        self._link.close()
+
+    def _lost(self) -> None:
+        if self._writer is not None:
+            self._writer.fence()
+
+    @property
+    def _writing(self) -> StreamWriter:
+        if self._writer is None:
+            raise JournalError("the journal has not begun an epoch")
+        return self._writer

@@ -1,0 +1,232 @@
+"""Appends records to a stream, in the loop of the connection: what came meanwhile goes as one message.
+
+One message is under way at a time, and names the sequence number of the one before it. So the stream has each once, in
+order and without a gap, whatever happens to answers; and what a writer appends behind another one's claim is refused.
+Several under way would be no faster: the servers write them one after the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from nats.errors import Error as NatsError
+from nats.js import api
+from nats.js.errors import NotFoundError
+
+from ..segment_writer import Pending
+from .link import NatsLink
+from .messages import Message, pack
+
+_log = logging.getLogger(__name__)
+_LARGEST: Final = 1 << 20
+"""Bytes of a message: from 256 KiB on the disk is busy with bytes and not with syncs."""
+_HEADER_BYTES: Final = 1 << 10
+_LAZY_BYTES: Final = 1 << 18
+"""Of records that nobody waits for, above which they are appended."""
+_PAUSE_S: Final = 0.2
+_SILENT_S: Final = 5.0
+"""Without an answer after which the log says so."""
+
+
+class Stored(NamedTuple):
+    """A message in the stream."""
+
+    sequence: int
+    last: int
+    """Number of the last record that is whole with it."""
+    size: int
+
+
+class FencedError(Exception):
+    """Another writer has claimed the stream."""
+
+
+class StreamWriter:
+    """Appends records; ``put``, ``sync`` and the attributes are for one thread, the owner's.
+
+    Args:
+        link: the connection.
+        stream, subject: where.
+        epoch: of this writer.
+        first: number of the first record.
+        sequence: of the last message, which is this writer's claim or behind it.
+        there: messages of before.
+        on_synced: called from the connection's thread, when more is kept, and when no more is appended.
+
+    Attributes:
+        synced: number of the last record that the servers keep.
+        syncs, sync_s: how often a message was appended, and how long that took.
+        problem: why no more is appended, ever; "" while all is well. Servers that do not answer, or have no room, are
+            no problem: what comes waits for them.
+        sequence: of the last message of ours.
+    """
+
+    def __init__(
+        self,
+        link: NatsLink,
+        stream: str,
+        subject: str,
+        epoch: int,
+        first: int,
+        sequence: int,
+        there: deque[Stored],
+        on_synced: Callable[[], None],
+    ) -> None:
+        self.synced = first - 1
+        self.syncs, self.sync_s = 0, 0.0
+        self.problem = ""
+        self.sequence = sequence
+        self.there = there
+        self._link, self._stream, self._subject, self._epoch = link, stream, subject, epoch
+        self._on_synced = on_synced
+        self._limit = min(_LARGEST, link.client.max_payload) - _HEADER_BYTES
+        self._changed = threading.Condition()
+        self._pending: list[Pending] = []
+        self._pending_bytes = 0
+        self._total_bytes = sum(each.size for each in there)
+        self._wanted = first - 1
+        self._is_closing = self._is_flushing = False
+        self._has_news = asyncio.Event()
+        self._done = link.begin(self._run())
+
+    @property
+    def pending_bytes(self) -> int:
+        """Bytes that are not appended yet."""
+        return self._pending_bytes
+
+    @property
+    def total_bytes(self) -> int:
+        """Bytes of all messages."""
+        return self._total_bytes
+
+    def put(self, record: Pending) -> None:
+        """Takes in a record; it is appended when somebody waits for it, or when many do not."""
+        with self._changed:
+            self._pending.append(record)
+            self._pending_bytes += record.size
+            is_much = self._pending_bytes > _LAZY_BYTES
+        if is_much:
+            self._wake()
+
+    def sync(self, number: int, *, wait: bool = False) -> None:
+        """Has all records up to a number kept."""
+        with self._changed:
+            is_new = number > self._wanted
+            self._wanted = max(self._wanted, number)
+        if is_new:
+            self._wake()
+        with self._changed:
+            while wait and self.synced < number and not self.problem:
+                self._changed.wait()
+
+    def flush(self) -> None:
+        """Has what came appended."""
+        self._is_flushing = bool(self._pending)
+        if self._is_flushing:
+            self._wake()
+
+    def fence(self) -> None:
+        """Appends no more: another one has the lease."""
+        self._stop("another aggregator has the lease")
+
+    def trimmed(self, gone: list[Stored]) -> None:
+        """Takes in that messages are gone; in the connection's thread."""
+        self._total_bytes -= sum(each.size for each in gone)
+
+    def close(self, within_s: float) -> None:
+        """Appends what is there, for a bounded time, and ends."""
+        self._is_closing = True
+        self._wake()
+        try:
+            self._done.result(within_s)
+        except TimeoutError:
+            self._done.cancel()
+            self._stop("the servers did not answer")
+
+    def _wake(self) -> None:
+        self._link.soon(self._has_news.set)
+
+    # ---- in the connection's thread ----
+
+    async def _run(self) -> None:
+        while not (self._is_closing and not self._pending) and not self.problem:
+            await self._has_news.wait()
+            self._has_news.clear()
+            while self._has_work and not self.problem:
+                with self._changed:
+                    records, self._pending = self._pending, []
+                    self._pending_bytes = 0
+                    self._is_flushing = False
+                try:
+                    await self._append_all(records)
+                except Exception as error:  # nobody may wait for what has ended
+                    self._stop(str(error) or repr(error))
+            if self._is_closing:
+                return
+
+    @property
+    def _has_work(self) -> bool:
+        is_wanted = self._wanted > self.synced or self._is_flushing or self._is_closing
+        return bool(self._pending) and (is_wanted or self._pending_bytes > _LAZY_BYTES)
+
+    async def _append_all(self, records: list[Pending]) -> None:
+        for message in pack(records, self._epoch, self._limit):
+            begun_s = time.monotonic()
+            await self._append(message, begun_s)
+            self.sync_s += time.monotonic() - begun_s
+            self.syncs += 1
+            self.there.append(Stored(self.sequence, message.last, len(message.payload)))
+            self._total_bytes += len(message.payload)
+            with self._changed:
+                self.synced = message.last
+                self._changed.notify_all()
+            self._on_synced()
+
+    async def _append(self, message: Message, begun_s: float) -> None:
+        """Has the stream keep a message behind our last one, however long that takes."""
+        is_told = False
+        why = "it does not answer"
+        while not self.problem:
+            try:
+                answer = await self._link.jetstream.publish(
+                    self._subject,
+                    message.payload,
+                    stream=self._stream,
+                    headers={api.Header.EXPECTED_LAST_SEQUENCE: str(self.sequence)},
+                )
+                self.sequence = answer.seq
+                return
+            except (NatsError, TimeoutError, OSError) as error:
+                why = getattr(error, "description", None) or str(error) or why
+            if await self._is_there(message):
+                self.sequence += 1
+                return
+            if not is_told and time.monotonic() - begun_s > _SILENT_S:
+                is_told = True
+                _log.warning("the stream %s takes nothing: %s; what comes waits for it", self._stream, why)
+            await asyncio.sleep(_PAUSE_S)
+
+    async def _is_there(self, message: Message) -> bool:
+        """Tells whether a message whose answer is missing was kept; raises FencedError where another one was."""
+        try:
+            found = await self._link.jetstream.get_msg(self._stream, seq=self.sequence + 1)
+        except NotFoundError:
+            return False
+        except (NatsError, TimeoutError, OSError):
+            return False
+        if (found.data or b"") == message.payload:
+            return True
+        raise FencedError("another aggregator goes on with the stream")
+
+    def _stop(self, why: str) -> None:
+        with self._changed:
+            self.problem = self.problem or why
+            self._changed.notify_all()
+        self._wake()
+        self._on_synced()

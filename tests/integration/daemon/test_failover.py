@@ -1,0 +1,225 @@
+"""Real processes: aggregators that share a journal at NATS servers take over from one another, and lose nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from iotide.archive.file.reader import ArchiveReader
+from iotide.events import Kind
+from support.commands import IOTIDE, Program, iotide, plain_environment
+from support.nats_servers import NatsServers, nats_servers
+from support.served import Served
+from support.talking import Talking
+from support.waiting import DEADLINE_S, wait_for
+
+WRITER = """
+import sys
+out = open("out", "wb", buffering=0)
+for line in sys.stdin:
+    for _ in range(int(line)):
+        out.write(bytes(1000))
+    print("written", flush=True)
+"""
+CONFIG = """
+state = "{state}"
+[journal]
+servers = [{servers}]
+replicas = {replicas}
+monitors = [{monitors}]
+lease_s = 2.0
+snapshot_s = {snapshot_s}
+[archive]
+folder = "{archives}"
+"""
+
+
+def quoted(names: tuple[str, ...]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
+
+
+class Together:
+    """Aggregators with folders of their own, and a collector that knows all of them."""
+
+    def __init__(self, folder: Path, servers: NatsServers, names: str, snapshot_s: float = 60.0) -> None:
+        self.folder = folder
+        config = folder / "serve.toml"
+        config.write_text(
+            CONFIG.format(
+                state=folder / "state",
+                servers=quoted(servers.urls),
+                monitors=quoted(servers.monitors),
+                replicas=3 if servers.count > 1 else 1,
+                archives=folder / "archives",
+                snapshot_s=snapshot_s,
+            )
+        )
+        self.aggregators = []
+        for name in names:
+            (folder / name).mkdir()
+            self.aggregators.append(Served(folder / name, "--config", str(config)))
+
+    @contextmanager
+    def collector(self) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+        tracer = self.folder / "t"
+        connect = [word for each in self.aggregators for word in ("--connect", each.endpoint)]
+        command = [*IOTIDE, "collect", "--socket", str(tracer), *connect, "--job", "j"]
+        with Program(command, env=plain_environment()) as collector:
+            wait_for(lambda: tracer.exists() or collector.poll() is not None, what="the tracer's socket")
+            yield tracer, collector
+
+    def close(self) -> None:
+        for each in self.aggregators:
+            with contextlib.suppress(AssertionError):
+                each.kill()
+
+
+@contextmanager
+def together(folder: Path, servers: NatsServers, names: str, **options: float) -> Iterator[Together]:
+    found = Together(folder, servers, names, **options)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@contextmanager
+def writer(folder: Path, tracer: Path) -> Iterator[Talking]:
+    said = iotide("collect", "--socket", tracer, "--job", "j", "--print-environment", cwd=folder).stdout.split()
+    with Talking(["env", "-C", str(folder), *said, sys.executable, "-c", WRITER]) as program:
+        yield program
+
+
+def stored_bytes(folder: Path) -> int:
+    """Returns what the writer's calls in the one archive of a folder wrote; it says its lines to a pipe."""
+    (path,) = folder.glob("*.iotide")
+    with path.open("rb") as file:
+        reader = ArchiveReader(file, path.name)
+        assert reader.complete
+        sizes = [
+            int(size)
+            for number in reader.streams
+            for each in reader.calls(number)
+            for size in each.batch.bytes[each.batch.kind == Kind.WRITE]
+        ]
+        assert not reader.problems
+    return sum(size for size in sizes if size == 1000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("snapshot_s", [60.0, 0.3], ids=["journal", "snapshots"])
+def test_jobs_go_on_at_another_aggregator_and_without_one_of_three_servers(tmp_path: Path, snapshot_s: float) -> None:
+    with (
+        nats_servers(tmp_path / "nats", 3) as servers,
+        together(tmp_path, servers, "ab", snapshot_s=snapshot_s) as both,
+    ):
+        first, second = both.aggregators
+        first.start()
+        second.begin()
+        assert f":{first.pid} has the jobs of journal main" in second.says("stands by")
+        with both.collector() as (tracer, collector), writer(tmp_path, tracer) as program:
+            program.say("700")
+            wait_for(lambda: first.written() == 700_000, what="all bytes")
+            program.say("3000")
+            first.kill()
+            second.serves()
+            program.say("11")
+            wait_for(lambda: second.written() == 3_711_000, what="all bytes at the second")
+            first.begin()
+            first.says("stands by")
+            servers.kill(0)
+            program.say("2000")
+            wait_for(lambda: second.written() == 5_711_000, what="all bytes with two servers")
+            assert second.end(signal.SIGTERM) == 0  # hands over at once
+            first.serves()
+            program.say("100")
+            wait_for(lambda: first.written() == 5_811_000, what="all bytes at the first")
+            program.process.stdin.close()
+            program.process.wait(DEADLINE_S)
+            assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
+            assert collector.wait(timeout=DEADLINE_S) == 0
+        assert first.losses() == {}
+        assert first.end(signal.SIGTERM) == 0
+        assert stored_bytes(tmp_path / "archives") == 5_811_000
+
+
+@pytest.mark.slow
+def test_aggregator_that_stood_still_and_wakes_up_writes_nothing_and_ends(tmp_path: Path) -> None:
+    with nats_servers(tmp_path / "nats") as servers, together(tmp_path, servers, "ab") as both:
+        first, second = both.aggregators
+        first.start()
+        second.begin()
+        second.says("stands by")
+        with both.collector() as (tracer, collector), writer(tmp_path, tracer) as program:
+            program.say("700")
+            wait_for(lambda: first.written() == 700_000, what="all bytes")
+            program.say("3000")
+            os.kill(first.pid, signal.SIGSTOP)
+            second.serves()
+            program.say("11")
+            wait_for(lambda: second.written() == 3_711_000, what="all bytes at the second")
+            os.kill(first.pid, signal.SIGCONT)
+            assert first.wait() == 1
+            program.say("5")
+            wait_for(lambda: second.written() == 3_716_000, what="all bytes")
+            program.process.stdin.close()
+            program.process.wait(DEADLINE_S)
+            assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
+            assert collector.wait(timeout=DEADLINE_S) == 0
+        assert second.losses() == {}
+        assert second.end(signal.SIGTERM) == 0
+        assert stored_bytes(tmp_path / "archives") == 3_716_000
+
+
+def test_aggregator_that_waits_ends_when_it_is_asked_to(tmp_path: Path) -> None:
+    with nats_servers(tmp_path / "nats") as servers, together(tmp_path, servers, "ab") as both:
+        first, second = both.aggregators
+        first.start()
+        second.begin()
+        second.says("stands by")
+        assert second.end(signal.SIGTERM) == 0
+
+
+def test_journal_of_an_aggregator_that_was_alone_is_not_passed_over(tmp_path: Path) -> None:
+    with nats_servers(tmp_path / "nats") as servers, together(tmp_path, servers, "a") as one:
+        (first,) = one.aggregators
+        alone = Served(tmp_path / "a")
+        alone.start()
+        sample = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+        replayed = "collect", "--replay", "--connect", alone.endpoint, "--job", "j", sample
+        assert iotide(*replayed, cwd=tmp_path).returncode == 0
+        alone.kill()
+        first.begin()
+        assert "an aggregator without journal.servers was killed there" in first.says("state")
+        assert first.wait() == 2
+        first.kill()
+        alone.start()
+        events = alone.events()
+        assert alone.end(signal.SIGTERM) == 0
+        first.start()  # the jobs of before go on
+        assert first.events() == events
+
+
+def test_doctor_says_what_the_servers_keep_and_who_has_the_jobs(tmp_path: Path) -> None:
+    with nats_servers(tmp_path / "nats") as servers, together(tmp_path, servers, "a") as one:
+        (first,) = one.aggregators
+        config = tmp_path / "serve.toml"
+        asked = "doctor", "--journal", config, "--json"
+        before = iotide(*asked, cwd=tmp_path)
+        assert before.returncode == 0
+        assert "nothing yet; the first aggregator makes it" in before.stdout
+        first.start()
+        found = iotide(*asked, cwd=tmp_path)
+        assert found.returncode == 0
+        assert f":{first.pid}" in found.stdout
+        config.write_text(config.read_text().replace("replicas = 1", "replicas = 3"))
+        wrong = iotide(*asked, cwd=tmp_path)
+        assert wrong.returncode == 1
+        assert "has 1 replicas; journal.replicas = 3 asks for more" in wrong.stdout

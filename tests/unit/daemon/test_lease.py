@@ -1,0 +1,131 @@
+"""The lease of a group, played by several aggregators on a store that loses answers, with pauses: no sockets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.daemon.journal.jetstream.lease import NOTHING, Do, Entry, Lease
+
+LEASE_S = 5.0
+STEP_S = 0.1
+
+
+class Store:
+    """One entry, with compare and set."""
+
+    def __init__(self) -> None:
+        self.entries = [NOTHING]
+        self.taken: list[tuple[int, str]] = []
+
+    @property
+    def entry(self) -> Entry:
+        return self.entries[-1]
+
+    def write(self, owner: str, known: int) -> int | None:
+        if known != self.entry.revision:
+            return None
+        if self.entry.owner != owner:
+            self.taken.append((known + 1, owner))
+        self.entries.append(Entry(known + 1, owner))
+        return known + 1
+
+
+class Player:
+    """An aggregator that may stand still, whose requests and answers may be lost, and to whom old entries are shown."""
+
+    def __init__(self, name: str, store: Store, chance: random.Random, trouble: float) -> None:
+        self.lease = Lease(name, LEASE_S)
+        self._store, self._chance, self._trouble = store, chance, trouble
+
+    def step(self, now: float) -> None:
+        what = self.lease.due(now)
+        if what is None:
+            return
+        is_lost, answer_is_lost = (self._chance.random() < self._trouble for _ in range(2))
+        if what is Do.LOOK:
+            behind = self._chance.random() < self._trouble
+            entry = self._store.entries[-2 if behind and len(self._store.entries) > 1 else -1]
+            if is_lost or answer_is_lost:
+                self.lease.unanswered(now)
+            else:
+                self.lease.saw(entry, now)
+            return
+        revision = None if is_lost else self._store.write(self.lease.owner, self.lease.known.revision)
+        if is_lost or answer_is_lost:
+            self.lease.unanswered(now)
+        elif revision is None:
+            self.lease.refused(now)
+        else:
+            self.lease.wrote(revision, now)
+
+
+def times(until: float) -> Iterator[float]:
+    step = 0
+    while step * STEP_S < until:
+        yield step * STEP_S
+        step += 1
+
+
+def test_first_one_takes_it_and_the_others_wait() -> None:
+    store, chance = Store(), random.Random(1)
+    players = [Player(name, store, chance, 0.0) for name in "abc"]
+    for now in times(60.0):
+        for player in players:
+            player.step(now)
+    assert [player.lease.is_held for player in players] == [True, False, False]
+    assert store.taken == [(1, "a")]
+    assert players[0].lease.epoch == 1
+    assert players[1].lease.known.owner == "a"
+
+
+@pytest.mark.parametrize("gives_back", [False, True])
+def test_another_one_takes_over_when_its_time_is_over_or_at_once_when_it_is_given_back(gives_back: bool) -> None:
+    store, chance = Store(), random.Random(1)
+    first, second = (Player(name, store, chance, 0.0) for name in "ab")
+    for now in times(20.0):
+        first.step(now)
+        second.step(now)
+    if gives_back:
+        assert store.write("", store.entry.revision) is not None
+    gone = 20.0
+    while not second.lease.is_held:
+        gone += STEP_S
+        second.step(gone)
+    waited = gone - 20.0
+    assert waited < 1.0 if gives_back else LEASE_S - LEASE_S / 4 - STEP_S <= waited < LEASE_S * 1.3
+    assert second.lease.epoch > first.lease.epoch
+    for late in (gone + LEASE_S, gone + LEASE_S):  # its write is refused, and it looks why
+        first.step(late)
+    assert first.lease.is_lost
+    assert first.lease.due(gone + 100.0) is None
+
+
+@settings(deadline=None)
+@given(st.integers(0, 2**32), st.integers(2, 5), st.sampled_from([0.0, 0.05, 0.3]))
+def test_whatever_is_lost_one_alone_goes_on_and_somebody_does(seed: int, count: int, trouble: float) -> None:
+    store, chance = Store(), random.Random(seed)
+    players = [Player(f"p{number}", store, chance, trouble) for number in range(count)]
+    stands_until = dict.fromkeys(range(count), 0.0)
+    for now in times(200.0):
+        for number, player in enumerate(players):
+            if now < stands_until[number]:
+                continue
+            if chance.random() < 0.002:
+                stands_until[number] = now + chance.uniform(0.5, 30.0)
+                continue
+            player.step(now)
+            if player.lease.is_lost:  # it ends, and its service manager starts another one
+                players[number] = Player(f"p{number}.{now}", store, chance, trouble)
+    epochs = [epoch for epoch, _ in store.taken]
+    assert epochs == sorted(set(epochs))
+    owners = [owner for _, owner in store.taken]
+    assert len(owners) == len(set(owners))  # none that lost it comes back under the same name
+    for now in times(3 * LEASE_S):
+        for player in players:
+            player._trouble = 0.0
+            player.step(200.0 + 30.0 + now)
+    assert [player.lease.owner for player in players if player.lease.is_held] == [store.entry.owner]
