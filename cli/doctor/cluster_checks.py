@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -24,6 +23,7 @@ from ...events import InputError, IotideError
 from ...results.jobs.job import JobDetail, JobList
 from ...results.prediction import Prediction
 from .checks import Finding
+from .slurm_checks import slurm_scripts
 
 T = TypeVar("T")
 _PHASES: Final = 16
@@ -52,8 +52,8 @@ _REMEDIES: Final = {
     "prediction": "`iotide_predictions_late_total` and the log of the aggregator",
     "everything acknowledged": "the aggregator was away or is too slow: its log, iotide_predictions_late_total",
     "metrics": "max_job_series of the aggregator, or a token that may see metrics",
-    "Prometheus": "its target is the aggregator's HTTP address (deploy/prometheus/scrape.yml): look at its /targets",
-    "Slurm": "docs/slurm.md: Prolog, TaskProlog and Epilog in slurm.conf, and `scontrol reconfigure`",
+    "Prometheus": "its address; its target, which is the aggregator's (deploy/prometheus/scrape.yml): see /targets",
+    "Slurm": "`iotide slurm scripts` writes them and says what slurm.conf needs; then `scontrol reconfigure`",
 }
 
 
@@ -85,7 +85,7 @@ def cluster_findings(http: str, ingest: str, prometheus: str | None) -> list[Fin
     if prometheus is not None:
         check("Prometheus", lambda: _scraped(prometheus.rstrip("/"), job))
     if shutil.which("scontrol"):
-        check("Slurm", _prologs, necessary=False)
+        check("Slurm", lambda: slurm_scripts(ingest), necessary=False)
     return found
 
 
@@ -185,21 +185,14 @@ def _scraped(prometheus: str, job: str) -> str:
     begun_s = time.monotonic()
 
     def has_it() -> bool:
-        with opener.open(f"{prometheus}/api/v1/query?{query}", timeout=_UP_S) as answer:
-            return bool(json.loads(answer.read())["data"]["result"])
+        try:
+            with opener.open(f"{prometheus}/api/v1/query?{query}", timeout=_UP_S) as answer:
+                return bool(json.loads(answer.read())["data"]["result"])
+        except (OSError, LookupError, TypeError, ValueError) as error:
+            raise RuntimeError(f"{prometheus} does not answer as Prometheus does: {error}") from None
 
     _wait(has_it, _SCRAPED_S, f"it has no series of the job after {_SCRAPED_S:g} s")
     return f"has the job's series, after {time.monotonic() - begun_s:.1f} s"
-
-
-def _prologs() -> str:
-    told = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, timeout=_UP_S, check=False)
-    if told.returncode:
-        raise RuntimeError(told.stderr.strip()[:200] or "scontrol does not answer")
-    settings = dict(re.findall(r"^(Prolog|TaskProlog|Epilog)\s*=\s*(\S+)", told.stdout, re.MULTILINE))
-    if missing := [name for name in ("Prolog", "TaskProlog", "Epilog") if settings.get(name, "(null)") == "(null)"]:
-        raise RuntimeError(f"slurm.conf has no {', '.join(missing)}")
-    return ", ".join(f"{name} {path}" for name, path in settings.items())
 
 
 def _wait(condition: Callable[[], T | None], deadline_s: float, problem: str) -> T:

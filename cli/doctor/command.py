@@ -83,7 +83,7 @@ def command(
         marks = {True: "[green]ok[/green]", False: "[yellow]no[/yellow]"}
         for finding in findings:
             mark = "[red]FAIL[/red]" if finding.necessary and not finding.works else marks[finding.works]
-            said = finding.detail if finding.works else f"{finding.detail}; {finding.remedy}"
+            said = finding.detail if finding.works or not finding.remedy else f"{finding.detail}; {finding.remedy}"
             table.add_row(mark, finding.name, escape(said))
         Console(highlight=False).print(table)
     sys.exit(0 if healthy else 1)
