@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes.util
+import subprocess
 import sys
 from pathlib import Path
 
@@ -75,6 +76,32 @@ def test_libraries_that_come_and_go_are_seen(
     assert written_with_suffix(tracing, file) == dict.fromkeys(
         [".loaded.loading", ".loaded.used", ".loaded.unloading"], 500
     )
+
+
+@pytest.mark.parametrize("checks", ["address", "leak", "thread", "undefined"])
+def test_program_that_a_sanitizer_checks_does_the_same(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, checks: str
+) -> None:
+    """AddressSanitizer ends programs in which a library comes before its own."""
+    file = tmp_path / "out"
+    checked = built(tmp_path_factory, "early_late.cpp", f"-fsanitize={checks}", name=f"early_late_{checks}")
+    done = run_both(tracing, [checked], file, {"IOTIDE_TEST_FILE": str(file)})
+    assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
+    assert written_with_suffix(tracing, file)[".thread"] == 100
+
+
+def test_sanitizer_that_is_preloaded_for_a_library_does_no_harm(
+    tracing: Tracing, early_late: Path, tmp_path: Path
+) -> None:
+    """As for a Python module that was built with it."""
+    runtime = subprocess.run([need("gcc"), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
+    extra = {
+        "LD_PRELOAD": runtime.stdout.strip(),
+        "ASAN_OPTIONS": "detect_leaks=0",
+        "IOTIDE_TEST_FILE": str(tmp_path / "out"),
+    }
+    done = run_both(tracing, [early_late], tmp_path / "out", extra)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
 
 
 @pytest.mark.parametrize("before", [True, False])

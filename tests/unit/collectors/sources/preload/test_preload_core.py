@@ -44,9 +44,9 @@ WRAPPERS = {
         "wrap_mmap",
         "wrap_open",
     ),
-    *("wrap_standard_streams", "wrap_fopen", "wrap_sendfile", "wrap_dlclose", "posix", "stdio"),
+    *("sanitizer", "wrap_standard_streams", "wrap_fopen", "wrap_sendfile", "wrap_dlclose", "posix", "stdio"),
 }
-"""Above all layers: they export libc's names."""
+"""Above all layers: they export names that libc and the runtimes of compilers look up."""
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names} | dict.fromkeys(WRAPPERS, len(LAYERS))
 RANK["layer"] = len(LAYERS) + 1  # of the libraries above: it calls what the core wraps
 LONGEST = 400
