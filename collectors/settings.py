@@ -59,6 +59,11 @@ class CollectorSettings(BaseModel):
     spool_folder: Path | None = Field(
         None, description="Where these files lie, without a name; by default in $TMPDIR, which may be memory, too."
     )
+    state: Path | None = Field(
+        None,
+        description="Folder that keeps what was read and is not acknowledged, for the next collector; "
+        "within `spool_bytes`.",
+    )
     heartbeat_s: float = Field(1.0, gt=0, le=60, description="Seconds between heartbeats.")
     away_after_s: float = Field(5.0, gt=0, le=600, description="Silence after which the aggregator counts as away, s.")
     resend_after_s: float = Field(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
@@ -134,6 +135,31 @@ class Waking(Protocol):
 
     def fileno(self) -> int:
         """Returns a descriptor that can be read when there is news."""
+        ...
+
+
+@runtime_checkable
+class Lasting(Protocol):
+    """A source that another collector can go on with where this one is."""
+
+    def go_on_from(self, places: Mapping[str, bytes]) -> None:
+        """Begins behind what another collector has kept; to be called before the first poll.
+
+        From then on what was read is not let go of before ``placed``.
+        """
+        ...
+
+    def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+        """Returns up to where it was read, by names of its own; None where that is not needed any more.
+
+        Args:
+            is_queued: tells of a stream whether all that was given of it is ready to be kept; has it made ready, where
+                its second argument says that this is urgent.
+        """
+        ...
+
+    def placed(self) -> None:
+        """Takes in that what ``places`` returned is kept, and all that was read before."""
         ...
 
 

@@ -82,9 +82,10 @@ async def collect(
         manager.stopping()
         complete = await agent.drain(_DRAIN_S)
         if not complete:
-            click.echo(
-                f"iotide: {agent.unacknowledged:,} calls were not acknowledged; is the aggregator there?", err=True
-            )
+            left = "is the aggregator there?"
+            if settings.state is not None:
+                left = f"the next collector with --state {settings.state} sends them"
+            click.echo(f"iotide: {agent.unacknowledged:,} calls were not acknowledged; {left}", err=True)
         if replayed and agent.unread:
             click.echo(f"iotide: {agent.unread} of {len(replayed)} files were not read to their end", err=True)
         without = [path for path, source in zip(replayed, sources, strict=False) if not source.counters["events"]]

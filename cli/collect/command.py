@@ -98,6 +98,13 @@ _PACED_HEARTBEAT_S = 0.25
     help="Room in files in $TMPDIR for events that wait for the aggregator, once 64 MiB of memory are full.",
 )
 @click.option(
+    "--state",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Keep there what was read and is not acknowledged: the next collector with that DIR sends it, also after this "
+    "one was killed. --spool-disk is its room then (1024 by default). [default: off]",
+)
+@click.option(
     "--pace",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="FOLDER",
@@ -139,6 +146,7 @@ def command(
     local_fs: tuple[str, ...],
     ends_at: float | None,
     spool_disk: int,
+    state: Path | None,
     pace: Path | None,
     replay: bool,
     until_unused: bool,
@@ -192,6 +200,7 @@ def command(
         endpoint=connect[0],
         others=connect[1:],
         spool_bytes=spool_disk << 20,
+        state=state,
         shared_filesystems=shared_fs,
         local_filesystems=local_fs,
         key=keys[0],

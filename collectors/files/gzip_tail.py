@@ -56,6 +56,11 @@ class GzipTail:
         """Time of the file's last change, int64 ns since the Unix epoch; None while there is no file."""
         return self._tail.modified_ns
 
+    @property
+    def inode(self) -> tuple[int, int]:
+        """Device and inode of the file that is open; zeros where none is."""
+        return self._tail.inode
+
     def read(self) -> bytes | Restart:
         """Returns the next bytes, b"" when there are none now, or a ``Restart``.
 

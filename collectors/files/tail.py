@@ -63,6 +63,14 @@ class FileTail:
         """Time of the file's last change, int64 ns since the Unix epoch; None while there is no file."""
         return None if self._descriptor is None else os.fstat(self._descriptor).st_mtime_ns
 
+    @property
+    def inode(self) -> tuple[int, int]:
+        """Device and inode of the file that is open; zeros where none is."""
+        if self._descriptor is None:
+            return 0, 0
+        found = os.fstat(self._descriptor)
+        return found.st_dev, found.st_ino
+
     def read(self) -> bytes | Restart:
         """Returns the next bytes, b"" when there are none now, or a ``Restart``.
 

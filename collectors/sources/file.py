@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ...events import InputError
@@ -14,6 +14,7 @@ from ..files.tail import CHUNK_BYTES, Restart
 from ..parser import Input, Parser, ParserFactory
 from ..source import Omissions, Origin, Problems, SourceItem
 from ._input_losses import InputLosses
+from ._rereading import Rereading
 
 HEAD_BYTES = 65_536
 """A format is told from the first line, or from this many bytes where there is no line."""
@@ -53,6 +54,9 @@ class FileSource:
         self._generation = 0
         self._complaint = ""
         self._finished = False
+        self._rereading = Rereading()
+        self._follows = follow
+        self._is_placed = False
 
     @property
     def finished(self) -> bool:
@@ -61,7 +65,26 @@ class FileSource:
 
     def poll(self) -> list[SourceItem]:
         """Reads at most ``chunk_bytes`` and returns the events that they complete."""
-        return [] if self._finished else self._losses.after(self._read())
+        return [] if self._finished else self._rereading.after(self._losses.after(self._read()))
+
+    def go_on_from(self, places: Mapping[str, bytes]) -> None:
+        """Leaves out the events that another collector has kept, as long as the file is the same."""
+        self._rereading.go_on_from(places.get(self._place_name, b""))
+
+    def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+        """Returns up to where the file was read; of a finished one that was read to its end that is not needed."""
+        if self._finished and not self._follows:
+            return {self._place_name: None} if self._is_placed else {}
+        place = self._rereading.place(is_queued)
+        self._is_placed = self._is_placed or place is not None
+        return {} if place is None else {self._place_name: place}
+
+    def placed(self) -> None:
+        """Has nothing to let go of: the file stays."""
+
+    @property
+    def _place_name(self) -> str:
+        return f"file:{readable(Path(self._tail.path).absolute())}"
 
     def stop(self) -> None:
         """Ends the following: later polls give what the file holds now, its unfinished last line included."""
@@ -109,7 +132,7 @@ class FileSource:
                 return []
             self.problems.add(problem)
             factory = Unreadable
-        self._generation += 1
+        self._generation = self._rereading.begin(self._tail.inode, self._head, self._generation + 1)
         head, self._head = self._head, b""
         about = Input(
             name=readable(self._tail.path),

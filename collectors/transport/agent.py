@@ -22,6 +22,8 @@ from ...events.endpoints import is_ipv6
 from ...events.wire import Frame
 from ..settings import CollectorSettings
 from ..source import Closed, Opened, Patient, Problems, Source, SourceItem, Waking
+from .handing_over import HandedOver
+from .left_streams import Left
 from .route import Route
 from .shipper import Shipper
 
@@ -36,6 +38,8 @@ _GONE: Final = zmq.EVENT_DISCONNECTED
 _QUIET_PUMPS: Final = 50
 """Pumps without news after which sources are polled less often."""
 _SLOWER_EACH: Final = 4
+_KEPT_BYTES: Final = 1 << 30
+"""Of what is kept for the next collector, where no bound is given."""
 _MOST_LONGER: Final = 10.0
 """By how much sources that stay silent are polled less often still."""
 
@@ -91,7 +95,10 @@ class Agent:
         self._look_at_keys_at_s = -math.inf
         self._connect()
         # Nobody else can guess the name: who says it speaks for our streams, also over another connection.
-        self._shipper = Shipper(f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}", settings)
+        name = f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}"
+        kept = None if settings.state is None else HandedOver(settings.state, settings.spool_bytes or _KEPT_BYTES, name)
+        self._shipper = Shipper(name if kept is None else kept.collector, settings, kept)
+        self._left = Left(self._shipper, kept)
         self._sources: list[Source] = []
         self._open: dict[int, set[str]] = {}
         self._finished: Counter[str] = Counter()
@@ -111,6 +118,7 @@ class Agent:
         """Takes in one more source."""
         self._sources.append(source)
         self._open[id(source)] = set()
+        self._left.add(source)
 
     @property
     def finished(self) -> bool:
@@ -181,6 +189,9 @@ class Agent:
                 break
             await asyncio.sleep(0 if busy else 0.001)
         self.unread = len(self._sources)
+        self._shipper.flush(time.monotonic())
+        self._left.end()
+        self._left.keep(time.monotonic())
         for source in list(self._sources):
             self._retire(source)
         self._shipper.flush(time.monotonic())
@@ -209,7 +220,8 @@ class Agent:
         self._shipper.tick(now)
         if self._send():
             self._pending.extend(self._shipper.outgoing(now, self._source_counters))
-            self._send()
+        self._left.keep(now)
+        self._send()
         return busy
 
     def close(self) -> None:
@@ -218,6 +230,7 @@ class Agent:
             self._pacer.close()
         for source in list(self._sources):
             self._retire(source)
+        self._left.keep(time.monotonic())
         self._shipper.close()
         if self._connection is not None:
             self._socket.disable_monitor()
@@ -311,6 +324,7 @@ class Agent:
         for item in items:
             if isinstance(item, Opened):
                 still_open.add(item.stream)
+                self._left.opened(item)
             elif isinstance(item, Closed):
                 still_open.discard(item.stream)
         self._shipper.take(items, time.monotonic())
@@ -324,6 +338,7 @@ class Agent:
         self._sources.remove(source)
         left = self._open.pop(id(source))
         self._shipper.take([Closed(stream) for stream in sorted(left)], time.monotonic())
+        self._left.remove(source)
         self._finished.update(source.counters)
         self.problems.total += source.problems.total
         self.problems.first.extend(source.problems.first[: self.problems.kept - len(self.problems.first)])

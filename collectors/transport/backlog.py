@@ -1,11 +1,15 @@
-"""Batches that wait to be sent: in memory, and where there is a spool, in files behind what fills the memory."""
+"""Batches that wait to be sent: in memory, and where there is a spool, in files behind what fills the memory.
+
+Where they are kept for another collector, all are in its file, and only there where memory is full.
+"""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
 
-from ...events import Definitions, EventBatch, is_constant
+from ...events import Definitions, EventBatch, empty_batch, is_constant
+from .kept_spool import KeptSpool, What
 from .spool_files import Place, SpoolFiles
 
 _HEADER_BYTES = 512
@@ -25,6 +29,10 @@ class Waiting:
     moved: int
     """Bytes that the events moved."""
     place: Place | None = None
+    row: int = 0
+    """Of what is kept; 0: it is not."""
+    is_only_kept: bool = False
+    """It does not count as in memory, where it stays until it was committed."""
 
 
 class Backlog:
@@ -33,17 +41,20 @@ class Backlog:
     Args:
         capacity_bytes: of batches in memory.
         spool: takes what comes while the memory is full; None: nothing does.
+        kept: takes all that comes, for another collector; then there is no ``spool``.
 
     Attributes:
         bytes: in memory.
         events: of all that waits.
     """
 
-    def __init__(self, capacity_bytes: int, spool: SpoolFiles | None = None) -> None:
+    def __init__(self, capacity_bytes: int, spool: SpoolFiles | None = None, kept: KeptSpool | None = None) -> None:
         self.bytes = 0
         self.events = 0
         self._capacity = capacity_bytes
         self._spool = spool
+        self._kept = kept
+        self._uncommitted: list[Waiting] = []
         self._queue: deque[Waiting] = deque()
 
     def __len__(self) -> int:
@@ -52,34 +63,79 @@ class Backlog:
     def push(self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, used: int) -> list[Waiting]:
         """Appends a batch; returns those that had to go so that the queue and ``used`` further bytes fit."""
         waiting = Waiting(stream, batch, definitions, now_s, size_of(batch), len(batch), batch.moved)
-        gone = []
-        while self.bytes + waiting.size + used > self._capacity:
+        gone = [] if self._kept is None else self._keep(waiting, self._kept)
+        while not waiting.is_only_kept and self.bytes + waiting.size + used > self._capacity:
+            if waiting.row:
+                waiting.is_only_kept = True
+                self._uncommitted.append(waiting)
+                break
             if self._spool is not None and len(batch) and (place := self._spool.put(batch)) is not None:
                 waiting.place, waiting.batch = place, None
                 break
             if not self._queue:
                 break
-            gone.append(self._take())
-            self._leave(gone[-1])
+            gone.append(self._drop())
         self._queue.append(waiting)
         self.events += waiting.events
-        if waiting.place is None:
+        if waiting.place is None and not waiting.is_only_kept:
             self.bytes += waiting.size
+        return gone
+
+    def restore(self, waiting: Waiting) -> None:
+        """Takes in what another collector left; its events are read when it is sent."""
+        self._queue.append(waiting)
+        self.events += waiting.events
+
+    def committed(self, used: int, *, is_kept: bool) -> list[Waiting]:
+        """Takes in whether what was put into the file since the last time is there; returns what had to go."""
+        fresh, self._uncommitted = self._uncommitted, []
+        if is_kept:
+            for waiting in fresh:
+                waiting.batch = None
+            return []
+        gone: list[Waiting] = []
+        still_there = {id(waiting) for waiting in self._queue} if fresh else set()
+        for waiting in fresh:
+            if id(waiting) in still_there:
+                waiting.row, waiting.is_only_kept = 0, False
+                self.bytes += waiting.size
+        while self.bytes + used > self._capacity and self._queue:
+            gone.append(self._drop())
         return gone
 
     def pop(self) -> tuple[Waiting, EventBatch | None]:
         """Takes the oldest out; returns it and its batch, None where the file that it lay in cannot be read."""
         oldest = self._take()
         batch = oldest.batch
-        if batch is None and self._spool is not None and oldest.place is not None:
+        if batch is None and self._kept is not None:
+            batch = self._kept.read(oldest.row)
+        elif batch is None and self._spool is not None and oldest.place is not None:
             batch = self._spool.read(oldest.place)
         self._leave(oldest)
         return oldest, batch
 
     def close(self) -> None:
-        """Removes the files."""
+        """Removes the files, but for what is kept."""
         if self._spool is not None:
             self._spool.close()
+
+    def _keep(self, waiting: Waiting, kept: KeptSpool) -> list[Waiting]:
+        """Puts a batch into the file; returns those that had to go so that it fits."""
+        gone = []
+        batch = waiting.batch or empty_batch()
+        while not (row := kept.put(waiting.stream, batch, waiting.definitions)):
+            if kept.is_failing or not self._queue:
+                break
+            gone.append(self._drop())
+        waiting.row = row
+        return gone
+
+    def _drop(self) -> Waiting:
+        gone = self._take()
+        self._leave(gone)
+        if self._kept is not None:
+            self._kept.over(gone.row, What.DROPPED, gone.definitions)
+        return gone
 
     def _take(self) -> Waiting:
         oldest = self._queue.popleft()
@@ -87,6 +143,8 @@ class Backlog:
         return oldest
 
     def _leave(self, gone: Waiting) -> None:
+        if gone.is_only_kept:
+            return
         if gone.place is None:
             self.bytes -= gone.size
         elif self._spool is not None:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import struct
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ...events import Definitions, EventBatch, ProtocolError
-from ...events.wire import Frame, decode, encode_batch
+from ...events import EventBatch
+from ...events.wire import Frame
+from .packed_batches import packed, size_of_pieces, unpacked
 
 _log = logging.getLogger(__name__)
 _FILE_BYTES: Final = 16 << 20
 """From which on another file is begun."""
-_MOST_FRAMES: Final = 64
 
 
 @dataclass(slots=True)
@@ -59,15 +58,13 @@ class SpoolFiles:
 
     def put(self, batch: EventBatch) -> Place | None:
         """Writes a batch behind the others; None where there is no room for it, or the disk takes none."""
-        frames = encode_batch("", 1, batch, Definitions())
-        lengths = [len(frame) for frame in frames]
-        head = struct.pack(f"<I{len(lengths)}I", len(lengths), *lengths)
-        size = len(head) + sum(lengths)
+        pieces = packed(batch)
+        size = size_of_pieces(pieces)
         if self.bytes + size > self._most_bytes:
             return None
         try:
             file = self._file_for_more()
-            _write(file.descriptor, [head, *frames], file.size)
+            _write(file.descriptor, pieces, file.size)
         except OSError as error:
             if not self.failures:
                 _log.warning("what waits for the aggregator cannot be spooled: %s", error)
@@ -81,18 +78,12 @@ class SpoolFiles:
 
     def read(self, place: Place) -> EventBatch | None:
         """Returns a batch; None where it cannot be read, or is not as it was written."""
-        with contextlib.suppress(OSError, ProtocolError, struct.error, ValueError):
+        data = b""
+        with contextlib.suppress(OSError):
             data = os.pread(place.file.descriptor, place.size, place.at)
-            (count,) = struct.unpack_from("<I", data)
-            if len(data) == place.size and count <= _MOST_FRAMES:
-                frames: list[Frame] = []
-                at = 4 + 4 * count
-                for length in struct.unpack_from(f"<{count}I", data, 4):
-                    frames.append(data[at : at + length])
-                    at += length
-                return decode(frames)[1]
-        self.failures += 1
-        return None
+        batch = unpacked(data) if len(data) == place.size else None
+        self.failures += batch is None
+        return batch
 
     def leave(self, place: Place) -> None:
         """Takes in that a batch is not needed any more; a file without any goes."""

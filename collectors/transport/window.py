@@ -12,7 +12,7 @@ import msgspec
 from ...events import Definitions, EventBatch, StreamInfo, empty_batch
 from ...events.definitions import MAX_TEXT
 from ...events.losses import bounded
-from ...events.wire import MAX_HEADER_BYTES, Frame, Hello, encode, encode_batch
+from ...events.wire import MAX_HEADER_BYTES, Bye, Frame, Hello, encode, encode_batch
 
 MAX_DEFINITION_BYTES = MAX_HEADER_BYTES // 2
 """Most bytes of definitions that one message carries; the rest of its header is far smaller."""
@@ -32,6 +32,8 @@ class Sent:
     """Empty where the aggregator is only told again."""
     sent_s: float
     told_again: bool = False
+    row: int = 0
+    """Of what is kept for another collector; 0: it is not."""
 
 
 class SendWindow:
@@ -68,6 +70,20 @@ class SendWindow:
         self._losses_told: Counter[str] = Counter()
         self._info = readable_info(info)
         self._acknowledged = Definitions()  # for an aggregator that has lost its memory
+
+    @classmethod
+    def restored(
+        cls, wire_id: str, info: StreamInfo, next_seq: int, made: int, losses: Counter[str], *, ended: bool
+    ) -> SendWindow:
+        """Returns the window of a stream that another collector had; what was under way is to be numbered again."""
+        window = cls(wire_id, info)
+        window.next_seq, window.made, window.losses, window.ended = next_seq, made, losses, ended
+        return window
+
+    @property
+    def info(self) -> StreamInfo:
+        """What the stream says of itself."""
+        return self._info
 
     @property
     def job(self) -> str:
@@ -137,6 +153,10 @@ class SendWindow:
             message.definitions = readable(message.definitions)
             return [encode(message)]
 
+    def bye(self) -> list[Frame]:
+        """Makes BYE."""
+        return encode(Bye(stream=self.wire_id, last_seq=self.next_seq - 1, losses=bounded(self.losses), made=self.made))
+
     def acknowledge(self, seq: int) -> list[Sent]:
         """Takes out what is acknowledged up to and including ``seq``."""
         done = []
@@ -144,6 +164,10 @@ class SendWindow:
             done.append(self.in_flight.popleft())
             extend(self._acknowledged, done[-1].definitions)
         return done
+
+    def has_acknowledged(self, definitions: Definitions) -> None:
+        """Takes in definitions that another collector had got acknowledged."""
+        extend(self._acknowledged, definitions)
 
     def again(self, now_s: float) -> list[list[Frame]]:
         """Returns all messages under way, to be sent again in order."""

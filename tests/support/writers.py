@@ -47,10 +47,10 @@ def _made_at(path: Path) -> int:
 
 
 @contextmanager
-def collecting(folder: Path, endpoint: str) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
+def collecting(folder: Path, endpoint: str, *options: str) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
     """Runs a collector of the job ``j``, and waits until it listens."""
     tracer = folder / "t"
-    command = [*IOTIDE, "collect", "--socket", str(tracer), "--connect", endpoint, "--job", "j"]
+    command = [*IOTIDE, "collect", "--socket", str(tracer), "--connect", endpoint, "--job", "j", *options]
     before = _made_at(tracer)
     with Program(command, env=plain_environment()) as collector:
         wait_for(

@@ -94,6 +94,11 @@ class TracedProcess:
         """True while there are events that wait for what is being found out of their files."""
         return bool(self._ready)
 
+    @property
+    def holds_lines(self) -> bool:
+        """True while there are lines that were not handed out."""
+        return bool(self._ready or self._held)
+
     def may_wait(self, now_s: float, patience_s: float) -> bool:
         """Tells whether the little that it has may wait, for what is more, or the end, of a process that is short."""
         if self._learned is not None or self._alike is None or not patience_s:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Final
 
 from ...node.file_metadata import NodeFileMetadata
 from ...source import Origin, Problems, SourceItem
@@ -14,6 +15,8 @@ from .rings.keeper import Keeper
 from .rings.region import Region
 from .streams import Streams
 from .untraced import Unseen
+
+_PLACES: Final = "preload:"
 
 
 class PreloadSource:
@@ -43,6 +46,9 @@ class PreloadSource:
         self._files = files or NodeFileMetadata()
         self._patience_s = patience_s
         self._closed = False
+        self._placing: list[int] = []
+        self._placed: set[int] = set()
+        self._over: list[int] = []  # whose places are not needed any more
         self._drain = Drain(path, clock, keeper=Keeper(path) if keeps else None)
         self._streams = Streams(
             str(path), origin, self._files, self.counters, self.problems, clock, self._drain.give_up
@@ -68,6 +74,34 @@ class PreloadSource:
         self._drain.poll(self._streams, self._patience_s)
         return self._streams.items()
 
+    def go_on_from(self, places: Mapping[str, bytes]) -> None:
+        """Keeps what is taken out of rings in their place until it is kept elsewhere, and begins behind what is."""
+        tokens = {_token_of(name): value for name, value in places.items() if name.startswith(_PLACES)}
+        self._over = self._drain.hold(tokens)
+        self._placed.update(tokens)
+
+    def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
+        """Returns up to where rings were taken."""
+        found: dict[str, bytes | None] = {_name_of(token): None for token in self._over}
+        self._placing, self._over = [], []
+        for token, is_urgent in self._drain.unplaced():
+            stream = self._streams.all_of(token)
+            if stream is not None and (not stream or is_queued(stream, is_urgent)):
+                found[_name_of(token)] = self._drain.place(token)
+                self._placing.append(token)
+        self._placed.update(self._placing)
+        if self._closed:
+            found.update((_name_of(token), None) for token in self._placed)
+        return found
+
+    def placed(self) -> None:
+        """Gives back what was taken."""
+        for token in self._placing:
+            if self._drain.placed(token):
+                self._placed.discard(token)
+                self._over.append(token)
+        self._placing = []
+
     def images(self) -> dict[int, list[Region]]:
         """Returns the regions of running processes, by token; may be called by another thread."""
         return self._drain.images()
@@ -92,3 +126,14 @@ class PreloadSource:
         self._drain.close(self._streams)
         self._streams.close()
         self._files.close()
+
+
+def _name_of(token: int) -> str:
+    return f"{_PLACES}{token:016x}"
+
+
+def _token_of(name: str) -> int:
+    try:
+        return int(name.removeprefix(_PLACES), 16)
+    except ValueError:
+        return 0

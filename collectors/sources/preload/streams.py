@@ -207,6 +207,12 @@ class Streams:
         """True while ``items`` has to be called again for what has come."""
         return bool(self._touched)
 
+    def all_of(self, token: int) -> str | None:
+        """Returns the stream of a process of which all lines were handed out; "" where it was closed, None else."""
+        if (process := self._processes.get(token)) is None:
+            return ""
+        return None if process.holds_lines else process.stream
+
     @property
     def held_lines(self) -> int:
         """How many lines wait in processes that ``items`` was not told the end of."""

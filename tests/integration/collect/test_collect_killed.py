@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from iotide.results.jobs.ledger import JobLedger
-from support.commands import IOTIDE, iotide, plain_environment
+from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.restarts import job_at
 from support.served import served
 from support.talking import Talking
@@ -87,6 +87,78 @@ def test_what_a_collector_had_and_did_not_send_is_counted(tmp_path: Path) -> Non
         arrived = found.bytes_written // 1000
         assert 60_000 <= arrived + lost <= 60_100
         assert found.streams == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", [60_000, 7])
+def test_collector_that_is_killed_loses_nothing_where_it_keeps_what_it_read(tmp_path: Path, calls: int) -> None:
+    keeps = ("--state", str(tmp_path / "kept"))
+    with served(tmp_path) as server:
+        with collecting(tmp_path, server.endpoint, *keeps) as (tracer, first), writer(tmp_path, tracer) as program:
+            program.write(1)
+            wait_for(lambda: server.written() == 1000, what="the first call")
+            program.say(str(calls))
+            wait_for(lambda: server.written() > 1000, what="some of it")
+            killed(first)
+            with collecting(tmp_path, server.endpoint, *keeps) as (_, second):
+                program.hear(lambda line: line == "written")
+                killed(second)
+            with collecting(tmp_path, server.endpoint, *keeps) as (_, last):
+                program.end()
+                assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
+                assert last.wait(DEADLINE_S) == 0
+        found = wait_for(partial(job_at, server.url), what="the job")
+        assert (found.losses, found.streams, found.bytes_written) == ({}, 0, 1000 * (1 + calls))
+        assert found.losses == {}
+        assert found.streams == 0
+    assert not list((tmp_path / "kept").iterdir())
+
+
+@pytest.mark.slow
+def test_what_waits_for_an_aggregator_that_is_away_outlives_the_collector(tmp_path: Path) -> None:
+    keeps = ("--state", str(tmp_path / "kept"))
+    with served(tmp_path) as server:
+        with collecting(tmp_path, server.endpoint, *keeps) as (tracer, first), writer(tmp_path, tracer) as program:
+            program.write(100)
+            wait_for(lambda: server.written() == 100_000, what="the first part")
+            server.kill()
+            program.write(40_000)
+            wait_for(lambda: (tmp_path / "kept" / "unacknowledged.db-wal").stat().st_size > 500_000, what="a spool")
+            killed(first)
+            with collecting(tmp_path, server.endpoint, *keeps) as (_, second):
+                program.write(300)
+                program.end()
+                assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
+                assert second.wait(DEADLINE_S) == 1  # nobody acknowledged it
+        server.start()
+        with collecting(tmp_path, server.endpoint, *keeps) as (_, last):
+            wait_for(lambda: server.written() == 40_400_000, what="all of it")
+            assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
+            assert last.wait(DEADLINE_S) == 0
+        found = wait_for(partial(job_at, server.url), what="the job")
+        assert found.losses == {}
+        assert found.streams == 0
+
+
+@pytest.mark.slow
+def test_file_that_a_killed_collector_followed_is_counted_once(tmp_path: Path) -> None:
+    line = '{"call": "write", "path": "/out", "start": 1790000000.5, "dur": 0.1, "size": 10}\n'
+    trace = tmp_path / "trace.jsonl"
+    with served(tmp_path) as server:
+        command = [*IOTIDE, "collect", "--connect", server.endpoint, "--job", "j", "--state", tmp_path / "kept", trace]
+        trace.write_text(line * 5000)
+        for number in range(1, 4):
+            with Program([str(each) for each in command], env=plain_environment()) as collector:
+                wait_for(lambda number=number: server.events() == 5000 * number, what="all lines so far")  # type: ignore[misc]
+                killed(collector)
+            with trace.open("a") as file:
+                file.write(line * 5000)
+        with Program([str(each) for each in command], env=plain_environment()) as collector:
+            wait_for(lambda: server.events() == 20_000, what="all lines")
+            collector.send_signal(signal.SIGTERM)
+            assert collector.wait(DEADLINE_S) == 0
+        found = wait_for(partial(job_at, server.url), what="the job")
+        assert (found.losses, found.streams, found.bytes_written) == ({}, 0, 200_000)
 
 
 def test_collector_says_when_the_aggregator_goes_and_comes_and_what_it_lacks(tmp_path: Path) -> None:

@@ -6,9 +6,11 @@ import contextlib
 import os
 import select
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from .....events import ProtocolError
 from .handover_socket import Arrival, HandoverSocket
@@ -62,8 +64,11 @@ class Drain:
         self._looked_s: float | None = None
         self._given_up: set[int] = set()
         self._closed = False
+        self._holds = False
+        self._unplaced: dict[int, None] = {}
+        self._over: dict[int, bytes] = {}  # places of processes that have ended, by token
         self._keeper = keeper
-        self._inherited = [] if keeper is None else took_over(keeper.inherited)
+        self._inherited = [] if keeper is None else self._taken_over(keeper)
         if self._inherited:  # which may have found out that the other one is gone, and hand over a new region
             self._late_until_s = clock() + _LATE_FOR_S
         self.events = select.epoll()
@@ -130,6 +135,49 @@ class Drain:
                 self._release(given_up)
         return news
 
+    # ---- what is taken is given back once it is kept ----
+
+    def hold(self, places: Mapping[int, bytes]) -> list[int]:
+        """From now on, gives what was taken back with ``placed`` alone.
+
+        Args:
+            places: up to where another collector had got, by token.
+
+        Returns:
+            The tokens of processes that are not there.
+        """
+        self._holds = True
+        for process in (*self._processes.values(), *(left.process for left in self._inherited)):
+            process.hold()
+        inherited = {left.token: left.process for left in self._inherited}
+        for token in places.keys() & inherited.keys():
+            with contextlib.suppress(msgspec.MsgspecError):
+                inherited[token].go_on_from(places[token])
+        return [token for token in places if token not in inherited]
+
+    def unplaced(self) -> list[tuple[int, bool]]:
+        """Returns the processes of which something was taken since ``placed``, and whether that is urgent."""
+        return [
+            (token, process is None or process.is_held_up)
+            for token, process in ((token, self._processes.get(token)) for token in self._unplaced)
+        ]
+
+    def place(self, token: int) -> bytes:
+        """Returns up to where a process was taken."""
+        process = self._processes.get(token)
+        return self._over[token] if process is None else process.place()
+
+    def placed(self, token: int) -> bool:
+        """Takes in that what was taken of a process up to now is kept; tells whether the process is over."""
+        self._unplaced.pop(token, None)
+        if (process := self._processes.get(token)) is not None:
+            process.release()
+            return False
+        self._over.pop(token, None)
+        if self._keeper is not None:
+            self._keeper.forget(token)
+        return True
+
     def sleep(self) -> bool:
         """Has processes knock at the socket when much waits; returns whether all can.
 
@@ -157,6 +205,8 @@ class Drain:
         self._closed = True
         for token, process in self._processes.items():
             process.tell(token, taker, self._polled_s)
+            if self._holds:
+                process.release()
             self._release(process)
             taker.ended(token)
         self._processes.clear()
@@ -182,6 +232,8 @@ class Drain:
             if ended or kept_waiting or process.is_kept_waiting or process.is_to_be_counted(now_s):
                 process.tell(token, taker, now_s)
             process.is_kept_waiting = kept_waiting
+        if self._holds and news:
+            self._unplaced[token] = None
         # After the rings were read: a process that finds this stamp new does not give the region up.
         process.first.seen(time.monotonic_ns())
         if ended and process.drained and process.until_s <= now_s:
@@ -218,6 +270,7 @@ class Drain:
         if arrival.watch >= 0:
             os.close(arrival.watch)
         if known is not None and not problem:
+            arrival.region.holds = self._holds
             known.regions.append(arrival.region)
             self._keep(known, arrival)
         else:
@@ -230,6 +283,8 @@ class Drain:
         region, pid = arrival.region, arrival.pid
         with self._gate.spare_descriptor() if arrival.watch == UNWATCHED else contextlib.nullcontext():
             process = ProcessImage(pid, region, arrival.watch)
+        if self._holds:
+            process.hold()
         self._keep(process, arrival)
         earlier = self._images.setdefault(pid, set())
         for token in earlier:
@@ -265,14 +320,22 @@ class Drain:
         """Goes on with a process that another collector had."""
         process = left.process
         self._add(left.token, process)
-        taken = sum(region.taken for region in process.regions)
-        before = taken - left.kept[0].taken
+        before = process.taken - left.kept[0].taken
         taker.inherited(left.token, process.pid, process.first.header(), process.had, before)
         taker.log(left.token, left.learnt)
-        if self._keeper is not None:
+        for kept in left.kept:
+            if self._keeper is not None:
+                self._keeper.keep(kept._replace(had=process.had + 1, taken=process.taken))
+            os.close(kept.region)
+
+    def _taken_over(self, keeper: Keeper) -> list[Inherited]:
+        """Maps what another collector had, and has it be held for the next one before the keeper before lets go."""
+        found = took_over(keeper.inherited)
+        for left in found:
             for kept in left.kept:
-                self._keeper.keep(kept._replace(had=process.had + 1, taken=taken))
-                os.close(kept.region)
+                keeper.keep(kept)
+        keeper.has_inherited()
+        return found
 
     def _replace(self, old: ProcessImage) -> None:
         """Ends a process image that has called exec, or a region that its process has given up as we were late."""
@@ -282,7 +345,10 @@ class Drain:
 
     def _forget(self, token: int) -> None:
         process = self._processes.pop(token)
-        if self._keeper is not None and process.notes is not None:
+        if self._holds:
+            self._over[token] = process.place()
+            self._unplaced[token] = None
+        elif self._keeper is not None and process.notes is not None:
             self._keeper.forget(token)
         images = self._images[process.pid]
         images.discard(token)

@@ -2,7 +2,7 @@
 
 The collector hands it a descriptor of each region, and of a file with what was taken out of it and is needed further
 on: definitions, and what the process has counted so far. It does nothing until the collector is gone. Then it waits
-for another one, hands all over, and ends.
+for another one, hands all over, and ends once that one says that its own keeper has it.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 _KEEP, _FORGET = range(2)
+_HAS_IT: Final = b"\1"
 _MESSAGE: Final = struct.Struct("<BIQQIIQ")
 """What it says, and a ``Kept`` without its descriptors."""
 _WAITS_S: Final = 120.0
@@ -33,6 +34,7 @@ _WAITS_S: Final = 120.0
 _MOST_FDS: Final = 2
 _CREDENTIALS: Final = struct.Struct("3i")
 _ANSWER_S: Final = 10.0
+_AGAIN_S: Final = 0.01
 _SLOWEST_S: Final = 1.0
 """That a collector waits for its keeper to take something."""
 _log = logging.getLogger(__name__)
@@ -118,6 +120,7 @@ class Keeper:
     def __init__(self, gate: Path) -> None:
         self._pid = 0
         self.inherited: list[Kept] = []
+        self._before: socket.socket | None = None
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             if _is_listened_to(gate):  # by a collector that lives
@@ -126,14 +129,16 @@ class Keeper:
             self._channel.settimeout(_SLOWEST_S)
             try:
                 address = _address_of(gate)
-                self.inherited.extend(_inherit(address))
+                self._before = _connected(address)
+                if self._before is not None:
+                    self.inherited.extend(_inherit(self._before))
                 with _listening(address) as listening, warnings.catch_warnings():
                     warnings.simplefilter(
                         "ignore", DeprecationWarning
                     )  # of threads: the child uses none of their locks
                     self._pid = os.fork()
                     if self._pid == 0:
-                        _hold(theirs, listening)
+                        _hold(theirs, listening, address)
             except OSError as error:
                 _log.warning("should this collector be killed, what it has not read is lost: %s", error)
                 self._channel.close()
@@ -144,11 +149,18 @@ class Keeper:
         return self._channel.fileno() >= 0
 
     def keep(self, kept: Kept) -> None:
-        """Has a region be held; its descriptors stay the caller's."""
+        """Has a region be held, in the place of what was said of it before; its descriptors stay the caller's."""
         descriptors = [each for each in (kept.region, kept.notes) if each >= 0]
         self._send(
             _MESSAGE.pack(_KEEP, kept.extent, kept.token, kept.started, kept.pid, kept.had, kept.taken), descriptors
         )
+
+    def has_inherited(self) -> None:
+        """Has the keeper before end, as all that it held is held."""
+        if self._before is not None:
+            with self._before, contextlib.suppress(OSError):
+                self._before.send(_HAS_IT)
+            self._before = None
 
     def forget(self, token: int) -> None:
         """Has the regions of a process be let go."""
@@ -157,6 +169,7 @@ class Keeper:
     def close(self) -> None:
         """Has all be let go, as nothing is left to be read."""
         if self._pid:
+            self.has_inherited()
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
                 os.kill(self._pid, signal.SIGKILL)
                 os.waitpid(self._pid, 0)
@@ -209,13 +222,23 @@ def _is_ours(peer: socket.socket) -> bool:
     return bool(_CREDENTIALS.unpack(credentials)[1] == os.getuid())
 
 
-def _inherit(address: bytes) -> Iterator[Kept]:
-    """Takes over what a keeper holds whose collector is gone."""
-    with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as channel:
+def _connected(address: bytes) -> socket.socket | None:
+    """Returns a channel to a keeper whose collector is gone; None where there is none."""
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
         channel.settimeout(_ANSWER_S)
         channel.connect(address)
-        if not _is_ours(channel):
-            return
+        if _is_ours(channel):
+            return channel
+    except OSError:
+        pass
+    channel.close()
+    return None
+
+
+def _inherit(channel: socket.socket) -> Iterator[Kept]:
+    """Takes over what a keeper holds."""
+    with contextlib.suppress(OSError):
         while True:
             message, descriptors = _receive(channel)
             if len(message) != _MESSAGE.size:
@@ -234,7 +257,7 @@ def _listening(address: bytes) -> Iterator[socket.socket]:
         yield listening
 
 
-def _hold(channel: socket.socket, listening: socket.socket) -> NoReturn:
+def _hold(channel: socket.socket, listening: socket.socket, address: bytes) -> NoReturn:
     """Holds what comes; in a process of its own, which ends here."""
     try:
         os.setsid()  # what a terminal sends is for the collector
@@ -244,7 +267,7 @@ def _hold(channel: socket.socket, listening: socket.socket) -> NoReturn:
         _close_others((channel.fileno(), listening.fileno()))
         held = _held(channel)
         if held:
-            _hand_over(held, listening)
+            _hand_over(held, listening, address)
     finally:
         os._exit(0)
 
@@ -266,19 +289,32 @@ def _held(channel: socket.socket) -> dict[int, list[tuple[bytes, list[int]]]]:
         message, descriptors = _receive(channel)
         if len(message) != _MESSAGE.size:
             return held
-        kind, _, token, *_ = _MESSAGE.unpack(message)
+        kind, extent, token, *_ = _MESSAGE.unpack(message)
+        regions = held.setdefault(token, [])
+        over = [each for each in regions if kind == _FORGET or _MESSAGE.unpack(each[0])[1] == extent]
+        for each in over:
+            regions.remove(each)
+            for descriptor in each[1]:
+                os.close(descriptor)
         if kind == _KEEP:
-            held.setdefault(token, []).append((message, descriptors))
-        else:
-            for _, gone in held.pop(token, []):
-                for descriptor in gone:
-                    os.close(descriptor)
+            regions.append((message, descriptors))
+        elif not regions:
+            del held[token]
 
 
-def _hand_over(held: dict[int, list[tuple[bytes, list[int]]]], listening: socket.socket) -> None:
-    """Waits for another collector, and sends it what is held."""
+def _hand_over(held: dict[int, list[tuple[bytes, list[int]]]], listening: socket.socket, address: bytes) -> None:
+    """Waits for another collector, and sends it what is held; for a further one, where that one is killed too."""
     until_s = time.monotonic() + _WAITS_S
     while (left_s := until_s - time.monotonic()) > 0:
+        if listening.fileno() < 0:
+            listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            try:
+                listening.bind(address)
+                listening.listen(1)
+            except OSError:  # the keeper of the one that was killed, which holds nothing, has not ended yet
+                listening.close()
+                time.sleep(_AGAIN_S)
+                continue
         waiting = select.poll()  # select() has no place for descriptors from 1,024 on
         waiting.register(listening, select.POLLIN)
         if not waiting.poll(1000 * left_s):
@@ -290,7 +326,10 @@ def _hand_over(held: dict[int, list[tuple[bytes, list[int]]]], listening: socket
             listening.close()  # before the end of what is sent: then the other one has its own keeper
             for message, descriptors in (each for regions in held.values() for each in regions):
                 _send(peer, message, descriptors)
-            return
+            peer.shutdown(socket.SHUT_WR)
+            if peer.recv(len(_HAS_IT)) == _HAS_IT:
+                return
+            until_s = time.monotonic() + _WAITS_S
 
 
 def _is_listened_to(path: Path) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Protocol, runtime_checkable
 
+import msgspec
+
 from .....events import ProtocolError
 from .....events.losses import BYTES, EVENTS
 from ..records.lines import Lines
@@ -102,6 +104,9 @@ class ProcessImage:
         """For another collector."""
         self.had = 0
         """How many other collectors have had it."""
+        self.holds = False
+        """What was taken is given back, and noted, with ``release`` alone."""
+        self._counted: dict[str, int] = {}
         self.told_before: dict[str, int] = {}
         """What another collector has told of its counts."""
         self.until_s = 0.0
@@ -138,7 +143,9 @@ class ProcessImage:
         for more in (first.counters, *(each for region in others for each in (region.counts(), region.counters))):
             for name, count in more.items():
                 counts[name] = counts.get(name, 0) + count
-        if self.notes is not None:
+        if self.holds:
+            self._counted = dict(counts)
+        elif self.notes is not None:
             self.notes.tell(counts)
         for name, count in self.told_before.items():
             counts[name] = max(0, counts.get(name, 0) - count)
@@ -166,6 +173,44 @@ class ProcessImage:
     def ranks_changed(self) -> bool:
         """Tells whether the rank is another than was told."""
         return self._told is not None and self._told[:2] != (self.first.rank, self.first.ranks)
+
+    @property
+    def taken(self) -> int:
+        """How many records were taken out of its rings, ever."""
+        return sum(region.taken for region in self.regions)
+
+    def hold(self) -> None:
+        """From now on, has what was taken be given back with ``release`` alone."""
+        self.holds = True
+        for region in self.regions:
+            region.holds = True
+
+    @property
+    def is_held_up(self) -> bool:
+        """Tells whether it may soon find no room as what was taken is not released."""
+        return any(region.is_held_up for region in self.regions)
+
+    def place(self) -> bytes:
+        """Returns up to where it was taken, and what was told of its counts."""
+        regions = {region.extent: region.place() for region in self.regions}
+        return msgspec.msgpack.encode((regions, self._counted))
+
+    def go_on_from(self, place: bytes) -> None:
+        """Takes in up to where another collector had got.
+
+        Raises:
+            msgspec.MsgspecError: that is no place.
+        """
+        regions, self.told_before = msgspec.msgpack.decode(place, type=tuple[dict[int, bytes], dict[str, int]])
+        for region in self.regions:
+            region.go_on_from(regions.get(region.extent, b""))
+
+    def release(self) -> None:
+        """Gives what was taken back, once that is kept elsewhere."""
+        for region in self.regions:
+            region.release()
+        if self.notes is not None:
+            self.notes.tell(self._counted)
 
     def drain(self, token: int, taker: Taker, now_s: float, most: int) -> int:
         """Hands lines on, about ``most``, and then the definitions that they use; returns how many lines."""

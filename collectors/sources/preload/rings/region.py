@@ -40,6 +40,8 @@ from ..records.ring_layout import (
 from .mapping import mapped
 from .pace_words import PaceWords
 
+_RELEASE_AT: Final = 4
+"""The part of a ring, 1 / 4, that is released as soon as can be."""
 _ENOUGH: Final = 16
 """The part of a ring, 1 / 16, that does not wait to be read."""
 _VIEWS: Final = (
@@ -67,6 +69,7 @@ class Region:
 
     Attributes:
         counters: what broke the layout, since the region was mapped.
+        holds: places of lines are given back with ``release`` alone.
 
     Raises:
         ProtocolError: the memory is not a region of this layout, or can still shrink under us.
@@ -92,7 +95,8 @@ class Region:
         self._tallies = self._slots.view("<u8").reshape(slots, -1)[:, _TALLIES]
         self._heads, self._shown_tails = self._slots["head"], self._slots["tail"]
         self._taken = self._slots["taken"]
-        self._tails = self._shown_tails.copy()
+        self._tails, self._taken_here = self._shown_tails.copy(), self._taken.copy()
+        self.holds = False
         self._next = 0
         self._rank, self._ranks = self._header["rank"], self._header["ranks"]
         self._seen = self._header["collector_seen_ns"]
@@ -135,7 +139,31 @@ class Region:
     @property
     def taken(self) -> int:
         """How many records were taken out of its rings, ever."""
-        return int(self._taken.sum())
+        return int(self._taken_here.sum())
+
+    @property
+    def is_held_up(self) -> bool:
+        """True when so much is not released that the process may soon find no room."""
+        return int((self._tails - self._shown_tails).max()) >= self._lines // _RELEASE_AT
+
+    def place(self) -> bytes:
+        """Returns up to where its rings were taken."""
+        return self._tails.tobytes() + self._taken_here.tobytes()
+
+    def go_on_from(self, place: bytes) -> None:
+        """Takes in up to where another collector took its rings, as far as that is not released."""
+        if len(place) != 2 * self._tails.nbytes:
+            return
+        tails, taken = np.frombuffer(place, "<u8").reshape(2, -1)
+        ahead = tails > self._tails
+        self._tails[ahead], self._taken_here[ahead] = tails[ahead], taken[ahead]
+        self.release()
+
+    def release(self) -> None:
+        """Gives the places of what was taken back to the process."""
+        fence()  # the copies of the lines are complete before
+        self._taken[:] = self._taken_here
+        self._shown_tails[:] = self._tails
 
     @property
     def is_filling(self) -> bool:
@@ -157,7 +185,7 @@ class Region:
             if not 0 < head - int(self._tails[slot]) <= self._lines:
                 # Only a producer that breaks the layout gets here; its ring starts anew at its own head.
                 self.counters["rings_malformed"] += 1
-                self._taken[slot] = self._slots["made"][slot]
+                self._taken_here[slot] = self._taken[slot] = self._slots["made"][slot]
                 self._tails[slot] = self._shown_tails[slot] = head
                 continue
             self._next = slot + 1
@@ -167,9 +195,11 @@ class Region:
                 if len(taken):
                     yield tid, taken
                 most -= end - int(self._tails[slot])
-                fence()  # the copies of the lines are complete before their places are given back
-                self._taken[slot] = (int(self._taken[slot]) + records) & _WORD  # a producer may have written any number
-                self._tails[slot] = self._shown_tails[slot] = end
+                taken_now = (int(self._taken_here[slot]) + records) & _WORD
+                self._taken_here[slot], self._tails[slot] = taken_now, end
+                if not self.holds:
+                    fence()  # the copies of the lines are complete before their places are given back
+                    self._taken[slot], self._shown_tails[slot] = taken_now, end
             if most <= 0:
                 return
 

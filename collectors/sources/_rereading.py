@@ -1,0 +1,88 @@
+"""A file that is read again from its beginning: events that another collector has kept are left out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Final, NamedTuple
+
+import msgspec
+
+from ..source import Chunk, SourceItem
+
+_HEAD_BYTES: Final = 256
+
+
+class FileIdentity(NamedTuple):
+    """What tells whether a file is the one that was read before: its inode, and what it begins with."""
+
+    device: int
+    inode: int
+    length: int
+    digest: bytes
+
+
+class _Place(NamedTuple):
+    identity: FileIdentity
+    generation: int
+    events: dict[str, int]
+
+
+class Rereading:
+    """Counts the events of a file's streams, and leaves out as many as a place says.
+
+    The same bytes give the same events in the same order, however they are split, so that a count is a place.
+    """
+
+    def __init__(self) -> None:
+        self._before: _Place | None = None
+        self._identity: FileIdentity | None = None
+        self._generation = 0
+        self._events: Counter[str] = Counter()
+        self._to_leave_out: Counter[str] = Counter()
+        self._has_news = False
+
+    def go_on_from(self, place: bytes) -> None:
+        """Takes in a place; what is none is passed over."""
+        with suppress(msgspec.MsgspecError):
+            self._before = msgspec.msgpack.decode(place, type=_Place)
+
+    def begin(self, inode: tuple[int, int], head: bytes, generation: int) -> int:
+        """Takes in that a file is begun; returns its generation, that of the file that the place is of."""
+        before, self._before = self._before, None
+        self._events = Counter()
+        if before is not None and before.identity == _identity(inode, head, before.identity.length):
+            self._events = Counter(before.events)
+            generation = before.generation
+        self._to_leave_out = self._events.copy()
+        self._identity, self._generation = _identity(inode, head, _HEAD_BYTES), generation
+        return generation
+
+    def after(self, items: Iterable[SourceItem]) -> list[SourceItem]:
+        """Returns items without the events that were kept before."""
+        return [self._fresh(item) if isinstance(item, Chunk) else item for item in items]
+
+    def place(self, is_queued: Callable[[str, bool], bool]) -> bytes | None:
+        """Returns up to where the file was read; None while that is not new, or not ready to be kept."""
+        if not self._has_news or self._identity is None:
+            return None
+        if not all([is_queued(stream, False) for stream in self._events]):  # noqa: C419  (each is to be asked)
+            return None
+        self._has_news = False
+        return msgspec.msgpack.encode(_Place(self._identity, self._generation, self._events))
+
+    def _fresh(self, chunk: Chunk) -> Chunk:
+        left_out = min(self._to_leave_out[chunk.stream], len(chunk.batch))
+        self._to_leave_out[chunk.stream] -= left_out
+        self._events[chunk.stream] += len(chunk.batch) - left_out
+        self._has_news = True
+        if not left_out:
+            return chunk
+        return msgspec.structs.replace(chunk, batch=chunk.batch.select(slice(left_out, None)))
+
+
+def _identity(inode: tuple[int, int], head: bytes, length: int) -> FileIdentity:
+    known = head[: min(length, _HEAD_BYTES)]
+    return FileIdentity(*inode, len(known), hashlib.blake2b(known, digest_size=16).digest())

@@ -1,0 +1,204 @@
+"""What a shipper has under way, written down for the next collector, and taken up by it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from ...events import Definitions, empty_batch
+from .backlog import Waiting, size_of
+from .kept_spool import KeptBatch, KeptSpool, KeptStream, What, counts_of, packed_counts
+from .window import SendWindow, Sent, extend
+
+_COLLECTOR: Final = "collector"
+_OPENED: Final = "opened"
+_COUNTERS: Final = "counters"
+_GAP: Final = "spool_damaged"
+
+
+class HandedOver:
+    """What is in a folder: taken up when it is made, written at each ``write``.
+
+    Args:
+        folder: of one collector at a time.
+        most_bytes: of batches in it.
+        collector: the name of this collector, where the folder has none.
+
+    Attributes:
+        file: what is there.
+        collector: the name that streams belong to; the next collector has it, too.
+        opened: streams that were opened under that name.
+        counters: of the collectors before.
+        left: streams that had not ended at their sources, by their names there; wire ids.
+
+    Raises:
+        ConfigError: the folder cannot be used, or another collector uses it.
+    """
+
+    def __init__(self, folder: Path, most_bytes: int, collector: str) -> None:
+        self.file = KeptSpool(folder, most_bytes)
+        self.collector = self.file.fact(_COLLECTOR).decode() or collector
+        self.opened = int(self.file.fact(_OPENED) or b"0")
+        self.counters: Counter[str] = counts_of(self.file.fact(_COUNTERS))
+        self.left: dict[str, str] = {}
+        self._sources: dict[str, tuple[int, str]] = {}
+        self._touched: dict[str, None] = {}
+        self.file.note(_COLLECTOR, self.collector.encode())
+
+    def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[Waiting]]:
+        """Returns the streams of the collector before, by wire id, and the batches that it had not sent, in order."""
+        windows: dict[str, SendWindow] = {}
+        ends: dict[str, int] = {}
+        for each in self.file.streams():
+            windows[each.name] = SendWindow.restored(
+                each.name, each.info, each.next_seq, each.made, each.losses, ended=each.ended
+            )
+            ends[each.name] = each.next_seq
+            self._sources[each.name] = each.at, each.source
+            if not each.ended:
+                self.left[each.source] = each.name
+        waiting = []
+        for batch in self.file.batches():
+            window = windows.get(batch.stream)
+            if window is None:
+                continue
+            if batch.what is What.DONE:
+                window.has_acknowledged(batch.definitions)
+            elif batch.what is What.DROPPED:
+                extend(window.unsent, batch.definitions)
+            elif batch.what is What.SENT:
+                self._number_again(window, batch, now_s)
+            else:
+                window.waiting += 1
+                waiting.append(_waiting(batch, now_s))
+        for name, window in windows.items():
+            window.next_seq = max(window.next_seq, ends[name])
+            if window.waiting or window.in_flight:
+                window.change(window.info)  # a change may not have been told
+        return windows, waiting
+
+    def opened_stream(self, wire_id: str, source: str) -> None:
+        """Takes in that a stream is there."""
+        self.opened += 1
+        self._sources[wire_id] = self.opened, source
+        self.touch(wire_id)
+
+    def touch(self, wire_id: str) -> None:
+        """Takes in that something about a stream is another."""
+        self._touched[wire_id] = None
+
+    def numbered(self, wire_id: str, row: int, messages: list[Sent]) -> None:
+        """Takes in the messages that a batch is sent with, of which the last has its events."""
+        messages[-1].row = row
+        self.file.numbered(row, messages[0].seq)
+        self.touch(wire_id)
+
+    def define(self, wire_id: str, definitions: Definitions) -> None:
+        """Takes in definitions that go with a later batch."""
+        self.file.define(wire_id, definitions)
+
+    def over(self, sent: Sent | Waiting) -> None:
+        """Takes in that a batch is not needed any more."""
+        self.file.over(sent.row, What.DONE, sent.definitions)
+
+    def forget(self, wire_id: str) -> None:
+        """Takes in that nothing is left to be said of a stream."""
+        self._touched.pop(wire_id, None)
+        self._sources.pop(wire_id, None)
+        self.file.forget(wire_id)
+
+    def write(self, windows: Mapping[str, SendWindow], places: Mapping[str, bytes | None]) -> bool:
+        """Writes all that is another since the last time, together; tells whether the disk took it."""
+        for wire_id in self._touched:
+            if (window := windows.get(wire_id)) is not None and not window.refused:
+                at, source = self._sources[wire_id]
+                state = (window.info, window.next_seq, window.made, window.ended, window.losses)
+                self.file.stream(KeptStream(wire_id, at, source, *state))
+        if self._touched:
+            self.file.note(_OPENED, str(self.opened).encode())
+        self._touched.clear()
+        for name, value in places.items():
+            self.file.place(name, value)
+        return self.file.commit()
+
+    def note_counters(self, counters: Mapping[str, int]) -> None:
+        """Takes in what the collector has counted."""
+        self.file.note(_COUNTERS, packed_counts(counters))
+
+    def close(self) -> None:
+        """Lets the next collector have the folder."""
+        self.file.close()
+
+    def _number_again(self, window: SendWindow, batch: KeptBatch, now_s: float) -> None:
+        """Puts a batch under way with the numbers that it was sent with."""
+        first = batch.seq
+        if window.in_flight:
+            while window.next_seq < first:  # one that the disk did not take: its events are gone
+                window.number(empty_batch(), Definitions(), 0, now_s)
+        window.next_seq = first
+        events = self.file.read(batch.row)
+        if events is None:
+            events = empty_batch()
+            window.losses[f"events_dropped:{_GAP}"] += batch.events
+            window.losses[f"bytes_dropped:{_GAP}"] += batch.moved
+        messages = window.number(events, batch.definitions, size_of(events), now_s)
+        messages[-1].row = batch.row
+
+
+class NothingKept:
+    """In its place where a collector keeps nothing for the next one."""
+
+    file = None
+    opened = 0
+
+    def __init__(self) -> None:
+        self.counters: Counter[str] = Counter()
+        self.left: dict[str, str] = {}
+
+    def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[Waiting]]:
+        """Has no streams."""
+        return {}, []
+
+    def opened_stream(self, wire_id: str, source: str) -> None:
+        """Keeps nothing."""
+
+    def touch(self, wire_id: str) -> None:
+        """Keeps nothing."""
+
+    def numbered(self, wire_id: str, row: int, messages: list[Sent]) -> None:
+        """Keeps nothing."""
+
+    def define(self, wire_id: str, definitions: Definitions) -> None:
+        """Keeps nothing."""
+
+    def over(self, sent: Sent | Waiting) -> None:
+        """Keeps nothing."""
+
+    def forget(self, wire_id: str) -> None:
+        """Keeps nothing."""
+
+    def write(self, windows: Mapping[str, SendWindow], places: Mapping[str, bytes | None]) -> bool:
+        """Keeps nothing."""
+        return True
+
+    def note_counters(self, counters: Mapping[str, int]) -> None:
+        """Keeps nothing."""
+
+    def close(self) -> None:
+        """Keeps nothing."""
+
+
+def _waiting(batch: KeptBatch, now_s: float) -> Waiting:
+    return Waiting(
+        batch.stream,
+        None,
+        batch.definitions,
+        now_s,
+        batch.size,
+        batch.events,
+        batch.moved,
+        row=batch.row,
+        is_only_kept=True,
+    )

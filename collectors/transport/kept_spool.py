@@ -1,0 +1,378 @@
+"""What a collector has taken and not got acknowledged, in a folder: for the next collector, should this one end.
+
+A database of SQLite (decision 0008). All that changed between two looks is written as one transaction: batches, the
+numbers that they were sent with, and up to where sources were read, so that none of these is there without the others.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import msgspec
+
+from ...events import ConfigError, Definitions, EventBatch, StreamInfo
+from ...events.wire import Frame
+from .packed_batches import (
+    packed,
+    packed_definitions,
+    packed_info,
+    size_of_pieces,
+    unpacked,
+    unpacked_definitions,
+    unpacked_info,
+)
+
+_log = logging.getLogger(__name__)
+NAME: Final = "unacknowledged.db"
+VERSION: Final = 1
+_RETRY_S: Final = 10.0
+_PAGE: Final = 16_384
+_SPARE_PAGES: Final = (64 << 20) // _PAGE
+"""Free pages of the file that stay, so that it need not grow again."""
+_GIVEN_BACK: Final = 256
+"""Further free pages that go with each transaction."""
+_TABLES: Final = (
+    "CREATE TABLE facts(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID",
+    "CREATE TABLE places(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID",
+    "CREATE TABLE streams(name TEXT PRIMARY KEY, at INTEGER, source TEXT, info BLOB, next_seq INTEGER, made INTEGER, "
+    "ended INTEGER, losses BLOB) WITHOUT ROWID",
+    "CREATE TABLE batches(row INTEGER PRIMARY KEY, stream TEXT, what INTEGER, seq INTEGER, events INTEGER, "
+    "moved INTEGER, size INTEGER, definitions BLOB, columns BLOB)",
+    "CREATE INDEX batches_of_stream ON batches(stream)",
+)
+
+
+_Row: TypeAlias = tuple[Any, ...]
+
+
+class What(IntEnum):
+    """What became of a batch; of those that are not needed any more only definitions are left."""
+
+    WAITS = 0
+    SENT = 1
+    DROPPED = 2
+    """Its definitions go with a later batch."""
+    DONE = 3
+
+
+class KeptStream(NamedTuple):
+    """What is kept of a stream."""
+
+    name: str
+    at: int
+    """Streams are in the order in which they were opened."""
+    source: str
+    """Its name at its source."""
+    info: StreamInfo
+    next_seq: int
+    made: int
+    ended: bool
+    losses: Counter[str]
+
+
+class KeptBatch(NamedTuple):
+    """What is kept of a batch, but for its events."""
+
+    row: int
+    stream: str
+    what: What
+    seq: int
+    events: int
+    moved: int
+    size: int
+    definitions: Definitions
+
+
+class KeptSpool:
+    """Nothing is written before ``commit``; where the disk takes nothing, what comes is not kept, counted, tried again.
+
+    Args:
+        folder: made if it is not there; of one collector at a time.
+        most_bytes: of batches.
+        clock: a steady one, s.
+
+    Attributes:
+        bytes: of batches that are kept.
+        failures: how often the disk did not take a transaction, or give a batch.
+
+    Raises:
+        ConfigError: the folder cannot be used, or another collector uses it.
+    """
+
+    def __init__(self, folder: Path, most_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.bytes = 0
+        self.failures = 0
+        self.most_bytes = most_bytes
+        self._clock = clock
+        self._path = folder / NAME
+        self._retry_at_s = -1.0
+        self._facts: dict[str, bytes] = {}
+        self._places: dict[str, bytes | None] = {}
+        self._streams: dict[str, _Row | None] = {}
+        self._fresh: dict[int, _Row] = {}
+        self._numbers: dict[int, int] = {}
+        self._over: dict[int, tuple[What, bytes]] = {}
+        self._sizes: dict[int, int] = {}
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            self._database = self._opened()
+        except OSError as error:
+            raise ConfigError(f"state = {folder}: {error.strerror}; expected a folder that may be written") from None
+        except sqlite3.Error as error:
+            text = "is used by another collector" if "locked" in str(error) else f"cannot be used ({error})"
+            raise ConfigError(f"state = {folder} {text}; expected a folder of its own") from None
+        found = self._one("SELECT max(row) FROM batches")
+        self._last = found if isinstance(found, int) else 0
+
+    # ---- what another collector left ----
+
+    def fact(self, name: str) -> bytes:
+        """Returns what was noted; empty where nothing was."""
+        found = self._one("SELECT value FROM facts WHERE name = ?", name)
+        return found if isinstance(found, bytes) else b""
+
+    def places(self) -> dict[str, bytes]:
+        """Returns up to where sources were read, by what they name it."""
+        return dict(self._database.execute("SELECT name, value FROM places"))
+
+    def streams(self) -> list[KeptStream]:
+        """Returns the streams that were not ended and acknowledged, in order."""
+        rows = self._database.execute(
+            "SELECT name, at, source, info, next_seq, made, ended, losses FROM streams ORDER BY at"
+        )
+        return [
+            KeptStream(name, at, source, unpacked_info(info), next_seq, made, bool(ended), counts_of(losses))
+            for name, at, source, info, next_seq, made, ended, losses in rows
+        ]
+
+    def batches(self) -> Iterator[KeptBatch]:
+        """Yields all batches, in order."""
+        rows = self._database.execute(
+            "SELECT row, stream, what, seq, events, moved, size, definitions FROM batches ORDER BY row"
+        ).fetchall()
+        for row, stream, what, seq, events, moved, size, definitions in rows:
+            self._hold(row, size if what in (What.WAITS, What.SENT) else 0)
+            yield KeptBatch(row, stream, What(what), seq, events, moved, size, unpacked_definitions(definitions))
+
+    # ---- what this one does ----
+
+    def put(self, stream: str, batch: EventBatch, definitions: Definitions) -> int:
+        """Takes in a batch; returns its row, 0 where it is not kept: the disk takes none, or there is no room."""
+        pieces = packed(batch)
+        size = size_of_pieces(pieces)
+        if self.is_failing or self.bytes + size > self.most_bytes:
+            return 0
+        return self._put(stream, What.WAITS, len(batch), batch.moved, pieces, definitions)
+
+    def define(self, stream: str, definitions: Definitions) -> None:
+        """Takes in definitions that go with a later batch."""
+        self._put(stream, What.DROPPED, 0, 0, (), definitions)
+
+    def read(self, row: int) -> EventBatch | None:
+        """Returns the events of a batch that was committed; None where they cannot be read."""
+        batch = None
+        with suppress(sqlite3.Error):
+            columns = self._one("SELECT columns FROM batches WHERE row = ?", row)
+            batch = unpacked(columns) if isinstance(columns, bytes) else None
+        self.failures += batch is None
+        return batch
+
+    def numbered(self, row: int, seq: int) -> None:
+        """Takes in the number of the first message that a batch is sent with."""
+        if row in self._sizes:
+            self._numbers[row] = seq
+
+    def over(self, row: int, what: What, definitions: Definitions) -> None:
+        """Takes in that a batch is not needed any more; its definitions are, until its stream is forgotten."""
+        if row not in self._sizes:
+            return
+        self.bytes -= self._sizes[row]
+        self._sizes[row] = 0
+        self._numbers.pop(row, None)
+        left = packed_definitions(definitions)
+        if (fresh := self._fresh.get(row)) is not None and left:
+            self._fresh[row] = (*fresh[:2], what, *fresh[3:6], 0, left, b"")
+            return
+        if self._fresh.pop(row, None) is None:
+            self._over[row] = what, left
+        if not left:
+            del self._sizes[row]
+
+    def note(self, name: str, value: bytes) -> None:
+        """Takes in a fact."""
+        self._facts[name] = value
+
+    def place(self, name: str, value: bytes | None) -> None:
+        """Takes in up to where a source was read; None: it is not read any more."""
+        self._places[name] = value
+
+    def stream(self, kept: KeptStream) -> None:
+        """Takes in what is to be known of a stream."""
+        info, losses = packed_info(kept.info), packed_counts(kept.losses)
+        self._streams[kept.name] = (*kept[:3], info, *kept[4:6], int(kept.ended), losses)
+
+    def forget(self, stream: str) -> None:
+        """Takes in that all of a stream was acknowledged, or that it was refused."""
+        self._streams[stream] = None
+        for row in [row for row, fresh in self._fresh.items() if fresh[1] == stream]:
+            del self._fresh[row]
+            self.bytes -= self._sizes.pop(row, 0)
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the disk did not take the last transaction, and it is not time to try again."""
+        return self._clock() < self._retry_at_s
+
+    def commit(self) -> bool:
+        """Writes what was taken in; False where the disk does not take it: batches since the last time are not kept."""
+        if not (self._facts or self._places or self._streams or self._fresh or self._numbers or self._over):
+            return not self.is_failing
+        try:
+            if self.is_failing:
+                raise sqlite3.OperationalError("the disk took nothing some seconds ago")
+            self._write()
+        except sqlite3.Error as error:
+            with suppress(sqlite3.Error):
+                self._database.execute("ROLLBACK")
+            for row in self._fresh:
+                self.bytes -= self._sizes.pop(row, 0)
+                self._numbers.pop(row, None)
+            self._fresh.clear()
+            if not self.is_failing:
+                self.failures += 1
+                self._retry_at_s = self._clock() + _RETRY_S
+                _log.warning("should this collector be killed, what it takes from now on is lost: %s", error)
+            return False
+        for taken in (self._facts, self._places, self._streams, self._fresh, self._numbers, self._over):
+            taken.clear()
+        return True
+
+    def close(self) -> None:
+        """Lets another collector use the folder; leaves nothing where nothing is left to be sent."""
+        is_empty = False
+        with suppress(sqlite3.Error):
+            self.commit()
+            is_empty = not self._one("SELECT EXISTS(SELECT 1 FROM streams) OR EXISTS(SELECT 1 FROM places)")
+            self._database.close()
+        if is_empty:
+            self._path.unlink(missing_ok=True)
+
+    # ---- inside ----
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return _database(self._path)
+        except sqlite3.OperationalError:
+            raise
+        except (sqlite3.DatabaseError, VersionError) as error:
+            aside = self._path.with_suffix(".unreadable")
+            _log.error("%s: %s; it is set aside as %s, and what it holds is not sent", self._path, error, aside.name)
+            self._path.replace(aside)
+            for suffix in ("-wal", "-shm", "-journal"):
+                self._path.with_name(NAME + suffix).unlink(missing_ok=True)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            return _database(self._path)
+
+    def _put(
+        self,
+        stream: str,
+        what: What,
+        events: int,
+        moved: int,
+        pieces: tuple[()] | list[Frame],
+        definitions: Definitions,
+    ) -> int:
+        self._last += 1
+        columns = b"".join(pieces)
+        self._fresh[self._last] = (
+            *(self._last, stream, what, 0, events, moved, len(columns)),
+            packed_definitions(definitions),
+            columns,
+        )
+        self._hold(self._last, len(columns))
+        return self._last
+
+    def _hold(self, row: int, size: int) -> None:
+        self._sizes[row] = size
+        self.bytes += size
+
+    def _write(self) -> None:
+        do, many = self._database.execute, self._database.executemany
+        do("BEGIN IMMEDIATE")
+        many("INSERT OR REPLACE INTO facts VALUES (?, ?)", self._facts.items())
+        places = [(name, value) for name, value in self._places.items() if value is not None]
+        many("INSERT OR REPLACE INTO places VALUES (?, ?)", places)
+        many("DELETE FROM places WHERE name = ?", _gone(self._places))
+        streams = [values for values in self._streams.values() if values is not None]
+        many("INSERT OR REPLACE INTO streams VALUES (?, ?, ?, ?, ?, ?, ?, ?)", streams)
+        many("INSERT INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", self._fresh.values())
+        many("UPDATE batches SET what = 1, seq = ? WHERE row = ?", ((seq, row) for row, seq in self._numbers.items()))
+        kept = [(what, left, row) for row, (what, left) in self._over.items() if left]
+        many("UPDATE batches SET what = ?, size = 0, columns = x'', definitions = ? WHERE row = ?", kept)
+        many("DELETE FROM batches WHERE row = ?", ((row,) for row, (_, left) in self._over.items() if not left))
+        gone = list(_gone(self._streams))
+        many("DELETE FROM streams WHERE name = ?", gone)
+        for (name,) in gone:
+            for (row,) in do("SELECT row FROM batches WHERE stream = ?", (name,)).fetchall():
+                self.bytes -= self._sizes.pop(row, 0)
+        many("DELETE FROM batches WHERE stream = ?", gone)
+        do("COMMIT")
+        if self._over or gone:
+            free = self._one("PRAGMA freelist_count")
+            if isinstance(free, int) and free > _SPARE_PAGES:
+                do(f"PRAGMA incremental_vacuum({_GIVEN_BACK})").fetchall()
+
+    def _one(self, statement: str, *values: object) -> Any:
+        found = self._database.execute(statement, values).fetchone()
+        return None if found is None else found[0]
+
+
+class VersionError(Exception):
+    """A file of another version."""
+
+
+def packed_counts(counts: Mapping[str, int]) -> bytes:
+    """Returns counts as bytes."""
+    return msgspec.msgpack.encode({name: int(count) for name, count in counts.items()})
+
+
+def counts_of(data: bytes) -> Counter[str]:
+    """Returns the counts; none of no bytes."""
+    return Counter(msgspec.msgpack.decode(data, type=dict[str, int]) if data else {})
+
+
+def _gone(entries: Mapping[str, object]) -> Iterator[tuple[str]]:
+    return ((name,) for name, value in entries.items() if value is None)
+
+
+def _database(path: Path) -> sqlite3.Connection:
+    found = sqlite3.connect(path, isolation_level=None, timeout=0.0, check_same_thread=False)
+    try:
+        for pragma in (f"page_size = {_PAGE}", "auto_vacuum = incremental", "locking_mode = exclusive"):
+            found.execute(f"PRAGMA {pragma}")
+        found.execute("PRAGMA journal_mode = wal")
+        found.execute("PRAGMA synchronous = normal")
+        (version,) = found.execute("PRAGMA user_version").fetchone()
+        if not version:
+            found.execute("BEGIN IMMEDIATE")
+            for table in _TABLES:
+                found.execute(table)
+            found.execute(f"PRAGMA user_version = {VERSION}")
+            found.execute("COMMIT")
+        elif version != VERSION:
+            raise VersionError(f"it is of version {version}, and this iotide reads {VERSION}")
+        found.execute("SELECT count(*) FROM streams").fetchone()
+    except BaseException:
+        found.close()
+        raise
+    return found

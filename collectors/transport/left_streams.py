@@ -1,0 +1,74 @@
+"""Up to where sources were read is kept with what came of it, and what another collector had of them is ended."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Final
+
+from ...events.losses import CUT_OFF
+from ..source import Lasting, Opened, Source
+from .handing_over import HandedOver
+from .shipper import Shipper
+
+_FOLLOWED_WITHIN_S: Final = 120.0
+"""When a process that another collector had has not come back, what it did from then on is not known."""
+
+
+class Left:
+    """Stands between an agent's sources and what its shipper keeps; does nothing where nothing is kept.
+
+    Args:
+        shipper: takes what the sources give.
+        handed_over: what another collector left; None where nothing is kept.
+    """
+
+    def __init__(self, shipper: Shipper, handed_over: HandedOver | None) -> None:
+        self._shipper = shipper
+        self._left = {} if handed_over is None else handed_over.left
+        self._is_on = handed_over is not None
+        self._places = {} if handed_over is None else handed_over.file.places()
+        self._lasting: list[Lasting] = []
+        self._last: dict[str, bytes | None] = {}
+        self._until_s = time.monotonic() + _FOLLOWED_WITHIN_S
+
+    def add(self, source: Source) -> None:
+        """Has a source go on from where another collector was."""
+        if self._is_on and isinstance(source, Lasting):
+            source.go_on_from(self._places)
+            self._lasting.append(source)
+
+    def opened(self, opened: Opened) -> None:
+        """Ends the stream that a new one goes on with."""
+        if self._left:
+            follows = _process_of(opened.info.follows)
+            ended = [name for name in self._left if name == opened.stream or (follows and _process_of(name) == follows)]
+            self._shipper.end_left(ended, Counter())
+
+    def keep(self, now_s: float) -> None:
+        """Has all be kept, with up to where sources were read."""
+        if not self._is_on:
+            return
+        if self._left and now_s >= self._until_s:
+            self.end()
+        places, self._last = self._last, {}
+        for source in self._lasting:
+            places |= source.places(lambda stream, urgent: self._shipper.has_queued(stream, now_s, urgent=urgent))
+        self._shipper.keep(places)
+        for source in self._lasting:
+            source.placed()
+
+    def end(self) -> None:
+        """Ends what nothing goes on with."""
+        self._shipper.end_left(list(self._left), Counter({CUT_OFF: 1}))
+
+    def remove(self, source: Source) -> None:
+        """Takes in that a source was closed."""
+        if self._is_on and isinstance(source, Lasting):
+            self._lasting.remove(source)
+            self._last |= source.places(lambda stream, urgent: True)
+
+
+def _process_of(name: str) -> str:
+    """Returns what the streams of one process image have in common."""
+    return name.rpartition(":")[2].partition("+")[0]

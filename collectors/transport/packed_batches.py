@@ -1,0 +1,79 @@
+"""Batches, definitions and what a stream says of itself, as bytes that can be written anywhere."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from ...events import Definitions, EventBatch, ProtocolError, StreamInfo
+from ...events.wire import Frame, decode, encode_batch
+from .window import readable
+
+_MOST_FRAMES: Final = 64
+_encoder: Final = msgspec.msgpack.Encoder()
+_definitions: Final = msgspec.msgpack.Decoder(Definitions)
+_info: Final = msgspec.msgpack.Decoder(StreamInfo)
+
+
+def packed(batch: EventBatch) -> list[Frame]:
+    """Returns the events of a batch as pieces to write one after the other; columns are not copied."""
+    frames = encode_batch("", 1, batch, Definitions())
+    lengths = [len(frame) for frame in frames]
+    return [struct.pack(f"<I{len(lengths)}I", len(lengths), *lengths), *frames]
+
+
+def unpacked(data: bytes) -> EventBatch | None:
+    """Returns the events; None where they are not as they were packed."""
+    try:
+        (count,) = struct.unpack_from("<I", data)
+        if count > _MOST_FRAMES:
+            return None
+        frames: list[Frame] = []
+        at = 4 + 4 * count
+        for length in struct.unpack_from(f"<{count}I", data, 4):
+            frames.append(data[at : at + length])
+            at += length
+        return decode(frames)[1]
+    except (ProtocolError, struct.error, ValueError):
+        return None
+
+
+def packed_definitions(definitions: Definitions) -> bytes:
+    """Returns definitions as bytes; none are none."""
+    if not definitions:
+        return b""
+    try:
+        return _encoder.encode(definitions)
+    except UnicodeEncodeError:
+        return _encoder.encode(readable(definitions))
+
+
+def unpacked_definitions(data: bytes) -> Definitions:
+    """Returns the definitions.
+
+    Raises:
+        msgspec.MsgspecError: they are not as they were packed.
+    """
+    return _definitions.decode(data) if data else Definitions()
+
+
+def packed_info(info: StreamInfo) -> bytes:
+    """Returns what a stream says of itself."""
+    return _encoder.encode(info)
+
+
+def unpacked_info(data: bytes) -> StreamInfo:
+    """Returns what a stream says of itself.
+
+    Raises:
+        msgspec.MsgspecError: it is not as it was packed.
+    """
+    return _info.decode(data)
+
+
+def size_of_pieces(pieces: Sequence[Frame]) -> int:
+    """Returns the bytes of pieces."""
+    return sum(len(piece) for piece in pieces)
