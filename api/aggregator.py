@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..clients.job_fetch import fetch, fetch_of_all
+from ..results.advice import Advice
 from ..results.contention import Contention
 from ..results.dfg import Graph
 from ..results.interaction import Ranking
@@ -70,6 +71,10 @@ class Job:
     def rank(self) -> Ranking:
         """Returns who interacts with whom."""
         return fetch(self._address, "rank", Ranking)
+
+    def advice(self) -> Advice:
+        """Returns what I/O costs so far and what to change first."""
+        return fetch(self._address, "advice", Advice)
 
     def ledger(self) -> JobLedger:
         """Returns what became of each call: made, lost, taken in, analysed, archived."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import html
 import io
 
+from ..clients.advice_text import print_advice
 from ..clients.detection.text import print_detection
 from ..clients.dfg.text import print_graph
 from ..clients.layers.text import print_layers
 from ..clients.rank.text import print_ranking
+from ..results.advice import Advice
 from ..results.dfg import Graph, GraphReport
 from ..results.interaction import RankReport
 from ..results.layers import LayersReport
@@ -16,7 +18,7 @@ from ..results.traces.analysis import DetectionReport
 
 _ROWS = 20
 
-Result = DetectionReport | LayersReport | Graph | GraphReport | RankReport
+Result = Advice | DetectionReport | LayersReport | Graph | GraphReport | RankReport
 
 
 class Shown:
@@ -34,6 +36,8 @@ class Shown:
         out = io.StringIO()
         if isinstance(self.result, DetectionReport):
             print_detection(self.result, out)
+        elif isinstance(self.result, Advice):
+            print_advice(self.result, out)
         elif isinstance(self.result, LayersReport):
             print_layers(self.result, out, self._top)
         elif isinstance(self.result, RankReport):

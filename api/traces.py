@@ -15,6 +15,7 @@ from ..analyzers.interaction.settings import InteractionSettings
 from ..analyzers.layers.report.report import Cut
 from ..analyzers.offline.detection import AnalysisOptions
 from ..analyzers.settings import DetectSettings
+from ..cli.advise.building import advice_of_trace
 from ..cli.detect.building import report_of as detection_of
 from ..cli.dfg.building import graph_of, select
 from ..cli.layers.building import report_of as layers_of
@@ -22,6 +23,7 @@ from ..cli.rank.building import ranked
 from ..cli.traces.trace_reading import Trace, name_of, read_traces
 from ..events import EventBatch, InputError, StreamInfo
 from ..events.files import read_text, readable
+from ..results.advice import Advice
 from ..results.dfg import Graph
 from ..results.interaction import RankReport
 from ..results.layers import LayersReport
@@ -139,6 +141,15 @@ class Traces:
     def rank(self, **settings: Any) -> RankReport:
         """Ranks who interacts with whom, as ``iotide rank`` does; ``settings`` are those of ``[rank]``."""
         return ranked(self.paths, self._format, InteractionSettings.model_validate(settings))
+
+    def advice(self, *, floor_share: float = 0.02, mtbf_s: float = 86_400.0) -> Advice:
+        """Says what I/O costs and what to change first, as ``iotide advise`` does.
+
+        Args:
+            floor_share: part of the run that a change must save to be told.
+            mtbf_s: mean time between failures of the nodes, s: for intervals of checkpoints.
+        """
+        return advice_of_trace(self._trace, self.job, floor_share, mtbf_s)
 
     def batches(self) -> Iterator[tuple[StreamInfo, EventBatch]]:
         """Yields the calls as columns, a stream's batch after the other, in the numbers of their stream."""

@@ -136,7 +136,7 @@ def sizes(subject: Subject, findings: Findings) -> Lines:
     for (caller, layer, way), rows in sorted(lines.items()):
         yield f"<h3>{escape(f'{caller_name(caller)}: {layer_name(layer)} {way}s')}</h3>"
         most = max(row.calls for row in rows)
-        yield '<div class="wide"><table class="bars"><tbody>'
+        yield '<div class="wide" tabindex="0" role="group" aria-label="Table"><table class="bars"><tbody>'
         for row in sorted(rows, key=lambda row: row.from_bytes):
             wide = max(row.calls / most * _BAR, 1.0)
             bar = f'<rect width="{wide:.0f}" height="10" fill="#0b6e99"/>'

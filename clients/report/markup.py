@@ -27,7 +27,7 @@ def paragraph(text: str, *, soft: bool = False) -> str:
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]], first: Callable[[str], str] = escape) -> Lines:
     """Yields a table; ``first`` escapes what stands in its first column."""
     named = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
-    yield '<div class="wide"><table>'
+    yield '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>'
     yield f"  <thead><tr>{named}</tr></thead><tbody>"
     empty = True
     for lead, *others in rows:

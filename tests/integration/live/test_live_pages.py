@@ -22,6 +22,7 @@ from iotide.clients.live_pages import LivePages
 from iotide.collectors.source import Chunk
 from iotide.daemon.server import Server
 from iotide.events import FileInfo, FileType, Kind, make_batch
+from support.accessibility import serious_findings
 from support.browser import Page, looking
 from support.commands import IOTIDE
 from support.programs import need
@@ -282,6 +283,28 @@ async def test_pages_work_below_the_prefix_of_a_proxy(tmp_path: Path) -> None:
             page.value("document.querySelector('#jobs a').click()")
             page.until("document.body && document.body.innerText.includes('ranks ran for')")
             page.until("document.getElementById('status').textContent.startsWith('as of')")
+            assert page.complaints == []
+
+        await shown(tmp_path, look)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_nothing_on_the_pages_is_beyond_a_screen_reader_or_a_weak_eye(tmp_path: Path, scheme: str) -> None:
+    need("chromium")
+    async with running(Jobs(), "alpha", "beta", contention={"interval_s": 0.1}) as server:
+
+        def look(page: Page) -> None:
+            for path, ready in (
+                ("/", "document.querySelectorAll('#jobs tr').length === 2"),
+                ("/filesystems", "document.querySelectorAll('rect.phase').length > 3"),
+                ("/jobs/alpha", "document.body.innerText.includes('ranks ran for')"),
+                ("/jobs/alpha/dfg", "document.querySelector('svg') !== null"),
+                ("/jobs/alpha/layers", "document.querySelector('table') !== null"),
+            ):
+                page.open(f"{server.http_url}{path}")
+                page.until(f"location.pathname === '{path}' && {ready}")
+                assert serious_findings(page, scheme=scheme) == [], path
             assert page.complaints == []
 
         await shown(tmp_path, look)
