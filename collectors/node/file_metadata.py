@@ -61,13 +61,20 @@ class _View:
     """What was said of a folder's files while the table was the same; by folder and spelled type, bounded."""
     infos: dict[tuple[str, FileType], FileInfo] = field(default_factory=dict)
     """Of files of the machine, as they were less than a second ago; by path and spelled type, bounded."""
+    named: dict[bytes, FileInfo] = field(default_factory=dict)
+    """The same by the bytes that processes name them with."""
     infos_s: float = -math.inf
-    """Since when they are kept."""
+    """Since when both are kept."""
     changes: select.poll = field(default_factory=select.poll)
     """Says once after each change that there was one; says nothing of files that are none of the kernel's."""
 
     def __post_init__(self) -> None:
         self.changes.register(self.descriptor, select.POLLPRI)
+
+    def forget_files(self) -> None:
+        """Has files of the machine be looked at again."""
+        self.infos.clear()
+        self.named.clear()
 
 
 class NodeFileMetadata:
@@ -131,7 +138,7 @@ class NodeFileMetadata:
             if content != view.content:
                 view.content = content
                 view.known.clear()
-                view.infos.clear()
+                view.forget_files()
                 mounts = parse_mountinfo(content)
                 if not any(mount.point == "/" for mount in mounts):
                     if key == self._own:
@@ -203,16 +210,34 @@ class ProcessFileMetadata:
         view = self._view
         if view is None or not path.startswith(_STABLE):
             return self._of(path, spelled)
-        now_s = self._node.clock()
-        if now_s - view.infos_s >= _FRESH_S or len(view.infos) >= _MOST_KNOWN:
-            view.infos.clear()
-            view.infos_s = now_s
+        self._forget_old(view)
         info = view.infos.get((path, spelled))
         if info is None:
             info = self._of(path, spelled)
             if info.filesystem not in _STRIPED:  # each process asks for itself
                 view.infos[path, spelled] = info
         return info
+
+    def named(self) -> dict[bytes, FileInfo]:
+        """Returns what was said of files in the last second, by how processes name them; ``keep`` adds to it."""
+        if (view := self._view) is None:
+            return {}
+        self._forget_old(view)
+        return view.named
+
+    def keep(self, name: bytes, info: FileInfo) -> None:
+        """Has ``named`` return what was said of a file by its name, where it holds for other processes, too."""
+        view = self._view
+        if view is not None and info.path.startswith(_STABLE) and info.filesystem not in _STRIPED:
+            if len(view.named) >= _MOST_KNOWN:
+                view.named.clear()
+            view.named[name] = info
+
+    def _forget_old(self, view: _View) -> None:
+        now_s = self._node.clock()
+        if now_s - view.infos_s >= _FRESH_S or len(view.infos) >= _MOST_KNOWN:
+            view.forget_files()
+            view.infos_s = now_s
 
     def _of(self, path: str, spelled: FileType) -> FileInfo:
         info = self._on_mount(path, spelled)

@@ -144,13 +144,18 @@ class TracedProcess:
     def _learn(self, entries: bytes) -> None:
         names = self._names
         names.look()
+        named = names.named()
         for entry in entries_of(entries):
+            kind, number, _, text = entry
             try:
-                if entry.type == ENTRY_FILE:
-                    names.learn_file(entry.number, entry.text)
-                    if self._unseen.learn_file(entry.text, self.info.command):
+                if kind == ENTRY_FILE:
+                    if (info := named.get(text)) is not None:
+                        names.learn_known_file(number, info)
+                        continue
+                    names.learn_file(number, text)
+                    if self._unseen.learn_file(text, self.info.command):
                         self._counters["programs_unseen"] += 1
-                elif entry.type == ENTRY_UNSEEN:
+                elif kind == ENTRY_UNSEEN:
                     self._said = self._unseen.learn(entry, self._said)
                     self._counters["programs_unseen"] += self._said is not None
                 else:

@@ -285,3 +285,41 @@ def test_file_of_the_machine_is_on_the_mounts_of_now(tmp_path: Path) -> None:
     assert files("/usr/it", FileType.REGULAR).mount_point == "/usr"
     assert proc.node is not None
     proc.node.close()
+
+
+def test_file_of_the_machine_is_known_to_others_by_its_name_for_a_second(fake: FakeProc) -> None:
+    fake.process("7", "own", "")
+    node = fake.files()
+    files, others = node.of_process(7), node.of_process(7)
+    files.look()
+    others.look()
+    for name in ("/usr/it", "/home/me/it"):
+        files.keep(name.encode(), files(name, FileType.REGULAR))
+    assert dict(others.named()) == {b"/usr/it": files("/usr/it", FileType.REGULAR)}
+    fake.now_s += 1.1
+    assert not others.named()
+
+
+def test_file_is_not_known_by_its_name_once_the_mounts_are_others(tmp_path: Path) -> None:
+    proc = FakeProc(tmp_path)
+    proc.process("self", "own", line(1, 1, "/", "ext4"))
+    files = proc.files().of_process(7)
+    files.look()
+    proc.now_s = 0.9
+    files.keep(b"/usr/it", files("/usr/it", FileType.REGULAR))
+    (proc.folder / "proc" / "self" / "mountinfo").write_text(line(1, 1, "/", "ext4") + line(2, 1, "/usr", "xfs"))
+    proc.now_s = 1.1
+    files.look()
+    assert not files.named()
+    assert proc.node is not None
+    proc.node.close()
+
+
+def test_files_known_by_name_are_bounded(fake: FakeProc, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.process("7", "own", "")
+    monkeypatch.setattr(file_metadata, "_MOST_KNOWN", 3)
+    files = fake.files().of_process(7)
+    files.look()
+    for number in range(10):
+        files.keep(b"/usr/%d" % number, files("/usr/it", FileType.REGULAR))
+        assert len(files.named()) <= 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
@@ -45,6 +45,14 @@ class FileFacts(Protocol):
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
         """Returns what is known of a file, from its path and the type that its spelling tells."""
+        ...
+
+    def named(self) -> Mapping[bytes, FileInfo]:
+        """Returns what is known of files that others have named so, to be asked again for each call."""
+        ...
+
+    def keep(self, name: bytes, info: FileInfo) -> None:
+        """Has ``named`` return what is known of a file, if it holds for others."""
         ...
 
     def answers(self, *, last: bool = False) -> Iterable[tuple[str, Striping]]:
@@ -130,26 +138,46 @@ class Names:
         """
         return self._calls, self._layers, self._files
 
+    def named(self) -> Mapping[bytes, FileInfo]:
+        """Returns the files that need not be learned by ``learn_file`` now, as ``learn_known_file`` does."""
+        return self._facts.named()
+
+    def learn_known_file(self, number: int, info: FileInfo) -> None:
+        """Takes in the definition of a file of which all is known."""
+        if self._has_path(number, info.path):
+            self._files[number] = known = self.interner.file(info.path, info)
+            if not known:
+                self._counters["definitions_dropped"] += 1
+
     def learn_file(self, number: int, text: bytes) -> None:
         """Takes in the definition of a file, of which most definitions are."""
-        if not 0 < number <= MOST_FILES:
-            self._counters["definitions_dropped"] += 1
-            return
         plain, type_ = spelled(text)
-        if number >= len(self._files):
-            self._files = _grown(self._files, number)
-        if number == len(self._paths):
-            self._paths.append(plain)
-        else:
-            if number > len(self._paths):
-                self._paths.extend([None] * (number + 1 - len(self._paths)))
-            self._paths[number] = plain
+        if not self._has_path(number, plain):
+            return
         known = self.interner.known_file(plain)
         if not known:
-            known = self.interner.file(plain, self._facts(plain, type_))
+            info = self._facts(plain, type_)
+            self._facts.keep(text, info)
+            known = self.interner.file(plain, info)
             if not known and plain:
                 self._counters["definitions_dropped"] += 1
         self._files[number] = known
+
+    def _has_path(self, number: int, path: str) -> bool:
+        """Takes in the path of a file; returns whether there is room for it."""
+        if not 0 < number <= MOST_FILES:
+            self._counters["definitions_dropped"] += 1
+            return False
+        if number >= len(self._files):
+            self._files = _grown(self._files, number)
+        paths = self._paths
+        if number == len(paths):
+            paths.append(path)
+        else:
+            if number > len(paths):
+                paths.extend([None] * (number + 1 - len(paths)))
+            paths[number] = path
+        return True
 
     def _learn_call(self, number: int, layer: int, text: str) -> None:
         if not 0 < number <= _MOST_CALLS:
