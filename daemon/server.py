@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ..analyzers.file_systems.settings import FileSystemsSettings
 from ..events import ConfigError
 from ..events.descriptors import ListenerGuard
 from .access.access import Access
@@ -25,7 +24,6 @@ from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
 from .jobs.job_ids import clean_job
 from .lasting import ServerFailedError, lasting
-from .pacing_plans import PacingPlans
 from .pressure import Pressure
 from .reloading import Reload, compare, taken_over
 from .settings import AggregatorSettings
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from .ingest.ingest import Ingest
     from .journal.contract import KeptJournal
     from .keeping import Keeping
+    from .pacing_plans import PacingPlans
     from .publish.http.http_server import HttpServer
     from .publish.http.page_routes import Pages
     from .publish.pubsub import Publisher
@@ -102,8 +101,6 @@ class Server:
         self._contention = ContentionWatch(self.aggregator, settings.contention) if several else None
         if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
             self._contention.notify(settings.notify, lambda: self.http_url or "")
-        places = FileSystemsSettings.model_validate(settings.analyzers.get("filesystems", {}))
-        self._plans = PacingPlans(places.names)
         if self._ingest is not None:
             self._ingest.core.plan_for = self._plans.answer
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
@@ -326,6 +323,14 @@ class Server:
         context = zmq.asyncio.Context()
         self._stack.callback(context.term)
         return context
+
+    @cached_property
+    def _plans(self) -> PacingPlans:
+        from ..analyzers.file_systems.settings import FileSystemsSettings
+        from .pacing_plans import PacingPlans  # which `iotide run` starts without, unless it answers over HTTP
+
+        places = FileSystemsSettings.model_validate(self._settings.analyzers.get("filesystems", {}))
+        return PacingPlans(places.names)
 
     def _make_ingest(self, settings: AggregatorSettings) -> Ingest:
         from .ingest.ingest import Ingest

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from .advice import Advice
-from .dfg import Graph
-from .interaction import Ranking
-from .jobs.file_systems import JobFileSystems
-from .jobs.heat_map import HeatMap
-from .layers import Layers
+if TYPE_CHECKING:
+    from .advice import Advice
+    from .dfg import Graph
+    from .interaction import Ranking
+    from .jobs.file_systems import JobFileSystems
+    from .jobs.heat_map import HeatMap
+    from .layers import Layers
 
 
 class Findings(Struct, frozen=True):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...results.advice import Advice, AdviceFinding
-from ...results.layers import Finding
 from ..layer_words import time_text
 from ..units import byte_text, duration_text
 from .cost import share_text
 from .markup import Lines, bullets, code, heading, paragraph, sentence
 from .subject import Subject
+
+if TYPE_CHECKING:
+    from ...results.layers import Finding
 
 _MOST: Final = 8
 _HEAD: Final = "Is it well, and what to change"

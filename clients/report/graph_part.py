@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ...results.dfg import Graph
 from ...results.findings import Findings
-from ...results.layers import Layers
 from ..layer_words import time_text
 from .markup import Lines, heading, paragraph, picture, table
 from .subject import Subject
+
+if TYPE_CHECKING:
+    from ...results.dfg import Graph
+    from ...results.layers import Layers
 
 _MOST_EDGES: Final = 10
 _MOST_DRAWN: Final = 10

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...results.findings import Findings
-from ...results.interaction import Actor, Interaction, Ranking
-from ...results.layers import CallLayer, Layers, SizeRow
 from ..layer_words import caller_name, layer_name, time_text
 from ..units import byte_text
 from .cost import share_text
 from .graph_part import graph
 from .markup import Lines, bullets, code, heading, paragraph, picture, table
 from .subject import Subject
+
+if TYPE_CHECKING:
+    from ...results.interaction import Actor, Interaction, Ranking
+    from ...results.layers import CallLayer, Layers, SizeRow
 
 _MOST_FILES: Final = 20
 _MOST_CALLS: Final = 20

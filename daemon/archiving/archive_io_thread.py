@@ -23,6 +23,15 @@ _CANNOT_SAVE: Final = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 """What file systems say that have no fsync."""
 
 
+class WaitingBytes(Struct):
+    """What waits to be written, of all jobs."""
+
+    moving: int = 0
+    """For the disk, which writes."""
+    stuck: int = 0
+    """For room on the disk, or whatever keeps files from taking more."""
+
+
 class Written(NamedTuple):
     """What became of an attempt to append."""
 

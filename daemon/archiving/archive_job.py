@@ -9,14 +9,16 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
 from ...archive.blocks import read_blocks
-from ...archive.file.writer import ArchiveWriter
 from ...events import Definitions, EventBatch, InputError, StreamInfo
-from .archive_io_thread import ArchiveFile, ArchiveIoThread, Written
+from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, Written
+
+if TYPE_CHECKING:
+    from ...archive.file.writer import ArchiveWriter
 
 _log = logging.getLogger(__name__)
 _KEPT: Final = (
@@ -35,16 +37,6 @@ MissingListener = Callable[[str, str, int], None]
 def at_once() -> bool:
     """Says that nothing is waited for."""
     return True
-
-
-@dataclass(slots=True)
-class WaitingBytes:
-    """What waits to be written, of all jobs."""
-
-    moving: int = 0
-    """For the disk, which writes."""
-    stuck: int = 0
-    """For room on the disk, or whatever keeps files from taking more."""
 
 
 def is_beginning_of(path: Path, job: str, begun_s: float) -> bool:
@@ -70,6 +62,12 @@ def _head_of(path: Path) -> tuple[object, object] | None:
     except msgspec.MsgspecError:
         return None, None
     return about.get("job"), about.get("begun_s")
+
+
+def _new_writer() -> ArchiveWriter:
+    from ...archive.file.writer import ArchiveWriter  # with its codec, which a job without events does without
+
+    return ArchiveWriter()
 
 
 class _Piece(NamedTuple):
@@ -125,7 +123,7 @@ class ArchivedJob:
     """Whether nothing more is taken in."""
     is_done: bool = False
     """Whether all is written or counted, and the file closed."""
-    _writer: ArchiveWriter = field(default_factory=ArchiveWriter)
+    _writer: ArchiveWriter = field(default_factory=_new_writer)
     _pending: deque[_Piece] = field(default_factory=deque)
     _moving: list[_Piece] = field(default_factory=list)
     """At the disk now."""
@@ -258,7 +256,7 @@ class ArchivedJob:
             setattr(self, name, state[name])
         self.missing = defaultdict(Counter, self.missing)
         self._synced = self._in_file
-        self._writer = ArchiveWriter.resumed(state["writer"])
+        self._writer = _new_writer().resumed(state["writer"])
         for data, events in state["rest"]:
             self._pending.append(_Piece(data, events))
             self._hold(len(data))

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from ...events import ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
 from ..ingest.sink import Sink
-from .archive_io_thread import ArchiveFile, ArchiveIoThread, make_room, sync_files
-from .archive_job import ArchivedJob, MissingListener, WaitingBytes, at_once, is_beginning_of
+from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, make_room, sync_files
+from .archive_job import ArchivedJob, MissingListener, at_once, is_beginning_of
 from .archive_settings import ArchiveSettings
 
 __all__ = ["ArchiveSettings", "Archives"]

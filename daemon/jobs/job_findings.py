@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ...analyzers.advice.update import AdviceAnalyzer
-from ...analyzers.layers.report.report import Cut
-from ...results.advice import Advice
 from ...results.findings import Findings
 from .losses.failures import AnalysisFailedError
 from .session import JobSession
 
-_CUT: Final = Cut(handles=0, files=0, processes=0, hosts=0)
-"""What nobody shows is not made."""
+if TYPE_CHECKING:
+    from ...results.advice import Advice
+
 _Make = Callable[[], object]
 
 
@@ -57,8 +55,10 @@ def _layers(session: JobSession) -> _Make | None:
     layers = session.layers
     if layers is None:
         return None
-    make = layers.frozen()
-    return lambda: make(_CUT)
+    from ...analyzers.layers.report.report import Cut  # with all its findings, which a job without events does without
+
+    make, cut = layers.frozen(), Cut(handles=0, files=0, processes=0, hosts=0)  # what nobody shows is not made
+    return lambda: make(cut)
 
 
 def _heat(session: JobSession) -> _Make | None:
@@ -77,6 +77,8 @@ def frozen_advice(session: JobSession, run_s: float | None = None) -> Callable[[
         session: of the job.
         run_s: how long its command ran, where that is known.
     """
+    from ...analyzers.advice.update import AdviceAnalyzer
+
     analyzer = session.analyzers.reporting("advice")
     if not isinstance(analyzer, AdviceAnalyzer):
         return None

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class StreamAccount(BaseModel):
     """One stream, or the sum of several; events."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     streams: int = Field(1, description="How many streams it is the sum of.")
     made: int = Field(description="That the collector had; what came and was dropped, where it does not tell.")
@@ -21,7 +21,7 @@ class StreamAccount(BaseModel):
 class JobLedger(BaseModel):
     """The account of a job: `made = dropped + received + on_the_way`, and so on at each place; all in events."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     job: str
     dropped_before: dict[str, int] = Field(

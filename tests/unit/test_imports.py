@@ -109,7 +109,19 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
         ("iotide.cli.main", ["numpy", "fastapi", "zmq", "matplotlib"]),
         (
             "iotide.clients.report.report",
-            ["jinja2", "urllib.request", "http.client", "iotide.clients.report.report_charts"],
+            [
+                "jinja2",
+                "urllib.request",
+                "http.client",
+                "iotide.clients.report.report_charts",
+                "iotide.results.layers",
+                "iotide.results.interaction",
+                "iotide.results.dfg",
+            ],
+        ),
+        (
+            "iotide.daemon.jobs.job_findings",
+            ["iotide.results.layers", "iotide.analyzers.layers.report.report", "iotide.analyzers.advice.update"],
         ),
         ("iotide.cli.run.run_start", ["scipy", "zmq", "asyncio", "jinja2", "rich", "iotide.daemon.server"]),
         (
@@ -121,6 +133,9 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
                 "rich",
                 "matplotlib",
                 "iotide.results.traces.analysis",
+                "iotide.results.layers",
+                "iotide.archive.file.writer",
+                "iotide.daemon.pacing_plans",
                 "iotide.analyzers.layers.report.report",
                 "iotide.analyzers.dfg.graph",
                 "iotide.analyzers.groups.update",

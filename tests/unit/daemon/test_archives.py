@@ -17,8 +17,7 @@ import pytest
 from iotide.archive.codec.stream import StreamCompressor
 from iotide.archive.file.reader import ArchiveReader
 from iotide.archive.file.writer import ArchiveWriter
-from iotide.daemon.archiving.archive_io_thread import ArchiveFile
-from iotide.daemon.archiving.archive_job import WaitingBytes
+from iotide.daemon.archiving.archive_io_thread import ArchiveFile, WaitingBytes
 from iotide.daemon.archiving.archives import Archives, ArchiveSettings
 from iotide.events import ConfigError, Definitions, EventBatch, ProtocolError, StreamInfo, make_batch
 from support.sinks import RememberingSink
