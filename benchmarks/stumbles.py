@@ -1,11 +1,12 @@
 """Jobs whose period stumbles, offline beside ftio-hpc, online beside one who knows the generator.
 
-IOTIDE_JOBS of a kind (20). IOTIDE_GENERATOR: ``stumbling`` (``_stumbling.py``, at 1 Hz), or ``varied`` (``_varied.py``,
-at all resolutions), so that what is tuned on one can be reported on the other. IOTIDE_KINDS: only kinds whose names
-hold this. Offline the whole trace is looked at once; the period of one that drifts is its present one. Online a job is
-predicted at 40 random moments from its fourth phase on; a prediction of the next start is right within a fifth of the
-period. Moments at which less than a fifth of a phase has been seen are left out: which phase is the next one is then a
-matter of definition. IOTIDE_SEED draws other jobs than those that constants were tuned on. A row a kind is printed as
+IOTIDE_JOBS of a kind (20). IOTIDE_GENERATOR: ``stumbling`` (``_stumbling.py``, at 1 Hz), ``varied`` (``_varied.py``) or
+``irregular`` (``_irregular.py``, both at all resolutions), so that what is tuned on one can be reported on another.
+IOTIDE_KINDS: only kinds whose names hold this. Offline the whole trace is looked at once; the period of one that drifts
+is its present one. Online a job is predicted at 40 random moments from its fourth phase on; a prediction of the next
+start is right within a fifth of the period. Moments at which less than a fifth of a phase has been seen are left out:
+which phase is the next one is then a matter of definition. IOTIDE_SEED draws other jobs than those that constants were
+tuned on. A row a kind is printed as
 soon as it is known; an asterisk marks what misses what is wanted.
 """
 
@@ -18,7 +19,9 @@ import numpy as np
 from _corpus import Moment, follow, settings_at_one_hertz
 from _figures import Figure, report
 from _ftio import Answer, analyse
-from _stumbling import KINDS, Stumbling
+from _irregular import KINDS as IRREGULAR
+from _stumbling import KINDS as STUMBLING
+from _stumbling import Maker, Stumbling
 from _varied import KINDS as VARIED
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
@@ -28,7 +31,8 @@ JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
 MOMENTS: Final = 40
 SEED: Final = int(os.environ.get("IOTIDE_SEED", "310000"))
 ONLY: Final = os.environ.get("IOTIDE_KINDS", "")
-IS_VARIED: Final = os.environ.get("IOTIDE_GENERATOR", "stumbling") == "varied"
+GENERATOR: Final = os.environ.get("IOTIDE_GENERATOR", "stumbling")
+GENERATORS: Final[dict[str, dict[str, Maker]]] = {"stumbling": STUMBLING, "varied": VARIED, "irregular": IRREGULAR}
 FREQUENCY_HZ: Final = 1.0
 CALIBRATED: Final = 5.0  # points
 HELD: Final = (86.0, 94.0)  # percent of the intervals
@@ -43,8 +47,8 @@ _NO_TYPES: Final = np.zeros(0, np.uint8)
 
 
 def settings_of_jobs() -> DetectSettings:
-    """Returns what jobs are looked at with: those of the second generator have periods of 2 s to 2 h."""
-    return DetectSettings() if IS_VARIED else settings_at_one_hertz()
+    """Returns what jobs are looked at with: those of the later generators have periods of 2 s to 2 h."""
+    return settings_at_one_hertz() if GENERATOR == "stumbling" else DetectSettings()
 
 
 def offline(kind: str, jobs: list[Stumbling]) -> list[Figure]:
@@ -167,7 +171,7 @@ def measure() -> list[Figure]:
     figures: list[Figure] = []
     print(f"| {' | '.join(COLUMNS)} |")
     print("|" + " --- |" * len(COLUMNS), flush=True)
-    for number, (kind, maker) in enumerate((VARIED if IS_VARIED else KINDS).items()):
+    for number, (kind, maker) in enumerate(GENERATORS[GENERATOR].items()):
         if ONLY not in kind:
             continue
         jobs = [maker(SEED + 1000 * number + job) for job in range(JOBS)]

@@ -66,18 +66,15 @@ class Regular(Struct, frozen=True):
 
     far_likelier: float = 0.1  # ratio of chances that makes intervals between ends the better ones [a]
     missed: int = 3  # phases in a row that may be missed, and periods that an interval over missed ones spans [s]
-    pauses: float = 1 / 8  # share of the intervals that may be pauses of the program [s]
-    late: float = (
-        4.0  # standard deviations of those on time, by which an interval is longer that a phase was held up [s]
-    )
-    paused: float = 0.6  # share of the time that these may take [s]
+    likelier: float = 6.0  # logarithm of a ratio of likelihoods that tells missed phases, pauses, or a drift [s]
+    astray: float = 1 / 5  # share of the intervals that may be astray, and of the phases that may be extra ones [s]
+    longer: float = 1 / 8  # share of the pauses that may be longer where a program computes for a fixed time [s]
+    paused: float = 0.6  # share of the time that several pauses may take [s]
     fewest: int = 5  # intervals, or phases, from which more than their mean can be told [a, s]
     latest: int = 2  # intervals that can show a new period [o]
     changed: float = 8.0  # logarithm of a ratio of likelihoods that tells a change, for one place where it may be [o]
     unchanged: float = 1.2  # longest over shortest interval up to which there is no change [o]
-    extras: float = 0.2  # share of the phases that may be extra ones [s]
     close: float = 0.4  # of the usual interval: a phase that comes earlier may be an extra one [s]
-    drifts: float = 6.0  # logarithm of a ratio of likelihoods that tells a drift [s]
     drift_over: int = 16  # latest intervals that it is measured on [s]
     steepest: float = 0.06  # of an interval, by which the next may differ in a drift [s]
     as_good: float = 1.2  # ratio of squares up to which a line explains what a change does [s]

@@ -36,12 +36,13 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     4. Where phases and line agree, or phases are the more certain, the period is the mean interval between starts;
        else it is the line's, refined below a bin.
 
-    What is sure of the phases is 1 - (1 - q_phases)(1 - q_line) where they agree, the larger quality less half the
-    smaller where not. Confidence is the probability that the period is their mean distance to 5 %: that, times the
-    share with which they keep a period at all (``PeriodCandidate.periodic``). Of a finished job it is taken to a power
-    that is the larger the fewer intervals there are, since among few random ones are alike now and then. Foresight is
-    the probability that the next phase starts within a fifth of a period of when it is expected: that, times the chance
-    that an interval as irregular as the past ones is in time. Where both are below 0.15 there is no period.
+    What is sure of the phases is 1 - (1 - q_phases)(1 - q_line) where they agree. Where not, it is the larger quality
+    less half the smaller; of phases, as far as they do not foresee the next one. Confidence is the probability that the
+    period is their mean distance to 5 %: that, times the share with which they keep a period at all
+    (``PeriodCandidate.periodic_ones``). Of a finished job it is taken to a power that is the larger the fewer intervals
+    there are, since among few random ones are alike now and then. Foresight is the probability that the next phase
+    starts within a fifth of a period of when it is expected: that, times the chance that an interval as irregular as
+    the past ones is in time. Where both are below 0.15 there is no period.
     """
     window = view.window
     spectrum = spectrum_of(window, 1 / view.bin_s)
@@ -52,7 +53,7 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     line, candidate = _look(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
     foresight = known = confidence
-    clock = None if candidate is None else clock_of(candidate.phases, candidate.regularity, candidate.period)
+    clock = None if candidate is None else clock_of(candidate.regularity)
     outlook = None if candidate is None or clock is None else _outlook(view, candidate, clock, candidate.period)
     if candidate is not None and clock is not None and outlook is not None and by_phases:
         patience = _patience(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
@@ -71,7 +72,7 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     if not by_phases:
         period = refined(window, period)
         candidate = None if candidate is None else score_candidates(view, Segmenter(window), view.begin, period)
-        clock = None if candidate is None else clock_of(candidate.phases, candidate.regularity, period)
+        clock = None if candidate is None else clock_of(candidate.regularity)
         outlook = None if candidate is None or clock is None else _outlook(view, candidate, clock, period)
     return PeriodEstimate(
         period_s=_period(view, period, candidate, by_phases),
@@ -142,14 +143,16 @@ def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidat
     if candidate.sure and abs(ratio * round(1 / ratio) - 1) < _SAME.right:
         return candidate.period, by_phases, True  # the line tells that phases differ in what they move
     if by_phases >= by_line:
-        return candidate.period, by_phases - _LINES.contradicts * by_line, True
+        # phases that foresee the next one are no accident, whatever else repeats
+        doubt = 1 - chance_in_time(candidate.regularity.clock_spread, len(candidate.regularity.intervals))
+        return candidate.period, by_phases - _LINES.contradicts * doubt * by_line, True
     return line.period, by_line - _LINES.contradicts * by_phases, False
 
 
 def _care(candidate: PeriodCandidate) -> float:
     """Returns the power for what is known of a finished job: few intervals, and uneven ones, are alike at times."""
     few = (_CHANCES.careful / len(candidate.regularity.intervals)) ** 3
-    return 1 + min(few, 2 + 3 * min(candidate.regularity.spread / _SAME.irregular, 1.0))
+    return 1 + min(few, 2 + 3 * min(candidate.regularity.clock_spread / _SAME.irregular, 1.0))
 
 
 def _patience(silence: float, period: float) -> float:

@@ -67,7 +67,7 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         Regular intervals count by how likely the next two are as foreseen: those of random length are regular, too, now
         and then.
         """
-        spread, count = self.regularity.spread, len(self.regularity.intervals)
+        spread, count = self.regularity.clock_spread, len(self.regularity.intervals)
         foreseen = max(self.regular * chance_in_time(spread, count) ** 2, self.proven)
         steady = 1 - (1 - foreseen) * (1 - self.alike)
         # about a drift they are more regular than chance counts them
@@ -80,7 +80,7 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
     @property
     def confidence(self) -> float:
         """Probability that these are the phases, and that the next one starts when the period says."""
-        return self.quality * chance_in_time(self.regularity.spread, len(self.regularity.intervals))
+        return self.quality * chance_in_time(self.regularity.clock_spread, len(self.regularity.intervals))
 
 
 def best_candidate(
@@ -248,12 +248,16 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
     """
     shortest = shortest_interval(hypothesis)
     measured = regularity(phases, shortest)
-    if measured is None or measured.spread <= _SAME.irregular:
+    if measured is None or measured.clock_spread <= _SAME.irregular:
         return phases, measured
     if (split := split_merged(segmenter, phases)) is not None:
-        return split, regularity(split)
+        phases, measured = split, regularity(split)
+        if measured is None or measured.clock_spread <= _SAME.irregular:
+            return phases, measured
     if (fewer := without_extras(phases, measured, shortest)) is not None:
         return fewer
+    if split is not None:
+        return phases, measured
     more = segmenter.refined(_begun(segmenter.segment(hypothesis, _CUTTING.faint), cut))
     others = regularity(more, shortest) if len(more) > len(phases) else None
     if others is not None and others.spread < TUNING.regular.small_phases * measured.spread:
@@ -294,8 +298,12 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
     measured = found.regularity
     contrast = _contrast(segmenter, found.phases)
     proven = _stands_out(contrast) * _proven(measured)
-    even = math.exp(-((measured.spread / _QUALITY.even) ** 2)) * certain(_QUALITY.trials * measured.chance)
+    even = math.exp(-((measured.clock_spread / _QUALITY.even) ** 2)) * certain(_QUALITY.trials * measured.chance)
+    phases = segmenter.measured(found.phases)
     volumes = likeness_of(segmenter, found.phases)
+    if segmenter.origin is not segmenter:
+        # of phases that others hold up what moves is alike, of those that write for a fixed time how long they do
+        volumes = min(volumes, likeness_of(segmenter.origin, phases), key=lambda each: each.spread)
     likeness = math.exp(-((volumes.spread / _QUALITY.alike) ** 2))
     # each phase moves a fifth of the usual one at least, by the rule that finds them
     alike = likeness * certain(
@@ -307,15 +315,14 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
     # that have a request more or less by turns, as requests and bins have unlike lengths, are as even
     evident = (
         (contrast > _CUTTING.small)
-        * math.exp(-((measured.spread / TUNING.same.irregular) ** 2))
-        * certain(chance_of(max(measured.spread, TUNING.same.even), len(measured.intervals)))
+        * math.exp(-((measured.clock_spread / TUNING.same.irregular) ** 2))
+        * certain(chance_of(max(measured.clock_spread, TUNING.same.even), len(measured.intervals)))
     )
-    contrast = 1 - (1 - contrast) * (1 - evident)
+    quiet, contrast = contrast, 1 - (1 - contrast) * (1 - evident)
     # merging k phases divides both spreads by the root of k, which must not count for it
-    spreads = _shrunk(measured.spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
-    if measured.spread > 1:
-        spreads *= measured.spread**2  # wilder than chance: these are parts of phases
-    phases = segmenter.measured(found.phases)
+    spreads = _shrunk(measured.clock_spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
+    if measured.clock_spread > 1:
+        spreads *= measured.clock_spread**2  # wilder than chance: these are parts of phases
     return PeriodCandidate(
         phases=(with_stragglers(segmenter.origin, phases) if volumes.straggling else phases).shifted(begin),
         period=found.period,
@@ -324,11 +331,20 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
         regular=regular,
         alike=alike,
         proven=proven,
-        clear=contrast * min(even, alike) > _SAME.sure,
-        weight=math.log(max(contrast, 1e-3) * len(found.phases) / spreads)
+        clear=quiet * min(even, alike) > _SAME.sure,
+        weight=math.log(max(contrast, 1e-3) * len(found.phases) * _share_told(found) / spreads)
         - (_QUALITY.change_costs if measured.since else 0.0),
         by_pauses=found.by_pauses,
     )
+
+
+def _share_told(found: Segmentation) -> float:
+    """Returns the share of the time that intervals on time and over missed phases take."""
+    measured = found.regularity
+    if not measured.astray:
+        return 1.0
+    whole = float(found.phases.start[-1] - found.phases.start[0])
+    return min(measured.period * (len(measured.intervals) + measured.missed) / max(whole, 1.0), 1.0)
 
 
 def _proven(measured: Regularity) -> float:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import Struct
 from msgspec.structs import replace
 
 from ..confidence import chance_of
 from ..tuning import TUNING
 from .phases import Floats, Phases
+from .stumbles import RESOLVED, read_as_stumbling
 
 _REGULAR = TUNING.regular
-
-
-RESOLVED = 1 / 6
-"""Bins squared: no interval is known better."""
+_LONGER = 1.5  # periods: nearer to two than to one
 
 
 class Regularity(Struct, frozen=True, eq=False):
@@ -31,6 +30,9 @@ class Regularity(Struct, frozen=True, eq=False):
         missed: how many of them were over phases that were missed.
         astray: how many more there were that are left out, as the program paused.
         drift: by how much each of the latest is longer than the one before, bins; 0 where they keep their length.
+        pauses: from the ends of phases to the next starts, bins, where these are far more alike; then ``chance`` is
+            that of these. Else None.
+        pause_spread: their standard deviation, as a share of the period.
     """
 
     period: float
@@ -41,6 +43,13 @@ class Regularity(Struct, frozen=True, eq=False):
     missed: int = 0
     astray: int = 0
     drift: float = 0.0
+    pauses: Floats | None = None
+    pause_spread: float = 0.0
+
+    @property
+    def clock_spread(self) -> float:
+        """How far the next start is off, as a share of the period: told from the last start, or from the last end."""
+        return self.spread if self.pauses is None else self.pause_spread
 
 
 def shortest_interval(period: float) -> float:
@@ -73,18 +82,15 @@ def regularity(phases: Phases, shortest: float = 0.0, *, held_up: bool = True) -
         best = min(others, key=lambda other: other.chance)
         if best.chance < _REGULAR.far_likelier * found.chance and best.spread < TUNING.same.far_less * found.spread:
             found = best
+    if found.spread > TUNING.same.even and (fixed := _of_fixed_pauses(found, phases, shortest)) is not None:
+        return fixed
     if (change := last_change(found.intervals)) > 0:
         since = _since(len(phases), found.intervals[change:], shortest)
         # where intervals wander, the latest are always another group
         found = since if since.spread < TUNING.same.near else found
-    found = _without_pauses(found, shortest)
-    if not held_up:
-        return _with_drift(found)
-    whole = _over_missed(found, phases, shortest)
-    if whole.spread > TUNING.same.even and (rest := _without_late(found, phases, shortest)) is not None:
-        rest = _over_missed(rest, phases, shortest)
-        whole = rest if rest.spread < TUNING.same.far_less * whole.spread else whole
-    return _with_drift(whole)
+    if found.spread > TUNING.same.even:
+        found = _over_stumbles(found, shortest, held_up=held_up)
+    return _with_drift(found)
 
 
 def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:
@@ -102,7 +108,7 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
         return None
     usual = float(np.sort(intervals)[len(intervals) // 2])
     extra = np.append(False, intervals < _REGULAR.close * usual)
-    if not extra.any() or int(extra.sum()) > _REGULAR.extras * len(extra):
+    if not extra.any() or int(extra.sum()) > _REGULAR.astray * len(extra):
         return None
     kept = phases.select(~extra)
     after = regularity(kept, shortest)
@@ -111,26 +117,87 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
     return kept, after
 
 
-def _over_missed(found: Regularity, phases: Phases, shortest: float) -> Regularity:
-    """Counts an interval that is a whole multiple of the usual one as several, where that makes them all alike.
+def _of_fixed_pauses(found: Regularity, phases: Phases, shortest: float) -> Regularity | None:
+    """Measures the pauses between phases; None where they are not far more alike than the intervals between starts.
 
-    Where the pauses between the phases are more alike still, it was a phase that took longer, and none is missed.
+    So does a program that computes for a fixed time: phases that others hold up take longer, and the next one is later.
+    A few may be longer, where a phase was missed, if they explain the starts far better than those do themselves.
     """
     n = len(found.intervals)
-    usual = float(np.sort(found.intervals)[(n - 1) // 2])
-    if usual <= 0 or float(found.intervals.max()) < 1.5 * usual:
-        return found
-    missed = np.maximum(np.rint(found.intervals / usual), 1)
-    count = int((missed > 1).sum())
-    if float(missed.max()) > _REGULAR.missed or 2 * count >= n:
-        return found
-    whole = _measure(np.repeat(found.intervals / missed, missed.astype(int)), shortest)
-    if whole.spread >= (TUNING.same.irregular if 4 * count <= n else TUNING.same.even):
-        return found
+    if n < _REGULAR.fewest:
+        return None
     pauses = (phases.start[1:] - phases.end[:-1])[-n:]
-    if float(pauses.min()) > 0 and float(pauses.std()) < whole.spread * whole.period:
+    pause = float(pauses.sum()) / n
+    if pause < TUNING.chances.clock_pause * found.period or float(pauses.min()) <= 0:
+        return None
+    deviation, most = _deviation(pauses), TUNING.same.far_less * found.spread * found.period
+    if deviation >= most:
+        if not _has_longer(found.intervals):
+            return None
+        own, starts = read_as_stumbling(pauses), read_as_stumbling(found.intervals)
+        usual = own.multiple == 1
+        if own.likelihood - max(starts.likelihood, starts.plain) < _REGULAR.likelier or not usual[-1]:
+            return None
+        if not _may_be_astray(found.intervals, ~usual, _REGULAR.longer):
+            return None
+        pauses, rest = pauses[usual], _measure(found.intervals[usual], shortest)
+        if (deviation := _deviation(pauses)) >= min(most, TUNING.same.near * rest.period):
+            return None
+        found = replace(rest, since=found.since, astray=n - len(pauses))
+    # the share of a pause that chance has to itself: gaps in phases are closed
+    free = max(pause - max(shortest - 1, 0.0), 1e-3 * pause)
+    chance = chance_of(deviation / free, len(pauses))
+    return replace(found, pauses=pauses, pause_spread=deviation / found.period, chance=chance)
+
+
+def _may_be_astray(intervals: Floats, astray: npt.NDArray[np.bool_], share: float) -> bool:
+    """Tells whether so many may be astray; what fills less of the time than several of them is the inside of phases."""
+    count = int(astray.sum())
+    if count > share * len(intervals):
+        return False
+    return count < 2 or float(intervals[astray].sum()) <= _REGULAR.paused * float(intervals.sum())
+
+
+def _deviation(pauses: Floats) -> float:
+    off = pauses - float(pauses.sum()) / len(pauses)
+    # no end is known better than a start: a twelfth of a bin's square each
+    return math.sqrt(float(off @ off) / (len(pauses) - 1) + RESOLVED)
+
+
+def _has_longer(intervals: Floats) -> bool:
+    """Tells whether one is so much longer than the usual one that a phase may have been missed in it."""
+    return float(intervals.max()) >= _LONGER * float(np.sort(intervals)[(len(intervals) - 1) // 2])
+
+
+def _over_stumbles(found: Regularity, shortest: float, *, held_up: bool) -> Regularity:
+    """Counts intervals over missed phases as several, and leaves out those in which the program went astray.
+
+    That is done where a mixture of them is far likelier than intervals of one kind, and the others are alike. Where no
+    phase can have been missed, only pauses are left out. After the last one two phases must show that the period is
+    back.
+    """
+    n = len(found.intervals)
+    if n < _REGULAR.fewest or float(found.intervals.min()) <= 0 or not _has_longer(found.intervals):
         return found
-    return replace(whole, since=found.since, missed=count, astray=found.astray)
+    reading = read_as_stumbling(found.intervals)
+    multiple = reading.multiple
+    pauses = found.intervals > (_REGULAR.missed + 0.5) * float(np.sort(found.intervals)[n // 2])
+    if not held_up:
+        multiple = np.where(pauses, 0, 1)
+    astray = multiple == 0
+    count, missed = int(astray.sum()), int((multiple > 1).sum())
+    if not count + missed or 2 * missed >= n or pauses[-1]:
+        return found
+    if not _may_be_astray(found.intervals, astray, _REGULAR.astray):
+        return found
+    if reading.likelihood - reading.plain < _REGULAR.likelier:
+        return found
+    rest = _measure(found.intervals[~astray] / multiple[~astray], shortest)
+    # several long ones among uneven ones are a heavy tail, and those over missed phases are whole multiples
+    most = TUNING.same.irregular if missed else TUNING.quality.even if count == 1 else TUNING.same.near
+    if rest.spread >= min(TUNING.same.far_less * found.spread, most):
+        return found
+    return replace(rest, since=found.since, missed=missed, astray=count)
 
 
 def _with_drift(found: Regularity) -> Regularity:
@@ -142,7 +209,7 @@ def _with_drift(found: Regularity) -> Regularity:
     following, rest = drawn_on(recent)
     off = recent - float(recent.sum()) / n
     whole, left = float(off @ off) + n * RESOLVED, float(rest @ rest) + n * RESOLVED
-    if n / 2 * math.log(whole / left) < _REGULAR.drifts or following <= 0:
+    if n / 2 * math.log(whole / left) < _REGULAR.likelier or following <= 0:
         return found
     drift = (following - recent[0]) / n
     return replace(found, spread=min(found.spread, math.sqrt(left / (n - 2)) / found.period), drift=float(drift))
@@ -188,50 +255,6 @@ def line_through(intervals: Floats) -> tuple[float, Floats]:
     return slope, intervals - float(intervals.sum()) / n - slope * at
 
 
-def _without_pauses(found: Regularity, shortest: float) -> Regularity:
-    """Leaves out intervals so long that the program paused, where the others are alike without them.
-
-    What fills less of the time than the pauses between is the inside of phases, and after a pause two phases must show
-    that the period is back.
-    """
-    usual = float(np.sort(found.intervals)[len(found.intervals) // 2])
-    pauses = found.intervals > (_REGULAR.missed + 0.5) * usual
-    if not pauses.any() or pauses[-1] or int(pauses.sum()) > _REGULAR.pauses * len(pauses):
-        return found
-    paused, whole = float(found.intervals[pauses].sum()), float(found.intervals.sum())
-    if paused > _REGULAR.paused * whole:
-        return found
-    rest = _measure(found.intervals[~pauses], shortest)
-    # several long ones among uneven ones are a heavy tail
-    most = TUNING.quality.even if int(pauses.sum()) == 1 else TUNING.same.near
-    if rest.spread >= min(TUNING.same.far_less * found.spread, most):
-        return found
-    return replace(rest, since=found.since, astray=int(pauses.sum()))
-
-
-def _without_late(found: Regularity, phases: Phases, shortest: float) -> Regularity | None:
-    """Leaves out intervals that end with a phase which something held up; None where there is none, or there are many.
-
-    Those over missed phases stay, which are whole multiples of those on time.
-    """
-    n = len(found.intervals)
-    usual = float(np.sort(found.intervals)[(n - 1) // 2])
-    if n < _REGULAR.fewest or usual <= 0:
-        return None
-    ratio = found.intervals / usual
-    on_time = ratio[np.abs(ratio - 1) < TUNING.same.near]
-    multiple = np.maximum(np.rint(ratio), 1)
-    allowed = _REGULAR.late * max(float(on_time.std()), TUNING.same.even / 2) * np.sqrt(multiple)
-    late = (ratio > 1) & (np.abs(ratio - multiple) > allowed)
-    # it is the pause before it that is longer, and not the phase before that
-    pauses = (phases.start[1:] - phases.end[:-1])[-n:] / usual
-    late &= pauses - float(np.sort(pauses)[(n - 1) // 2]) > (ratio - 1) / 2
-    if not late.any() or late[-1] or int(late.sum()) > _REGULAR.pauses * n:
-        return None
-    rest = _measure(found.intervals[~late], shortest)
-    return replace(rest, since=found.since, astray=found.astray + int(late.sum()))
-
-
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
     """Measures the intervals since a change of period; the first may still be between the two periods."""
     found = _measure(intervals, shortest)
@@ -248,8 +271,24 @@ def last_change(intervals: Floats) -> int:
     A change splits the logarithms of the intervals in two groups, each about its own mean. It is believed when that is
     far more likely than one group: the ratio of the likelihoods of normal distributions, n/2 ln(SSE one / SSE two),
     exceeds a bound that grows with the number of places where it may be. Two intervals show a new period, and
-    three when each is a multiple of the old ones, as missed phases would make them.
+    three when each is a multiple of the old ones, as missed phases would make them. One that is longer than the two
+    before and after it, as a pause or a missed phase makes it, belongs to neither.
     """
+    kept = np.flatnonzero(~_longer_than_neighbours(intervals))
+    if len(kept) < len(intervals):
+        change = _last_change(intervals[kept])
+        return int(kept[change]) if change else 0
+    return _last_change(intervals)
+
+
+def _longer_than_neighbours(intervals: Floats) -> npt.NDArray[np.bool_]:
+    """Tells which are longer than the two before and the two after."""
+    around = np.concatenate([np.full(2, np.inf), intervals, np.full(2, np.inf)])
+    near = np.maximum(np.maximum(around[:-4], around[1:-3]), np.maximum(around[3:-1], around[4:]))
+    return np.asarray(intervals >= _LONGER * near)
+
+
+def _last_change(intervals: Floats) -> int:
     if float(intervals.max()) < _REGULAR.unchanged * float(intervals.min()):
         return 0
     begin = 0

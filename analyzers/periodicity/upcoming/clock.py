@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from ..phases.phases import Floats, Phases
-from ..phases.regularity import RESOLVED, Regularity, drawn_on
+from ..phases.phases import Floats
+from ..phases.regularity import Regularity, drawn_on
 from ..tuning import TUNING
 
 _CHANCES: Final = TUNING.chances
@@ -36,29 +36,20 @@ class Clock:
         return float(self.intervals.sum()) / len(self.intervals)
 
 
-def clock_of(phases: Phases, regularity: Regularity, period: float) -> Clock:
+def clock_of(regularity: Regularity) -> Clock:
     """Returns the clock that spreads less; that of starts unless the other is far better.
 
     A program that computes for a fixed time between phases starts later after a phase that took longer.
 
     Args:
-        phases: in order of time; those that the regularity is of.
-        regularity: of their starts.
-        period: in bins.
+        regularity: of the phases.
     """
     starts = Clock(regularity.intervals, False, regularity.spread)
-    if len(phases) <= TUNING.regular.fewest or regularity.missed:
-        return starts
     if regularity.drift:
         return _drifting(regularity)
-    gaps = phases.start[1:] - phases.end[:-1]
-    pause = float(gaps.sum()) / len(gaps)
-    if pause < _CHANCES.clock_pause * period:
+    if regularity.pauses is None:
         return starts
-    off = gaps - pause
-    # no end is known better than a start: a twelfth of a bin's square each
-    spread = math.sqrt(float(off @ off) / (len(gaps) - 1) + RESOLVED) / period
-    return Clock(gaps, True, spread) if spread < TUNING.same.far_less * regularity.spread else starts
+    return Clock(regularity.pauses, True, regularity.pause_spread)
 
 
 def _drifting(regularity: Regularity) -> Clock:

@@ -15,7 +15,7 @@ def following(start: Floats) -> list[Following]:
     phases = Phases(start, start + 5, np.ones(len(start)), start.astype(np.int64), start.astype(np.int64) + 5)
     measured = regularity(phases)
     assert measured is not None
-    clock = clock_of(phases, measured, measured.period)
+    clock = clock_of(measured)
     outlook = outlook_of(phases, measured, clock, measured.period, start[-1] + 10)
     return following_of(outlook, clock, measured.intervals, measured.drift, measured.period)
 

@@ -180,3 +180,41 @@ def test_phases_that_take_longer_are_not_late_although_one_was_missed() -> None:
     found = regularity(phases_of(start[kept], length[kept]))
     assert found is not None
     assert found.astray <= 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_phases_missed_in_runs_make_the_period_no_longer(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    steps = np.where(rng.uniform(size=50) < 0.1, rng.geometric(0.4, 50) + 1.0, 1.0)
+    steps[-2:] = 1  # a pause shows when it is over
+    found = measured(60 * (steps + rng.normal(0, 0.01, 50)))
+    assert found.period == pytest.approx(60, rel=0.01)
+    assert found.missed + found.astray == (steps > 1).sum()
+
+
+@pytest.mark.parametrize("pause", [120.0, 450.0, 2500.0])
+@pytest.mark.parametrize("later", [35.0, 80.0, 170.0])
+def test_period_that_is_another_one_after_a_pause_is_the_present_one(pause: float, later: float) -> None:
+    rng = np.random.default_rng(round(pause + later))
+    intervals = np.concatenate([rng.normal(100, 1, 12), [100 + pause], rng.normal(later, 0.5, 9)])
+    assert measured(intervals).period == pytest.approx(later, rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_program_that_computes_for_a_fixed_time_is_timed_by_its_pauses(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    length = 20 * np.where(rng.uniform(size=40) < 0.25, 5, 1) * rng.normal(1, 0.03, 40)
+    intervals = (70 * rng.normal(1, 0.01, 40) + length)[:-1]
+    found = measured(intervals, length)
+    assert found.pauses is not None
+    assert found.clock_spread < 0.02 < 0.2 < found.spread
+    assert found.period == pytest.approx(float(intervals.mean()))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_requests_within_phases_keep_no_clock_of_their_own(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    length = rng.uniform(4, 40, 120)
+    pauses = np.full(119, 6.0)
+    pauses[9::10] = rng.normal(900, 5, len(pauses[9::10]))
+    assert measured(pauses + length[:-1], length).pauses is None
