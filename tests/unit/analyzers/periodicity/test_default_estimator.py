@@ -320,3 +320,25 @@ def test_short_pauses_between_phases_are_no_ripple() -> None:
     periodicity = found(values)
     assert periodicity.period_s is not None
     assert periodicity.confidence > 0.9
+
+
+@pytest.mark.parametrize("each", [2, 4, 5])
+@pytest.mark.parametrize("slower", [2, 5])
+def test_phases_that_others_hold_up_are_phases_and_the_period_is_their_mean_distance(each: int, slower: int) -> None:
+    rng = np.random.default_rng(each)
+    length = 15 * np.where(np.arange(30) % each == 1, slower, 1) * rng.normal(1, 0.03, 30)
+    starts = 8.4 + np.append(0.0, np.cumsum(40 * rng.normal(1, 0.01, 29) + length[:-1]))
+    total = int(starts[-1] + length[-1] + 8)
+    values = sum((bursts([at], wide, total) * (15 / wide) for at, wide in zip(starts, length, strict=True)))
+    periodicity = found(np.asarray(values), ended=True)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(float(np.diff(starts).mean()) * BIN_S, rel=0.03)
+    assert periodicity.confidence > 0.9
+
+
+def test_second_bursts_right_behind_others_do_not_shorten_the_period() -> None:
+    starts = 5.3 + 50 * np.arange(40.0)
+    starts = np.sort(np.append(starts, starts[[6, 17, 30, 36]] + 4))
+    periodicity = found(bursts(starts, 3, 2030), ended=True)
+    assert periodicity.period_s is not None
+    assert periodicity.period_s.value == pytest.approx(5, rel=0.01)
