@@ -85,10 +85,20 @@ def group() -> None:
     """
 
 
+NOT_ON_NODES: Final = ("fastapi", "jinja2", "prometheus_client", "rich", "scipy", "starlette", "uvicorn")
+"""Packages that the wheel for nodes (``deploy/packages/collect_wheel.py``) does without."""
+
+
 def main() -> None:
     """Runs the command line and maps iotide's errors to exit statuses."""
     try:
         group.main(standalone_mode=True)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in NOT_ON_NODES:
+            raise
+        lacking = f"{error.name} is not installed, as in the package for nodes, iotide-collect"
+        click.echo(f"iotide: {lacking}: this command needs the whole iotide", err=True)
+        sys.exit(EXIT_FAILED)
     except Exception as error:
         # Imported here, because the vocabulary brings NumPy, and --help should be instant.
         from ..events.errors import ConfigError, InputError, IotideError

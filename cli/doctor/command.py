@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -27,6 +28,9 @@ and, with --prometheus, is scraped. The first check that fails names what is bro
 
 Exit status: 0 when everything necessary works, else 1.
 """
+
+
+_COLOURS: Final = {"ok": "green", "no": "yellow", "FAIL": "red"}
 
 
 @click.command("doctor", help=_HELP)
@@ -75,15 +79,14 @@ def command(
 
         click.echo(msgspec.json.format(msgspec.json.encode({"healthy": healthy, "checks": findings})).decode())
     else:
-        from rich.console import Console
-        from rich.markup import escape
-        from rich.table import Table
+        from ..common.plain_table import table_text
 
-        table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
-        marks = {True: "[green]ok[/green]", False: "[yellow]no[/yellow]"}
+        rows = []
         for finding in findings:
-            mark = "[red]FAIL[/red]" if finding.necessary and not finding.works else marks[finding.works]
+            mark = "ok" if finding.works else "FAIL" if finding.necessary else "no"
             said = finding.detail if finding.works or not finding.remedy else f"{finding.detail}; {finding.remedy}"
-            table.add_row(mark, finding.name, escape(said))
-        Console(highlight=False).print(table)
+            rows.append((mark, finding.name, said))
+        for line in table_text(rows).splitlines():
+            mark, space, rest = line.partition(" ")
+            click.echo(click.style(mark, fg=_COLOURS[mark]) + space + rest if mark in _COLOURS else line)
     sys.exit(0 if healthy else 1)

@@ -1,0 +1,31 @@
+"""A table in the terminal without a library, for commands that nodes have."""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+
+_GAP = "  "
+_LEAST = 30
+"""Columns of the last column, however narrow the terminal is."""
+
+
+def table_text(rows: Sequence[Sequence[str]]) -> str:
+    """Returns rows of equal length in columns; the last one is wrapped to the width of the terminal.
+
+    >>> print(table_text([["ok", "kernel", "6.1"], ["FAIL", "Python", "3.9"]]))
+    ok    kernel  6.1
+    FAIL  Python  3.9
+    """
+    if not rows:
+        return ""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+    before = sum(widths) + len(_GAP) * len(widths)
+    room = max(shutil.get_terminal_size().columns - before, _LEAST)
+    lines = []
+    for row in rows:
+        head = "".join(f"{text:<{width}}{_GAP}" for text, width in zip(row, widths, strict=False))
+        told = textwrap.wrap(row[-1], room) or [""]
+        lines += [head + told[0], *(" " * before + line for line in told[1:])]
+    return "\n".join(line.rstrip() for line in lines)
