@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from ...results.prediction import PERIODIC_FROM, OtherPeriod, Prediction
 from ..periodicity.tuning import TUNING
+from .member_names import name_groups
 from .members import Member
-from .naming import name_groups
 
 _LEAST_SHARE: Final = 1e-6  # of the bytes, that tells a group
 

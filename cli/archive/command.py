@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..common.atomic_files import private_file
-from ..common.naming import JobName, default_job
+from ..common.job_names import JobName, default_job
 from .converting import convert
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ..common.atomic_files import private_file, private_folder, size_of
-from ..common.naming import JobName, default_job
+from ..common.job_names import JobName, default_job
 from ..common.progress import reading_progress, step_progress
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ...archive.file.stream_directory import ArchivedStream
 from ...clients.eventlog.log import LogCase
 from ...clients.traces.order import calls_in_order
 from ...events import DefinitionTable, EventBatch, UnavailableError, make_batch
-from ..common.naming import safe_name, unique_name
+from ..common.job_names import safe_name, unique_name
 
 _PIECE: Final = 65_536
 _MORE: Final = (

@@ -14,9 +14,9 @@ import click
 from ..common.ending import Ending
 from ..common.grouped_help import SectionCommand
 from ..common.job_end import end_of_job, ends_at_option
+from ..common.job_names import JobName
 from ..common.key_options import key_options
 from ..common.logs import log_to_standard_error
-from ..common.naming import JobName
 from ..common.options import given
 from ..common.tracer_options import settings_of, tracer_options
 from .collect_ending import stop_collector
@@ -174,7 +174,7 @@ def command(
     from ...events.curve import read_client_keys
     from ...events.descriptors import raise_limit
     from ..common.batch_facts import batch_facts
-    from ..common.naming import batch_job
+    from ..common.job_names import batch_job
 
     known_job = job or batch_job(os.environ)
     if print_environment:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ...analyzers.dfg.sizes import sizes_of
 from ...clients.eventlog.log import EventLog, LogCase
 from ...events import concatenate
-from ..common.naming import safe_name, unique_name
+from ..common.job_names import safe_name, unique_name
 from .building import Part, Selection, activities_of
 
 

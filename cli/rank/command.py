@@ -70,6 +70,8 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
 )
 @_graph(
     "--min-share",
+    metavar="SHARE",
+    show_default=True,
     type=click.FloatRange(0, 1, max_open=True),
     default=0.001,
     help="The rarest processes of a component of more than eight are pruned, those that together have at most this "
@@ -83,6 +85,7 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
 )
 @_output(
     "--top",
+    metavar="N",
     type=click.IntRange(1, 1000),
     default=5,
     show_default=True,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from ..common.job_names import JobName
 from ..common.key_options import key_options
-from ..common.naming import JobName
 
 _HELP = """Send finished traces to an aggregator, call after call in the order of time, as if their programs ran now.
 

@@ -14,8 +14,8 @@ import click
 
 from ..common.grouped_help import SectionCommand
 from ..common.job_end import end_of_job, ends_at_option
+from ..common.job_names import JobName, default_job, safe_name
 from ..common.lean_imports import lean_imports
-from ..common.naming import JobName, default_job, safe_name
 from ..common.options import detection_options
 from ..common.tracer_options import settings_of, tracer_options
 
@@ -47,8 +47,8 @@ What is recorded of CMD can be narrowed, to layers, classes of calls or files, a
 of your own. What the options leave open stands in the environment: IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY,
 IOTIDE_SKIP, IOTIDE_SAMPLE, IOTIDE_RING_RECORDS.
 
-In a job of Slurm with several nodes a collector is started on each of the others, by `srun --overlap`, which sends
-what it sees to this one, encrypted with keys made for the run. What is not seen of other nodes is said.
+In a job of Slurm with several nodes, `srun --overlap` starts a collector on each of the other nodes. It sends its
+events to this one, encrypted with keys made for the run. The summary names nodes that were not traced.
 
 Statically linked, Go and set-user-ID programs cannot be traced this way: iotide says so and runs them untraced, and
 names at the end those that CMD has started.

@@ -26,8 +26,8 @@ from ...daemon.jobs.job_ids import clean_job
 from ...events import ConfigError, InputError, UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of
 from ...events.descriptors import raise_limit
+from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
-from ..common.naming import safe_name
 from .giving_way import GivingWay
 from .holding_back import HoldingBack
 from .launch import SignalPassing, start

@@ -21,7 +21,7 @@ from ...events import InputError
 from ...results.jobs.job import JobList
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns, TraceSignal
-from ..common.naming import unique_name
+from ..common.job_names import unique_name
 from ..traces.trace_reading import read_and_tell
 
 Start = Literal["recorded", "together", "random"]

@@ -12,8 +12,8 @@ from typing import Final
 
 from . import model
 from .declarations import IDENTIFIER, DeclarationError, Types, split_declaration, squeeze
-from .lines import Block, blocks_of, split_top
 from .model import CType, Item, Machine, Parameter, Role, SignatureError, SignatureFile, Statement
+from .signature_lines import Block, blocks_of, split_top
 
 _MOST_TEXT: Final = 16 << 20
 _ROLE: Final = re.compile(r"([a-z_]+)\s*(?:\{(.*)\}|\((.*)\))?", re.DOTALL)

@@ -19,7 +19,7 @@ from ..intake.keys import BY_RANK, GUEST, SPACE
 from ..settings import InteractionSettings
 from ..tables import Tables
 from .listing import Listing, joins, kinds_of
-from .naming import names_of, short_name
+from .vertex_names import names_of, short_name
 
 MOST_LISTED: Final = 10_000
 """Actors, files and edges that an answer lists at most, each."""

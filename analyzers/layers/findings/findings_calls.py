@@ -14,7 +14,7 @@ from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from ..state.handles import ROOT
 from ..state.tables import NAMED, NODE, WAYS, layer_name, split_named, split_opened
-from .spoken import lasting, some, spoken
+from .finding_text import lasting, some, spoken
 
 _OTHER = WAYS.index("other")
 

@@ -15,7 +15,7 @@ from ..calls import BOTTOM, LAYERS, PROGRAM
 from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from ..state.tables import FILE, WAYS, layer_name
-from .spoken import lasting, listed, some, spoken
+from .finding_text import lasting, listed, some, spoken
 
 _MOST_TOLD: Final = 10
 _AT: Final = {name: at for at, name in enumerate(FILE)}

@@ -11,7 +11,7 @@ from ..calls import LAYERS
 from ..report.report_context import ReportContext
 from ..settings import Thresholds
 from ..state.tables import layer_name
-from .spoken import lasting, listed, some, spoken
+from .finding_text import lasting, listed, some, spoken
 
 
 def concentrated(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:

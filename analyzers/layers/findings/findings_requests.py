@@ -8,7 +8,7 @@ from typing import Final
 from ....results.layers import Account, Finding, Layers, Step
 from ..report.report_context import ReportContext
 from ..settings import Thresholds
-from .spoken import lasting, some, spoken
+from .finding_text import lasting, some, spoken
 
 _KIB: Final = 1024
 _FORMATS: Final = ("HDF5", "NETCDF", "PNETCDF")

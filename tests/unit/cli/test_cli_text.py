@@ -6,8 +6,8 @@ import doctest
 
 import pytest
 from click.testing import CliRunner
-from iotide.cli.common import naming
-from iotide.cli.common.naming import default_job, safe_name
+from iotide.cli.common import job_names
+from iotide.cli.common.job_names import default_job, safe_name
 from iotide.cli.main import COMMANDS, group
 from iotide.cli.run.launch import shell_status
 
@@ -29,7 +29,7 @@ def test_unknown_command_is_bad_usage() -> None:
 
 
 def test_examples_in_docstrings_hold() -> None:
-    assert doctest.testmod(naming).failed == 0
+    assert doctest.testmod(job_names).failed == 0
 
 
 @pytest.mark.parametrize(
