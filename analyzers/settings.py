@@ -59,7 +59,7 @@ class DetectSettings(BaseModel):
     )
     spectrum: Literal["power", "amplitude"] = Field("power", description="What the z-scores are computed on.")
     outlier: OutlierName = Field(
-        "zscore", description="How spectral lines that stand out are told; the middle three need scikit-learn."
+        "zscore", description="Method that detects outliers of the spectrum; the middle three need scikit-learn."
     )
     window: Literal["hits", "whole", "fixed", "flushes", "change"] = Field(
         "hits",

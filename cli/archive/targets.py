@@ -115,7 +115,7 @@ def target_for(name: str | None, output: PurePath) -> str:
     if name is not None and told is not None and told != name:
         usual = TARGETS[name].endings[0]
         raise ConfigError(
-            f"{output} is to be {name} but ends like {told}: call it {output.stem}{usual}, or say no --to"
+            f"--to {name} conflicts with the ending of {output} ({told}): name it {output.stem}{usual}, or omit --to"
         )
     return name or told or ""
 

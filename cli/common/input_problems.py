@@ -23,7 +23,7 @@ def tell(problems: Problems, omissions: Omissions) -> None:
     if problems.total > len(problems.first):
         click.echo(f"iotide: {problems.total - len(problems.first)} further problems", err=True)
     for what, count in omissions.counts.most_common():
-        click.echo(f"iotide: could not carry over: {count:,} {what}", err=True)
+        click.echo(f"iotide: not imported: {count:,} {what}", err=True)
 
 
 def _in_kinds(problems: Problems) -> Iterator[str]:

@@ -133,7 +133,9 @@ def _check(recording: Recording, files: Sequence[Path]) -> None:
         raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
     clocks = {each.reader.streams[each.number].info.clock_offset_ns is None for each in recording.streams}
     if len(clocks) > 1:
-        raise InputError(str(files[-1]), None, "its clock's zero is unknown and other files' is not", "one clock")
+        raise InputError(
+            str(files[-1]), None, "its times are relative, and those of other inputs are Unix time", "one clock"
+        )
 
 
 def _is_archive(path: Path) -> bool:

@@ -286,7 +286,9 @@ def read_traces(
             source.close()
     clocks = {stream.info.clock_offset_ns is None for stream in trace.streams.values()}
     if len(clocks) > 1:
-        raise InputError(str(paths[-1]), None, "its clock's zero is unknown and other files' is not", "one clock")
+        raise InputError(
+            str(paths[-1]), None, "its times are relative, and those of other inputs are Unix time", "one clock"
+        )
     return trace
 
 

@@ -78,9 +78,11 @@ def read_apart(module: str, function: str, path: Path, about: Input, expected: s
                     yield items
             status = child.wait(PATIENCE_S)
         except (TimeoutError, subprocess.TimeoutExpired):
-            raise InputError(str(path), None, f"its reader gave no sign for {PATIENCE_S:.0f} s", expected) from None
+            raise InputError(
+                str(path), None, f"its reader process did not respond for {PATIENCE_S:.0f} s", expected
+            ) from None
         except (ProtocolError, msgspec.DecodeError) as error:
-            raise InputError(str(path), None, f"its reader breaks off ({error})", expected) from None
+            raise InputError(str(path), None, f"its reader process stopped unexpectedly ({error})", expected) from None
         finally:
             child.kill()
         if status or not state.done:

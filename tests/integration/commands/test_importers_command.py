@@ -39,7 +39,7 @@ def test_period_of_a_recorder_trace_is_found(tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     assert (done.returncode, report["source"], report["events"]) == (0, "recorder", 4000)
     assert report["prediction"]["period_s"]["value"] == pytest.approx(PERIOD_S, rel=0.01)
-    assert "could not carry over: 3 starts of ranks" in done.stderr
+    assert "not imported: 3 starts of ranks" in done.stderr
     assert {row["what"].split(":")[0]: row["count"] for row in report["not_carried"]} == {
         "starts of ranks": 3,
         "results of calls, which Recorder does not keep": 4000,
@@ -65,7 +65,7 @@ def test_archive_of_a_trace_has_all_its_calls(trace: str, tmp_path: Path) -> Non
     path = checkpointing(tmp_path) if trace == "recorder" else DATA / "dftracer-calls.pfw.gz"
     made = iotide("archive", "create", "-o", "job.iotide", path, cwd=tmp_path)
     assert made.returncode == 0, made.stderr
-    assert ("could not carry over" in made.stderr) == (trace != "dftracer")
+    assert ("not imported" in made.stderr) == (trace != "dftracer")
     ours = collect(read_all(open_file(path, Origin(job="job"))))
     kept = collect(read_all(open_file(tmp_path / "job.iotide", Origin(job="job"))))
     assert sorted(stream.info.rank for stream in kept.values()) == sorted(stream.info.rank for stream in ours.values())

@@ -23,8 +23,8 @@ TESTS = Path(__file__).parents[3]
     [
         ("crashing", "its reader broke (SIGSEGV: it hurts)"),
         ("raising", "its reader broke (exit status 1: RuntimeError: out of order)"),
-        ("hanging", "its reader gave no sign for 2 s"),
-        ("babbling", "its reader breaks off ("),
+        ("hanging", "its reader process did not respond for 2 s"),
+        ("babbling", "its reader process stopped unexpectedly ("),
         ("absent", "its reader broke (exit status 1: AttributeError"),
     ],
 )
