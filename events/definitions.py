@@ -173,15 +173,12 @@ class DefinitionTable:
         Raises:
             ProtocolError: a number is skipped, given a second meaning, or beyond the table's capacity.
         """
-        for number, text in fresh.strings:
-            self._place(self._strings, number, text, "string")
-        for number, info in fresh.files:
-            self._place(self._files, number, info, "file")
+        self._place_all(self._strings, fresh.strings, "string")
+        self._place_all(self._files, fresh.files, "file")
         if self._keep_calls:
             for number, handle in fresh.handles:
                 self._place_handle(number, handle)
-            for number, text in fresh.signatures:
-                self._place(self._signatures, number, text, "signature")
+            self._place_all(self._signatures, fresh.signatures, "signature")
 
     def string(self, number: int) -> str:
         """Returns a string by number, or "" when that number is not defined."""
@@ -194,6 +191,14 @@ class DefinitionTable:
     def signature(self, number: int) -> str:
         """Returns the text of a call with its parameters, or "" when that number is not defined."""
         return self._signatures[number] if 0 <= number < len(self._signatures) else ""
+
+    def strings_from(self, number: int) -> list[str]:
+        """Returns the strings from a number on."""
+        return self._strings[number:]
+
+    def files_from(self, number: int) -> list[FileInfo]:
+        """Returns the files from a number on."""
+        return self._files[number:]
 
     def call_texts(self) -> tuple[list[str], list[str]]:
         """Returns the strings and the signatures by number; they are the table's own, not to be changed."""
@@ -213,6 +218,14 @@ class DefinitionTable:
     def signature_count(self) -> int:
         """One more than the highest signature number."""
         return len(self._signatures)
+
+    def _place_all(self, table: list[_T], fresh: list[tuple[int, _T]], what: str) -> None:
+        first, end = len(table), len(table) + len(fresh)
+        if end <= self._capacity + 1 and [number for number, _ in fresh] == list(range(first, end)):  # as most are
+            table.extend([meaning for _, meaning in fresh])
+            return
+        for number, meaning in fresh:
+            self._place(table, number, meaning, what)
 
     def _place(self, table: list[_T], number: int, meaning: _T, what: str) -> None:
         if number == len(table) and number <= self._capacity:

@@ -7,7 +7,6 @@ ten thousand streams their texts would fill the memory. They stay with the strea
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -96,8 +95,10 @@ class StreamNames:
         """
         calls, files = self._table.string_count, self._table.file_count
         self._table.apply(fresh)
-        self._calls = _extended(self._calls, calls, self._table.string_count, self._call)
-        self._files = _extended(self._files, files, self._table.file_count, self._file)
+        if self._table.string_count > calls:
+            self._calls = _extended(self._calls, calls, list(map(self._job.call, self._table.strings_from(calls))))
+        if self._table.file_count > files:
+            self._files = _extended(self._files, files, list(map(self._job.file, self._table.files_from(files))))
 
     def translate(self, batch: EventBatch) -> EventBatch:
         """Returns the batch in the job's numbers, without signatures: no analyzer asks for these."""
@@ -120,18 +121,13 @@ class StreamNames:
             numbers = np.where(known, numbers, 0)
         return table.take(numbers)
 
-    def _call(self, number: int) -> int:
-        return self._job.call(self._table.string(number))
 
-    def _file(self, number: int) -> int:
-        return self._job.file(self._table.file(number))
-
-
-def _extended(table: npt.NDArray[Any], first: int, end: int, value: Callable[[int], int]) -> npt.NDArray[Any]:
+def _extended(table: npt.NDArray[Any], first: int, values: list[int]) -> npt.NDArray[Any]:
+    """Returns a table, made longer where need be, with values from ``first`` on."""
+    end = first + len(values)
     if end > len(table):
         grown = np.zeros(max(end, 2 * len(table)), table.dtype)
         grown[: len(table)] = table
         table = grown
-    for number in range(first, end):
-        table[number] = value(number)
+    table[first:end] = values
     return table
