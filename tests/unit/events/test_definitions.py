@@ -144,3 +144,18 @@ def test_unknown_numbers_mean_nothing() -> None:
 )
 def test_type_is_told_from_the_path(path: str, expected: FileType) -> None:
     assert file_type_of(path) is expected
+
+
+@given(st.lists(st.integers(0, 6), max_size=8), st.integers(1, 5))
+def test_definitions_at_once_mean_what_they_mean_one_by_one(numbers: list[int], capacity: int) -> None:
+    def table_of(pieces: list[list[tuple[int, str]]]) -> tuple[list[str], bool]:
+        table = DefinitionTable(capacity)
+        try:
+            for piece in pieces:
+                table.apply(Definitions(strings=piece))
+        except ProtocolError:
+            return table.strings_from(1), False
+        return table.strings_from(1), True
+
+    strings = [(number, f"call {number}") for number in numbers]
+    assert table_of([strings]) == table_of([[each] for each in strings])
