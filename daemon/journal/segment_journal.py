@@ -12,6 +12,8 @@ from ...events.wire import Frame
 from .contract import Gap, JournalError, Kind, Moment, Position, Replayed
 from .segment_writer import Pending, SegmentWriter
 from .segments import HEADER_BYTES, SUFFIX, Segment, read_header, records, sound_bytes
+from .synced_mark import NAME as MARK
+from .synced_mark import read_mark
 
 _log = logging.getLogger(__name__)
 _RECORD_BYTES: Final = 128  # about what a record takes beside its frames
@@ -20,6 +22,7 @@ _RECORD_BYTES: Final = 128  # about what a record takes beside its frames
 class SegmentJournal:
     """Files of one folder, in the order of their names.
 
+    What was put on disk and is missing is told, also at the end.
     What is there can be replayed at once; ``begin`` starts another epoch, in which can be appended. The end of the last
     file may be torn, as a daemon that is killed leaves it: it is cut. A file whose header is damaged, or of another
     version, is set aside.
@@ -42,6 +45,9 @@ class SegmentJournal:
         if self._segments:
             last = self._segments[-1]
             self._epoch, self._next = last.epoch, self._cut(last)
+        mark = read_mark(folder)
+        if mark is not None and mark.epoch >= self._epoch:
+            self._epoch, self._next = mark.epoch, max(self._next, mark.record + 1)
 
     def set_aside(self) -> None:
         """Has nothing replayed; the files stay for whoever wants to know."""
@@ -81,6 +87,8 @@ class SegmentJournal:
             if expected < end:
                 yield Gap(expected, end - expected, f"{segment.path}, to its end")
                 expected = end
+        if expected < self._next:  # the file is gone, or was set aside
+            yield Gap(expected, self._next - expected, f"{self._folder}, the last that were put on disk")
 
     def begin(self, after: Position, on_synced: Callable[[], None]) -> Position:
         """Starts an epoch, later than all that were and than that of a position, with the record behind all others.
@@ -179,6 +187,7 @@ class SegmentJournal:
         """Removes all files; after ``close``."""
         for path in self._folder.glob(f"*{SUFFIX}"):
             path.unlink(missing_ok=True)
+        (self._folder / MARK).unlink(missing_ok=True)
 
     @property
     def _writing(self) -> SegmentWriter:

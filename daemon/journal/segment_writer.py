@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from ...events.wire import Frame
 from .contract import JournalError, Kind, Moment
 from .segments import HEADER_BYTES, SUFFIX, Segment, encode, header, name_of, save_folder
+from .synced_mark import SyncedMark
 
 _MOST_PIECES: Final = 512  # of one writev; the system takes 1024
 _LAZY_BYTES: Final = 1 << 20
@@ -81,6 +82,7 @@ class SegmentWriter:
         self._size = 0
         self._first = first
         self._begin(first)
+        self._mark = SyncedMark(folder, epoch)
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
@@ -153,6 +155,7 @@ class SegmentWriter:
                         self.sync_s += time.monotonic() - begun_s
                         self.syncs += 1
                         synced = self._written
+                        self._mark.write(synced)
             except Exception as error:  # nobody may wait for a thread that is gone
                 problem = (error.strerror if isinstance(error, OSError) else None) or str(error) or repr(error)
             with self._changed:
@@ -162,6 +165,7 @@ class SegmentWriter:
             self._on_synced()
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
+        self._mark.close()
 
     @property
     def _has_work(self) -> bool:

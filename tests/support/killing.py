@@ -26,6 +26,7 @@ from iotide.daemon.journal.jetstream.opening import stand_by
 from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
 from iotide.daemon.journal.settings import JournalSettings
+from iotide.daemon.journal.synced_mark import read_mark
 from iotide.daemon.keeping import JOURNAL, Keeping
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
@@ -133,6 +134,8 @@ class Daemon:
         synced = self.durability.journal.synced.record
         self.durability.journal.flush()
         copied(self.folder, copy)
+        if (mark := read_mark(copy / JOURNAL)) is not None:  # more may have been synced meanwhile
+            synced = max(synced, mark.record)
         self.keeping.close()
         last = max((copy / JOURNAL).glob("*.journal"))
         if last.stat().st_size >= HEADER_BYTES:

@@ -18,6 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Position, Record
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.segments import HEADER_BYTES
+from iotide.daemon.journal.synced_mark import NAME as MARK_NAME
 from support.waiting import wait_for
 
 NEVER = Position(0, 0)
@@ -47,6 +48,42 @@ def replayed(folder: Path, after: Position = NEVER) -> list[Record | Gap]:
 
 def numbers(found: list[Record | Gap]) -> list[int]:
     return [each.position.record for each in found if isinstance(each, Record)]
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "all_cut", "removed", "header"])
+def test_records_that_were_synced_and_are_missing_at_the_end_are_told(tmp_path: Path, damage: str) -> None:
+    (file,) = filled(tmp_path)
+    size = file.stat().st_size
+    if damage == "cut":
+        os.truncate(file, size - 10)
+    elif damage == "changed":
+        file.write_bytes(file.read_bytes()[:-10] + bytes(10))
+    elif damage == "all_cut":
+        os.truncate(file, HEADER_BYTES)
+    elif damage == "header":
+        file.write_bytes(bytes(HEADER_BYTES) + file.read_bytes()[HEADER_BYTES:])
+    else:
+        file.unlink()
+    lost = 1 if damage in ("cut", "changed") else 5
+    found = replayed(tmp_path)
+    assert numbers(found) == list(range(1, 6 - lost))
+    gap = found[-1]
+    assert isinstance(gap, Gap)
+    assert (gap.first, gap.missing) == (6 - lost, lost)
+    journal = SegmentJournal(tmp_path, 1 << 20, 1 << 30)
+    journal.begin(NEVER, lambda: None)
+    assert journal.append([b"more"], b"peer", MOMENT).record == 6
+    journal.close()
+
+
+def test_journal_that_was_emptied_in_order_misses_nothing(tmp_path: Path) -> None:
+    journal = opened(tmp_path)
+    journal.append([b"frame"], b"peer", MOMENT)
+    journal.sync(wait=True)
+    journal.close()
+    journal.remove()
+    assert not list(tmp_path.iterdir())
+    assert replayed(tmp_path) == []
 
 
 def test_records_come_back_as_they_were(tmp_path: Path) -> None:
@@ -109,6 +146,7 @@ def test_files_are_of_bounded_size_and_private_and_go_once_nothing_in_them_is_wa
 def test_torn_end_is_cut_and_said(tmp_path: Path, cut: int, caplog: pytest.LogCaptureFixture) -> None:
     (file,) = filled(tmp_path)
     os.truncate(file, file.stat().st_size - cut)
+    (tmp_path / MARK_NAME).unlink()  # as if the last had not been synced
     assert numbers(replayed(tmp_path)) == [1, 2, 3, 4]
     assert f"{file}: its last" in caplog.text
     journal = opened(tmp_path)
@@ -155,7 +193,7 @@ def test_file_that_is_none_of_ours_is_set_aside(tmp_path: Path, damage: str, cap
     content = bytearray(file.read_bytes())
     content[{"foreign": 0, "flipped": 22, "version": 16}[damage]] ^= 1
     file.write_bytes(content)
-    assert replayed(tmp_path) == []
+    assert numbers(replayed(tmp_path)) == []
     assert file.with_suffix(".unreadable").exists()
     assert "set aside" in caplog.text
 
@@ -258,6 +296,11 @@ class Journalling(RuleBasedStateMachine):
         before = self.journal.begin(Position(0, self.trimmed), lambda: None)
         self.model = {number: frames for number, frames in self.model.items() if number <= before.record}
         self.sure = before.record
+        self.mark = self.read_mark()
+
+    def read_mark(self) -> bytes:
+        path = self.folder / MARK_NAME
+        return path.read_bytes() if path.exists() else b""
 
     def check(self, found: list[Record | Gap]) -> None:
         for each in found:
@@ -267,6 +310,9 @@ class Journalling(RuleBasedStateMachine):
                 assert self.hurt & set(range(each.first, each.first + each.missing))
         assert numbers(found) == sorted(numbers(found))
         assert set(range(self.trimmed + 1, self.sure + 1)) - self.hurt <= set(numbers(found))
+        gaps = [range(each.first, each.first + each.missing) for each in found if isinstance(each, Gap)]
+        told = {number for gap in gaps for number in gap}
+        assert set(range(self.trimmed + 1, self.sure + 1)) <= set(numbers(found)) | told
 
     @rule(frames=st.lists(st.binary(max_size=300), max_size=3), count=st.integers(1, 5))
     def append(self, frames: list[bytes], count: int) -> None:
@@ -281,6 +327,7 @@ class Journalling(RuleBasedStateMachine):
     @rule()
     def sync(self) -> None:
         self.sure = self.journal.sync(wait=True).record
+        self.mark = self.read_mark()
         last = max(self.folder.glob("*.journal"))
         self.sizes = {last: last.stat().st_size}
 
@@ -294,6 +341,7 @@ class Journalling(RuleBasedStateMachine):
     def be_killed(self, torn: float) -> None:
         """What was synced stays; of what was not, some bytes."""
         self.journal.close()
+        (self.folder / MARK_NAME).write_bytes(self.mark)
         files = sorted(self.folder.glob("*.journal"))
         kept = max(self.sizes.get(files[-1], 0), HEADER_BYTES)
         os.truncate(files[-1], kept + int((files[-1].stat().st_size - kept) * torn))
