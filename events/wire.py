@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from .batch import EventBatch, empty_batch, is_constant, make_batch, occurring
 from .definitions import Definitions, FileInfo
@@ -260,6 +261,17 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
     batch = make_batch(header.length, columns)
     _check_values(batch)
     return batch
+
+
+def carried(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
+    """Tells which events the wire carries: it refuses whole batches for one that lies outside; None: all."""
+    if not len(batch):
+        return None
+    good = np.ones(len(batch), bool)
+    for name in ("start", "duration", "bytes"):
+        good &= getattr(batch, name).astype(np.uint64, copy=False) <= _LATEST_NS  # the negative ones are larger
+    good &= (batch.kind <= _LAST_KIND) & (batch.layer <= _LAST_LAYER)
+    return None if good.all() else good
 
 
 def _check_values(batch: EventBatch) -> None:

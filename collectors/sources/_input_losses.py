@@ -1,4 +1,4 @@
-"""Tells the jobs of an input what of it could not be read, as its counters grow."""
+"""Tells the jobs of an input what of it could not be read, as its counters grow; leaves out what no call can be."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
+import msgspec
+import numpy as np
+
 from ...events.losses import INPUT_BYTES, events_of
-from ..source import Lost, Opened, SourceItem
+from ...events.wire import carried
+from ..source import Chunk, Lost, Opened, SourceItem
 
 _MOST_JOBS: Final = 64
 """Of one input that are told; further ones are in the collector's counters alone."""
@@ -20,7 +24,7 @@ class InputLosses:
     A line that cannot be read does not say whose it is: where an input holds several jobs, each of them may lack it.
 
     Args:
-        counters: of the input; only read.
+        counters: of the input.
         job: the job where the input names none.
     """
 
@@ -32,7 +36,7 @@ class InputLosses:
 
     def after(self, items: Iterable[SourceItem]) -> list[SourceItem]:
         """Returns the items of one poll, and behind them what was lost meanwhile, for each job."""
-        whole = list(items)
+        whole = [self._sound(item) if isinstance(item, Chunk) else item for item in items]
         for item in whole:
             if isinstance(item, Opened) and len(self._jobs) < _MOST_JOBS:
                 self._jobs[item.info.job] = None
@@ -42,6 +46,14 @@ class InputLosses:
             self._told = now
             whole += [Lost(Counter(grown), job=job) for job in self._jobs or (self._job,)]
         return whole
+
+    def _sound(self, chunk: Chunk) -> Chunk:
+        """Leaves out calls whose values no call has: they would cost all that is sent with them."""
+        good = carried(chunk.batch)
+        if good is None:
+            return chunk
+        self._counters["events_dropped:malformed"] += int(len(good) - np.count_nonzero(good))
+        return msgspec.structs.replace(chunk, batch=chunk.batch.select(good))
 
 
 def _is_told(name: str) -> bool:

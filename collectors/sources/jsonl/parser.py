@@ -16,7 +16,7 @@ from ...call_classes import classify
 from ...files.lines import Block, LineBuffer
 from ...numbering import Numbering
 from ...parser import Input
-from ...source import Chunk, Closed, Opened, SourceItem
+from ...source import Chunk, Closed, Opened, Origin, SourceItem
 from .lines import COLUMN_OF, LATEST_NS, LATEST_S, LineDecoder
 
 MAX_LINE_BYTES = 1 << 20
@@ -30,6 +30,7 @@ _COPIED: Final = {
     "size": COLUMNS["bytes"][0],
     "flags": np.dtype(np.int64),
 }
+_MOST_FLAGS: Final = int(np.iinfo(COLUMNS["flags"][0]).max)
 _ALL_KEYS: Final = frozenset(COLUMN_OF)
 _EXPECTED: Final = (
     'an object with "call", "start" and "dur" (seconds) or "start_ns" and "dur_ns", such as '
@@ -79,7 +80,7 @@ class JsonLinesParser:
 
     def _emit(self, lines: _Lines) -> list[SourceItem]:
         items: list[SourceItem] = []
-        for who, mine in lines.by_stream():
+        for who, mine in lines.by_stream(self._about.origin):
             stream = self._stream(who, mine, items)
             if stream is None:
                 self.counters["events_dropped:too_many_streams"] += len(mine.lines)
@@ -196,17 +197,27 @@ class _Lines:
         """Returns a number of the first line."""
         return int(self.numbers[key][0]) if key in self.numbers else COLUMNS[key][1]
 
-    def by_stream(self) -> Iterator[tuple[tuple[str, ...], _Lines]]:
-        """Yields job, host and stream, "" where the lines do not name them, and their lines."""
+    def by_stream(self, origin: Origin) -> Iterator[tuple[tuple[str, ...], _Lines]]:
+        """Yields job, host and stream as the first line names them, "" where it does not, and their lines.
+
+        A line that names what others leave to the origin is of one stream with them.
+        """
         if self.keys.isdisjoint(_WHO):
             yield ("", "", ""), self
             return
         nameless = [""] * len(self.lines)
         named = [self.texts(key) if key in self.keys else nameless for key in _WHO]
         rows: dict[tuple[str, ...], list[int]] = {}
-        for row, stream in enumerate(zip(*named, strict=True)):
-            rows.setdefault(stream, []).append(row)
-        for who, mine in rows.items():
+        first: dict[tuple[str, ...], tuple[str, ...]] = {}
+        for row, who in enumerate(zip(*named, strict=True)):
+            if (mine := rows.get(who)) is None:
+                job, host, part = who
+                key = job or origin.job, host or origin.host, part
+                rows[who] = mine = rows[first[key]] if key in first else []
+                first.setdefault(key, who)
+            mine.append(row)
+        for who in first.values():
+            mine = rows[who]
             numbers = {name: column[mine] for name, column in self.numbers.items()}
             yield who, _Lines([self.lines[row] for row in mine], self.keys, numbers)
 
@@ -220,7 +231,7 @@ def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[An
         return None
     for name, column in columns.items():
         lowest = 0 if name in ("start", "duration") else -1
-        if column.min(initial=0) < lowest or column.max(initial=0) > LATEST_NS:
+        if column.min(initial=0) < lowest or column.max(initial=0) > (_MOST_FLAGS if name == "flags" else LATEST_NS):
             return None
     return columns
 

@@ -3,8 +3,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from iotide.collectors.source import Lost, Origin, SourceItem
+from iotide.collectors.source import Chunk, Lost, Opened, Origin, SourceItem
+from iotide.collectors.sources._input_losses import InputLosses
 from iotide.collectors.sources.registry import open_file
+from iotide.events import Definitions, StreamInfo, make_batch
+from iotide.events.wire import decode, encode_batch
 
 CALL = '{"call": "write", "path": "/data/out", "start": %d, "dur": 0.1, "size": 10%s}\n'
 
@@ -49,3 +52,16 @@ def test_bytes_of_an_unknown_format_are_not_taken_for_those_of_calls(tmp_path: P
     assert source.counters["bytes_dropped:unknown_format"] == 170
     (lost,) = [item for item in items if isinstance(item, Lost)]
     assert lost == Lost(Counter({"input_bytes_dropped:unknown_format": 170}), job="mine")
+
+
+def test_calls_that_no_wire_carries_are_left_out_and_told_and_cost_no_others() -> None:
+    sound = make_batch(4, {"start": [1, 2, 3, 4], "duration": 1, "bytes": [10, 20, 30, 40]})
+    for wrong in ({"bytes": [10, -1, 2**62 + 1, 40]}, {"start": [1, -2, 2**63 - 1, 4]}, {"kind": [0, 200, 255, 0]}):
+        counters: Counter[str] = Counter()
+        given = [Opened("s", StreamInfo(job="j", source="test")), Chunk("s", sound.replace(**wrong), Definitions())]
+        _, chunk, told = InputLosses(counters, "mine").after(given)
+        assert isinstance(chunk, Chunk)
+        assert isinstance(told, Lost)
+        assert chunk.batch.start.tolist() == [1, 4]
+        assert decode([bytes(frame) for frame in encode_batch("s", 1, chunk.batch, Definitions())])[1] is not None
+        assert (told.job, told.losses) == ("j", Counter({"events_dropped:malformed": 2}))

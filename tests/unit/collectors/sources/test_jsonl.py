@@ -251,3 +251,22 @@ def test_an_object_over_several_lines_is_none_wherever_the_input_is_split() -> N
         streams, about = parse(JsonLinesParser, pieces)
         assert len(one(streams).rows()) == 2
         assert about.counters["lines_malformed"] == about.problems.total == 2
+
+
+def test_lines_that_name_what_others_leave_to_the_origin_are_in_order_wherever_the_input_is_split() -> None:
+    names = [{}, {"host": "n1"}, {"host": "n1", "job": "j"}, {}, {"job": "j"}, {"job": "other"}, {"host": "n1"}]
+    data = b"".join(line(start=at, stream="1", **name) for at, name in enumerate(names))
+    for pieces in ([data], data.splitlines(keepends=True)):
+        parser = JsonLinesParser(Input("a", Origin(job="j", host="n1")))
+        streams = collect([item for piece in pieces for item in parser.feed(piece)] + parser.finish())
+        starts = sorted([each.events.start // 10**9 for each in streams.values()], key=len)
+        assert [each.tolist() for each in starts] == [[5], [0, 1, 2, 3, 4, 6]]
+
+
+@pytest.mark.parametrize("wrong", [{"flags": 70_000}, {"flags": 2**40}, {"depth": 256}, {"errno": 2**16}])
+def test_number_that_its_column_cannot_hold_costs_its_line_wherever_the_input_is_split(wrong: dict[str, int]) -> None:
+    data = GOOD + line(**wrong) + GOOD
+    for pieces in ([data], cut(data, range(len(data)))):
+        streams, about = parse(JsonLinesParser, pieces)
+        assert len(one(streams).rows()) == 2
+        assert about.counters["lines_malformed"] == 1
