@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from ..events import Definitions, EventBatch, StreamInfo
-from ..events.losses import STATE_LOST, checked
+from ..events.losses import MISPLACED, STATE_LOST, checked
 from ..results.jobs.job import JobSummary
 from ..results.prediction import Prediction
 from .bounds import Reached
@@ -23,7 +23,7 @@ from .jobs.lifecycle.job_ages import due, next_age
 from .jobs.lifecycle.job_schedule import JobSchedule
 from .jobs.lifecycle.job_state import JobEvent, State, after
 from .jobs.lifecycle.prediction_step import PredictionStep
-from .jobs.losses.dropped import SKEWED, Dropped, HeldSums, JobSums
+from .jobs.losses.dropped import Dropped, HeldSums, JobSums
 from .jobs.losses.failures import Failures
 from .jobs.losses.unheld import REFUSED, Unheld
 from .jobs.session import JobSession
@@ -387,7 +387,7 @@ class Aggregator:
             self._job_of.pop(stream, None)
             self._forgotten.add(stream)
         self.counters["jobs_removed"] += 1
-        self.counters[SKEWED] += session.losses.total[SKEWED]
+        self.counters[MISPLACED] += session.losses.total[MISPLACED]
 
     def _tell_job(self, session: JobSession) -> None:
         self.on_jobs.tell(session.job, lambda: news_of(session, self.clock()))

@@ -111,7 +111,8 @@ class AggregatorSettings(AnalyzerSettings):
     clock_skew_s: float = Field(
         3600.0,
         gt=0,
-        description="How far an event's stamp may be ahead of the aggregator's clock before it is dropped.",
+        description="How far an event's stamp may be ahead of the aggregator's clock before it is placed at its "
+        "arrival.",
     )
     bounds: IngestSettings = Field(
         default_factory=IngestSettings.model_construct, description="Bounds of what collectors may send."

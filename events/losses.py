@@ -15,6 +15,7 @@ BYTES: Final = "bytes_dropped:"
 INPUT_BYTES: Final = "input_bytes_dropped:"
 DETAILS: Final = "details_dropped:"
 """Of calls that were recorded: what a full table of the tracer should have told of them, such as their file."""
+MISPLACED: Final = DETAILS + "clock_skew"
 LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
 LOST_IN_JOURNAL: Final = "streams_lost_in_journal"
@@ -71,8 +72,9 @@ REASONS: Final[dict[str, Reason]] = {
         "times that what the aggregator knew of the job could not be read: what came before is missing", ""
     ),
     "events_dropped:rejected": Reason("calls that the aggregator refused", ""),
-    "events_dropped:clock_skew": Reason(
-        "calls dropped as their stamps lie ahead of the aggregator's clock", "raise clock_skew_s"
+    MISPLACED: Reason(
+        "calls placed at the time at which they arrived, as their stamps lie ahead of the aggregator's clock",
+        "set the clocks of the nodes",
     ),
     "events_dropped:too_many_streams": Reason(
         "calls of further streams of one input, beyond what a format may have", ""

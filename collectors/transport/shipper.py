@@ -24,6 +24,9 @@ from .patience import Patience
 from .spool_files import SpoolFiles
 from .window import SendWindow, Sent, extend, spelled
 
+_MOST_UNDER_WAY = 16 << 20
+"""Bytes from which on nothing more is sent until some are acknowledged: they wait in the aggregator's memory, where a
+full credit of full batches would take 256 MiB a collector. With answers after 50 ms it is 320 MB/s."""
 FIRST_CREDIT = 64
 """Batches that may be under way before the aggregator has said how many."""
 
@@ -232,7 +235,7 @@ class Shipper:
         self._time_out(now_s)
         out.extend(self._resends)
         self._resends.clear()
-        while self._under_way < self._credit and len(self._backlog):
+        while self._under_way < self._credit and self._under_way_bytes < _MOST_UNDER_WAY and len(self._backlog):
             self._send(*self._backlog.pop(), now_s, out)
         for window in self._windows_to_end():
             if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 from msgspec.structs import replace
 
 from ...analyzers.completeness import Completeness
@@ -16,7 +17,7 @@ from ...analyzers.time_limit import time_limit_of, written_of
 from ...analyzers.totals import Totals
 from ...events import BatchJob, Definitions, EventBatch, Flag, StreamInfo
 from ...events.batch import occurring
-from ...events.losses import BYTES, EVENTS, bytes_of, events_of
+from ...events.losses import MISPLACED, bytes_of, events_of
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction, TimeLimit
 from ..settings import AggregatorSettings
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from ...analyzers.pipeline.job_layers import JobLayers
 
 _BANDWIDTH_S: Final = 10
-_SKEWED: Final = "clock_skew"
 _MOST_HOSTS: Final = 64  # told with a prediction
 SIGNAL: Final = "signal"
 PREDICTION: Final = "prediction"
@@ -210,14 +210,8 @@ class JobSession:
         self.heard_at_s = now_s if at_s is None else at_s
         self.handovers.arrived(stream, count)
         last = int(batch.end.max())
-        if not self.own_clock and last > (limit := (now_s + self.settings.clock_skew_s) * 1e9):
-            taken = batch.select(batch.end <= limit)
-            skewed = {EVENTS + _SKEWED: count - len(taken), BYTES + _SKEWED: batch.moved - taken.moved}
-            self.losses.lose(+Counter(skewed))
-            self.lose(skewed, now_s, self.heard_until_ns.get(stream))
-            batch = taken
-            if not len(batch):
-                return
+        if not self.own_clock and last > (now_s + self.settings.clock_skew_s) * 1e9:
+            batch = self._placed_at_arrival(batch, int(now_s * 1e9))
             last = int(batch.end.max())
         batch = names.translate(batch)
         self._count(batch, last, now_s)
@@ -225,6 +219,13 @@ class JobSession:
         self._add_to_signal(batch, last, now_s)
         self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
         self.analyzers.put(batch, stream, self.infos[stream])
+
+    def _placed_at_arrival(self, batch: EventBatch, now_ns: int) -> EventBatch:
+        """Has calls that lie too far ahead, as the clock of their node does, end with the last of them now."""
+        ahead = batch.end > now_ns + int(self.settings.clock_skew_s * 1e9)
+        self.losses.lose(Counter({MISPLACED: int(np.count_nonzero(ahead))}))
+        by_ns = int(batch.end[ahead].max()) - now_ns
+        return batch.replace(start=np.maximum(np.where(ahead, batch.start - by_ns, batch.start), 0))
 
     def predict(self, now_s: float, *, whole: bool = False, looks: bool = True) -> Prediction | None:
         """Predicts from what is there; None before the first event.

@@ -18,6 +18,7 @@ from prometheus_client.registry import Collector
 
 from ... import __version__
 from ...analyzers.pipeline.registry import ANALYZERS
+from ...events.losses import MISPLACED
 from .. import lasting, listeners, stages
 from ..access import access
 from ..aggregator import Aggregator
@@ -25,7 +26,6 @@ from ..contention import ContentionWatch
 from ..ingest.ingest_core import IngestStats
 from ..jobs.lifecycle.job_state import State
 from ..jobs.losses import failures
-from ..jobs.losses.dropped import SKEWED
 from ..stages import LoopWatch, cpu_s, memory_bytes
 from .contention_metrics import CONTENTION_FAMILIES, add_contention
 from .families import Family
@@ -143,6 +143,10 @@ FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_archives_total": Family(CounterMetricFamily, "Archives of jobs begun."),
     "iotide_archive_bytes_total": Family(CounterMetricFamily, "Bytes written to archives."),
+    "iotide_events_misplaced_total": Family(
+        CounterMetricFamily,
+        "Events placed at their arrival, as their stamps lay more than clock_skew_s ahead of the aggregator's clock.",
+    ),
     "iotide_events_unaccounted": Family(
         GaugeMetricFamily,
         "Events of streams that have ended, of the jobs that are held, which neither came nor were told as lost.",
@@ -350,7 +354,7 @@ class AggregatorCollector(Collector):
 
     def _add_collector_counters(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.collector_counters() + self._aggregator.counters
-        counters[SKEWED] += int(self._aggregator.sums().held.get(SKEWED, 0))
+        add("iotide_events_misplaced_total", counters[MISPLACED] + self._aggregator.sums().held.get(MISPLACED, 0))
         dropped = {name.removeprefix(_DROPPED): n for name, n in counters.items() if name.startswith(_DROPPED)}
         # Collectors name the reasons; a broken one must not make series without bound.
         shown = sorted(dropped, key=lambda reason: (-dropped[reason], reason))[:_MOST_REASONS]

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from ....analyzers.pipeline.registry import ANALYZERS
+from ....events.losses import MISPLACED
 from ..job_table import JobTable
 from ..session import JobSession
-
-SKEWED: Final = "events_dropped:clock_skew"
 
 
 class Dropped:
@@ -103,7 +101,7 @@ def held_sums(session: JobSession) -> dict[str, float]:
     for analyzer in ANALYZERS:
         sums |= {f"{analyzer}:{reason}": count for reason, count in session.analyzers.losses(analyzer).items()}
     sums["unaccounted"] = session.ledger.unaccounted
-    sums[SKEWED] = session.losses.total[SKEWED]
+    sums[MISPLACED] = session.losses.total[MISPLACED]
     return {name: float(count) for name, count in sums.items()}
 
 

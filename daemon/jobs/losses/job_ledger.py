@@ -12,7 +12,6 @@ from ..session import JobSession
 from .ledger import AFTER_TAKING, Account
 
 _MOST_STREAMS: Final = 1000
-_NOT_ANALYSED: Final = ("clock_skew",)
 _NOT_ARCHIVED: Final = "events_not_archived:"
 _LEFT_OUT: Final = ("events_left_out", "events_sampled_out")
 
@@ -24,26 +23,23 @@ def ledger_of(session: JobSession, *, archives: bool) -> JobLedger:
     for account in (ledger.ended, *ledger.streams.values()):
         total.add(account)
     dropped = _by_reason(losses, EVENTS)
-    not_analysed = {reason: count for reason, count in dropped.items() if reason in _NOT_ANALYSED}
     not_archived = _by_reason(losses, _NOT_ARCHIVED)
     analysed = session.analyzers.events
     waiting = total.received - ledger.archived - sum(not_archived.values())
     differences = {
         "collector": ledger.unaccounted,
-        "analyzers": total.received - analysed - sum(not_analysed.values()),
+        "analyzers": total.received - analysed,
         "archive": min(waiting, 0) if archives else 0,
     }
     return JobLedger(
         job=session.job,
-        dropped_before={
-            reason: count for reason, count in dropped.items() if reason not in (*AFTER_TAKING, *_NOT_ANALYSED)
-        },
+        dropped_before={reason: count for reason, count in dropped.items() if reason not in AFTER_TAKING},
         left_out={name: losses[name] for name in _LEFT_OUT if losses[name]},
         total=_told(total, len(ledger.streams) + ledger.ended_streams),
         ended=_told(ledger.ended, ledger.ended_streams),
         open={name: _told(account) for name, account in islice(ledger.streams.items(), _MOST_STREAMS)},
         cut_off=ledger.cut_off,
-        not_analysed=not_analysed,
+        not_analysed={},
         analysed=analysed,
         archived=ledger.archived if archives else None,
         not_archived=not_archived,

@@ -13,7 +13,7 @@ from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.collectors.transport import window
 from iotide.collectors.transport.shipper import FIRST_CREDIT, Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
-from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo
+from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo, make_batch
 from iotide.events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Batch, Bye, Frame, Heartbeat, Hello, decode, encode
 from support.link import INFO, Wire, numbered, pair
 from support.sinks import RememberingSink
@@ -361,3 +361,17 @@ def test_streams_are_introduced_no_faster_than_their_batches_are_taken() -> None
     wire.settle()
     assert len(wire.core.stats.rejected) <= 1
     assert wire.core.stats.events == len(names)
+
+
+def test_no_more_than_some_megabytes_wait_for_an_aggregator_that_is_slow() -> None:
+    shipper = heard(Shipper("node:1:abc", CollectorSettings(batch_events=1 << 16, backlog_bytes=1 << 30)))
+    shipper.take([Opened("s", INFO)], 0.0)
+    columns = {"start": np.arange(1 << 16), "offset": np.arange(1 << 16), "bytes": np.arange(1 << 16)}
+    for _ in range(60):
+        shipper.take([Chunk("s", make_batch(1 << 16, columns), Definitions())], 0.0)
+    sent = [message for message in messages(shipper.outgoing(0.0)) if isinstance(message, Batch)]
+    assert 2 < len(sent) < FIRST_CREDIT // 4
+    stream = sent[0].stream
+    shipper.receive(encode(Ack(stream=stream, seq=len(sent), credit=256)), 0.1)
+    more = [message for message in messages(shipper.outgoing(0.1)) if isinstance(message, Batch)]
+    assert [batch.seq for batch in more] == list(range(len(sent) + 1, 2 * len(sent) + 1))

@@ -187,14 +187,36 @@ def test_contradicting_definitions_are_refused() -> None:
         aggregator.batch("s", make_batch(1, {}), Definitions([(1, "another meaning")], []))
 
 
-def test_stamps_from_the_future_are_dropped_and_counted() -> None:
+def test_stamps_from_the_future_are_placed_at_their_arrival_and_counted() -> None:
     aggregator, _ = make(clock_skew_s=60)
     aggregator.opened("s", StreamInfo(job="job", source="test"))
-    starts = [int(NOW * 1e9), int((NOW + 3600) * 1e9)]
-    aggregator.batch("s", make_batch(2, {"start": starts}), Definitions([], []))
+    starts = [int(NOW * 1e9), int((NOW + 3600) * 1e9), int((NOW + 3590) * 1e9)]
+    aggregator.batch("s", make_batch(3, {"start": starts}), Definitions([], []))
     session = aggregator.jobs["job"]
-    assert session.totals.events == 1
-    assert summary_of(session, 0.0).losses["events_dropped:clock_skew"] == 1
+    assert session.totals.events == 3
+    assert session.last_ns == int(NOW * 1e9)
+    assert summary_of(session, 0.0).losses["details_dropped:clock_skew"] == 2
+
+
+@pytest.mark.parametrize("off_s", [7200, -7200, 86_400, -86_400, 365 * 86_400, -365 * 86_400])
+@pytest.mark.parametrize("steps", [False, True])
+def test_totals_do_not_depend_on_the_clock_of_a_node(off_s: int, steps: bool) -> None:
+    told = []
+    for shift_s in (0, off_s):
+        aggregator, _ = make()
+        for number, shift in enumerate((0, shift_s)):
+            interner = Interner()
+            batch = periodic_batch(interner, until_s=NOW)
+            moved = batch.start + (np.arange(len(batch)) >= (len(batch) // 2 if steps else 0)) * (shift * 10**9)
+            aggregator.opened(f"s{number}", StreamInfo(job="job", source="test", host=f"n{number}"))
+            aggregator.batch(f"s{number}", batch.replace(start=moved), interner.take_fresh())
+        aggregator.tick()
+        detail = detail_of(aggregator.jobs["job"], NOW)
+        graph = aggregator.jobs["job"].graph
+        assert graph is not None
+        files = sorted((each.path, each.bytes_written) for each in detail.files)
+        told.append((detail.events, detail.bytes_written, files, graph.graph().events))
+    assert told[0] == told[1]
 
 
 def test_trace_with_a_clock_of_its_own_is_predicted_from_its_end() -> None:
