@@ -15,7 +15,7 @@ BYTES: Final = "bytes_dropped:"
 INPUT_BYTES: Final = "input_bytes_dropped:"
 DETAILS: Final = "details_dropped:"
 """Of calls that were recorded: what a full table of the tracer should have told of them, such as their file."""
-MISPLACED: Final = DETAILS + "clock_skew"
+MISPLACED: Final = "events_misplaced:clock_skew"
 LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
 LOST_IN_JOURNAL: Final = "streams_lost_in_journal"
@@ -34,6 +34,7 @@ _LOST: Final = (
     DETAILS,
     LINES,
     "events_not_archived:",
+    "events_misplaced:",
     "definitions_dropped",
     "processes_",
     "streams_",

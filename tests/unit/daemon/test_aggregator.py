@@ -195,7 +195,7 @@ def test_stamps_from_the_future_are_placed_at_their_arrival_and_counted() -> Non
     session = aggregator.jobs["job"]
     assert session.totals.events == 3
     assert session.last_ns == int(NOW * 1e9)
-    assert summary_of(session, 0.0).losses["details_dropped:clock_skew"] == 2
+    assert summary_of(session, 0.0).losses["events_misplaced:clock_skew"] == 2
 
 
 @pytest.mark.parametrize("off_s", [7200, -7200, 86_400, -86_400, 365 * 86_400, -365 * 86_400])
