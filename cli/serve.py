@@ -23,7 +23,7 @@ disk there, in a journal; with --no-journal only a restart that begins with SIGI
 
 --journal keeps journal and snapshots at NATS servers (JetStream) instead, so that a machine may be lost: of all
 aggregators that name the same servers and journal, one has the jobs; the others stand by and listen nowhere until it
-ends or is not heard of for 5 s. Collectors are given the endpoints of all of them. docs/failover.md has more.
+ends or is not heard of for 3 s. Collectors are given the endpoints of all of them. docs/failover.md has more.
 
 --ftio-listen takes what TMIO, GekkoFS and other tracers push to FTIO's predictor, and --ftio-reply pushes each
 prediction back as two doubles, frequency in hertz and confidence, to where FTIO's user listens.

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-_TRY_S: Final = 1.0
-"""For a connection to be made: on a cluster's network that takes milliseconds."""
+_TRY_S: Final = 0.5
+"""For a connection to be made: on a cluster's network that takes milliseconds. Twice as long in each further round, as
+an aggregator that thousands of collectors come to at once takes longer."""
 
 
 class Route:
@@ -26,6 +27,7 @@ class Route:
         self._endpoints = tuple(endpoints)
         self._away_after_s = away_after_s
         self._at = 0
+        self._try_s = _TRY_S
         self._is_connected = False
         self._since_s = now_s
 
@@ -55,8 +57,12 @@ class Route:
             return False
         since_s = self._since_s if heard_s is None else max(self._since_s, heard_s)
         is_heard = heard_s is not None and heard_s > self._since_s  # news of an earlier connection may come late
-        if now_s < since_s + (self._away_after_s if self._is_connected or is_heard else _TRY_S):
+        if is_heard:
+            self._try_s = _TRY_S
+        if now_s < since_s + (self._away_after_s if self._is_connected or is_heard else self._try_s):
             return False
         self._at = (self._at + 1) % len(self._endpoints)
         self._is_connected, self._since_s = False, now_s
+        if self._at == 0:
+            self._try_s = min(2.0 * self._try_s, self._away_after_s)
         return True

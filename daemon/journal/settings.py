@@ -85,7 +85,7 @@ class JournalSettings(BaseModel):
         None, description="Certificates, as PEM, that those of the NATS servers are signed by; the system's otherwise."
     )
     lease_s: float = Field(
-        5.0,
+        3.0,
         ge=1,
         le=60,
         description="Seconds for which an aggregator may not be heard of before another one takes over.",

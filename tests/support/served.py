@@ -43,6 +43,14 @@ class Served:
         assert self._talking is not None
         return self._talking.hear(lambda line: word in line)
 
+    def has_the_jobs(self) -> bool:
+        """Tells whether it has said so by now; ``url`` is known then."""
+        assert self._talking is not None
+        line = self._talking.heard_now(lambda line: "ingest" in line)
+        if line is not None:
+            self.url = re.findall(r"http (\S+),", line)[0]
+        return line is not None
+
     def wait(self) -> int:
         """Returns the exit status of one that ends by itself."""
         assert self._talking is not None

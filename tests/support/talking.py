@@ -33,6 +33,17 @@ class Talking:
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
+    def heard_now(self, wanted: Callable[[str], bool]) -> str | None:
+        """Returns the next line that is wanted, of those that it has written by now; None where there is none."""
+        while self._news.poll(0) and (data := os.read(self._output.fileno(), 65_536)):
+            self._rest += data
+        while b"\n" in self._rest:
+            line, self._rest = self._rest.split(b"\n", 1)
+            self.heard.append(line.decode())
+            if wanted(self.heard[-1]):
+                return self.heard[-1]
+        return None
+
     def hear(self, wanted: Callable[[str], bool], deadline_s: float = DEADLINE_S) -> str:
         """Reads lines until one is wanted, and returns that."""
         limit = time.monotonic() + deadline_s

@@ -109,6 +109,7 @@ class Lease:
     def unanswered(self, now_s: float) -> None:
         """Takes in that it is not known whether a look or a write was done."""
         self._is_unsure, self._may_take = True, False
+        self._seen_at_s = now_s  # the holder could not renew it either, and has its time again
         self._next_s = now_s + self.lease_s / _LOOKS
 
     def _hold(self, now_s: float) -> None:

@@ -25,8 +25,10 @@ _PING_S: Final = 2.0
 _PINGS: Final = 2
 """Without an answer after which a server counts as gone."""
 _RECONNECT_S: Final = 0.2
-REQUEST_S: Final = 5.0
-"""For an answer of JetStream."""
+_REQUEST_S: Final = 5.0
+"""For an answer of JetStream, which may write a megabyte before it."""
+_QUESTION_S: Final = 1.5
+"""For one that writes little: what was sent to a server that has just failed is not answered, and is asked again."""
 
 
 class NatsLink:
@@ -62,7 +64,12 @@ class NatsLink:
     @property
     def jetstream(self) -> JetStreamContext:
         """What keeps messages."""
-        return self.client.jetstream(timeout=REQUEST_S)
+        return self.client.jetstream(timeout=_REQUEST_S)
+
+    @property
+    def asked(self) -> JetStreamContext:
+        """The same for what is asked again when it is not answered soon."""
+        return self.client.jetstream(timeout=_QUESTION_S)
 
     def begin(self, work: Coroutine[Any, Any, _T]) -> concurrent.futures.Future[_T]:
         """Has the thread's loop do something."""
@@ -87,7 +94,7 @@ class NatsLink:
         if self._thread.is_alive():
             with contextlib.suppress(Exception):
                 if self._client is not None:
-                    self.call(self._client.close(), REQUEST_S)
+                    self.call(self._client.close(), _REQUEST_S)
             self._end()
 
     def _end(self) -> None:

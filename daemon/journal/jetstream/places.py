@@ -20,6 +20,7 @@ from .link import NatsLink
 
 SAFE_REPLICAS: Final = 3
 _SECOND_NS: Final = 1e9
+_LEASE_SHARE: Final = 5
 _ASK_S: Final = 5.0
 _LARGEST_REPLY: Final = 1 << 22
 
@@ -60,12 +61,15 @@ async def prepare(link: NatsLink, settings: JournalSettings) -> Places:
         if settings.replicas < SAFE_REPLICAS:
             await check_sync(settings)
         await _prepare_stream(jetstream, stream, subject, settings)
+        bucket = leases_of(settings.name)
         try:
-            leases = await jetstream.key_value(leases_of(settings.name))
+            await jetstream.key_value(bucket)
         except (BucketNotFoundError, NotFoundError):
-            leases = await jetstream.create_key_value(
-                api.KeyValueConfig(leases_of(settings.name), storage=api.StorageType.FILE, replicas=settings.replicas)
+            await jetstream.create_key_value(
+                api.KeyValueConfig(bucket, storage=api.StorageType.FILE, replicas=settings.replicas)
             )
+        # A server that has just failed does not answer: that is to be known within the time of a lease.
+        leases = await link.client.jetstream(timeout=settings.lease_s / _LEASE_SHARE).key_value(bucket)
         name = bucket_of(settings.name)
         try:
             snapshots = await jetstream.object_store(name)

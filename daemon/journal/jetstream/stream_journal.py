@@ -47,7 +47,7 @@ class StreamJournal:
 
     def __init__(self, link: NatsLink, places: Places, holding: Holding, name: str) -> None:
         self._link, self._places, self._holding = link, places, holding
-        self._snapshots = Snapshots(link.jetstream, places.snapshots, bucket_of(name))
+        self._snapshots = Snapshots(link.asked, places.snapshots, bucket_of(name))
         self._writer: StreamWriter | None = None
         self._brought: Kept | None = None
         self._snapshot: Path | None = None
@@ -96,10 +96,10 @@ class StreamJournal:
             if last is not None and (head := head_of(last.data or b"")) is not None:
                 known.append(head.epoch)
             self._epoch = max(known, default=0) + 1
-            state = (await self._link.jetstream.stream_info(self._places.stream)).state
+            state = (await self._link.asked.stream_info(self._places.stream)).state
             sequence = state.last_seq
             try:
-                answer = await self._link.jetstream.publish(
+                answer = await self._link.asked.publish(
                     self._places.subject,
                     claim(self._epoch, self._holding.owner),
                     stream=self._places.stream,
@@ -117,7 +117,7 @@ class StreamJournal:
 
     async def _last(self) -> api.RawStreamMsg | None:
         try:
-            return await self._link.jetstream.get_last_msg(self._places.stream, self._places.subject)
+            return await self._link.asked.get_last_msg(self._places.stream, self._places.subject)
         except NotFoundError:
             return None
 
@@ -137,7 +137,7 @@ class StreamJournal:
         return False
 
     def _messages(self) -> AsyncIterator[tuple[int, api.RawStreamMsg | None]]:
-        return messages(self._link.jetstream, self._places.stream, self._first_sequence, self._sequence)
+        return messages(self._link.asked, self._places.stream, self._first_sequence, self._sequence)
 
     def set_aside(self) -> None:
         """Has nothing replayed."""

@@ -17,12 +17,28 @@ def test_only_one_is_stayed_with() -> None:
 
 def test_where_no_connection_is_made_the_next_one_is_tried_and_at_last_the_first_again() -> None:
     route = Route([A, B, C], 5.0, 0.0)
-    assert not route.moves_on(None, 0.9)
+    assert not route.moves_on(None, 0.4)
     seen = []
-    for now in (1.0, 2.0, 3.0):
+    for now in (0.5, 1.0, 1.5):
         assert route.moves_on(None, now)
         seen.append(route.endpoint)
     assert seen == [B, C, A]
+
+
+def test_more_patience_is_had_in_each_round_until_one_answers() -> None:
+    """Where all collectors of a cluster come at once, connections are made later."""
+    route, tries, now = Route([A, B], 5.0, 0.0), [], 0.0
+    while len(tries) < 12:
+        before = now
+        while not route.moves_on(None, now):
+            now += 0.125
+        tries.append(now - before)
+    assert tries[:6] == [0.5, 0.5, 1.0, 1.0, 2.0, 2.0]
+    assert tries[-1] == 5.0
+    route.connection(is_made=True, now_s=now)
+    assert not route.moves_on(now + 1.0, now + 1.0)
+    route.connection(is_made=False, now_s=now + 2.0)
+    assert route.moves_on(now + 1.0, now + 2.5)
 
 
 def test_connection_that_breaks_is_left_soon_and_one_that_is_silent_later() -> None:
@@ -31,10 +47,10 @@ def test_connection_that_breaks_is_left_soon_and_one_that_is_silent_later() -> N
     assert not route.moves_on(2.0, 6.9)
     assert route.moves_on(2.0, 7.0)  # a process that stands still keeps its connection
     route.connection(is_made=True, now_s=7.1)
-    assert not route.moves_on(7.5, 8.0)
+    assert not route.moves_on(7.5, 7.9)
     route.connection(is_made=False, now_s=8.0)
-    assert not route.moves_on(7.9, 8.5)
-    assert route.moves_on(7.9, 9.0)
+    assert not route.moves_on(7.9, 8.4)
+    assert route.moves_on(7.9, 8.5)
     assert route.endpoint == A
 
 

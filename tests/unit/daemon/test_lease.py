@@ -104,6 +104,24 @@ def test_another_one_takes_over_when_its_time_is_over_or_at_once_when_it_is_give
     assert first.lease.due(gone + 100.0) is None
 
 
+def test_holder_has_its_time_again_when_servers_come_back_that_answered_nobody() -> None:
+    store, chance = Store(), random.Random(1)
+    first, second = (Player(name, store, chance, 0.0) for name in "ab")
+    for now in times(20.0):
+        first.step(now)
+        second.step(now)
+    first._trouble = second._trouble = 1.0
+    for now in times(3 * LEASE_S):
+        first.step(20.0 + now)
+        second.step(20.0 + now)
+    first._trouble = second._trouble = 0.0
+    for now in times(3 * LEASE_S):
+        second.step(20.0 + 3 * LEASE_S + now)  # it is the first to be answered
+        first.step(20.0 + 3 * LEASE_S + now)
+    assert store.taken == [(1, "a")]
+    assert first.lease.is_held
+
+
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 5), st.sampled_from([0.0, 0.05, 0.3]))
 def test_whatever_is_lost_one_alone_goes_on_and_somebody_does(seed: int, count: int, trouble: float) -> None:
