@@ -6,169 +6,72 @@ split.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 from _grouped import Grouped, Maker, Program
-from iotide.events import FileInfo, FileType
-
-Times = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-
-Draw = np.random.Generator
-
-
-def _log_uniform(rng: Draw, low: float, high: float) -> float:
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
-
-
-def _ranks(rng: Draw, most: int = 64) -> int:
-    return max(1, min(most, round(_log_uniform(rng, 0.7, most + 0.5))))
-
-
-def _starts(rng: Draw, period: float, from_s: float, until_s: float, jitter: float) -> Times:
-    """Returns starts whose distances vary, each on its own, as a program's compute does."""
-    count = max(int((until_s - from_s) / period), 4)
-    distances = period * np.maximum(rng.normal(1, jitter, count), 0.3)
-    return np.asarray(from_s + rng.uniform(0, period) + np.cumsum(distances) - distances[0])
-
-
-def _program(
-    rng: Draw,
-    starts: Times,
-    period: float | None,
-    ranks: Sequence[int],
-    files: Sequence[int],
-    *,
-    volume: float = 1e7,
-    uneven: float = 0.1,
-    imbalance: float = 0.0,
-    delay: float = 0.0,
-    missed: float = 0.0,
-    length: float | None = None,
-    host: str = "node0",
-    command: str = "",
-    pid: int = 0,
-) -> Program:
-    """Makes phases of requests.
-
-    Args:
-        rng: of all that is drawn here.
-        starts: of the phases.
-        period: what is told of it; None without a period.
-        ranks: who takes part, -1 for a process without a rank.
-        files: numbers of the files, one after another.
-        volume: mean bytes of a phase.
-        uneven: relative deviation of lengths and volumes of phases.
-        imbalance: deviation of the logarithm of each rank's share.
-        delay: mean delay of a rank, in lengths of a phase.
-        missed: share of the phases in which a rank does nothing.
-        length: mean length of a phase, seconds; None draws it.
-        host, command, pid: of its stream.
-    """
-    pace = period if period is not None else float(np.diff(starts).mean())
-    lasting = length if length is not None else pace * _log_uniform(rng, 0.02, 0.2)
-    count, number, requests = len(starts), len(ranks), int(rng.integers(1, 9))
-    lengths = np.maximum(lasting * rng.normal(1, uneven, count), 0.05 * lasting)
-    shares = np.exp(rng.normal(0, imbalance, number)) if imbalance else np.ones(number)
-    volumes = np.maximum(volume * rng.normal(1, uneven, count), 0.02 * volume)
-    late = rng.exponential(delay, (count, number)) * lasting if delay else np.zeros((count, number))
-    each = np.linspace(0, 1, requests + 1)
-    edges = starts[:, None, None] + late[:, :, None] + each[None, None, :] * lengths[:, None, None]
-    begin, end = edges[:, :, :-1], edges[:, :, :-1] + 0.95 * np.diff(edges, axis=2)
-    size = (volumes[:, None] * (shares / shares.sum())[None, :])[:, :, None] / requests
-    shape = begin.shape
-    rank = np.broadcast_to(np.asarray(ranks, np.int64)[None, :, None], shape)
-    which = np.asarray(files, np.int64)
-    at = np.arange(count)[:, None, None] + np.arange(requests)[None, None, :]
-    path = np.broadcast_to(which[at % len(which)], shape)
-    kept = np.broadcast_to((rng.random((count, number)) >= missed)[:, :, None], shape)
-    columns = (begin, end, np.broadcast_to(size, shape), rank, path)
-    start_s, end_s, moved, ranks_of, paths = (column[kept] for column in columns)
-    return Program(
-        start_s, end_s, np.maximum(moved, 1.0), ranks_of, paths, period, starts, command, host, pid
-    )  # fmt: skip
-
-
-def _files(*paths: str) -> list[FileInfo]:
-    return [FileInfo(""), *(FileInfo(path, FileType.REGULAR) for path in paths)]
-
-
-def _beside(rng: Draw, periods: Sequence[float], volumes: Sequence[float], *, phases: float = 0.0) -> Grouped:
-    """Makes programs side by side, told apart by their ranks; one file each, or one shared by all."""
-    until = max(periods) * (phases or float(rng.uniform(12, 40)))
-    first, made = 0, []
-    shared = bool(rng.random() < 0.3)
-    for number, (period, volume) in enumerate(zip(periods, volumes, strict=True)):
-        ranks = range(first, first + _ranks(rng))
-        first = ranks.stop
-        starts = _starts(rng, period, 0.0, until, float(rng.uniform(0, 0.03)))
-        files = [1] if shared else [number + 1]
-        delay = float(rng.choice([0.0, rng.uniform(0, 0.5)]))
-        made.append(_program(rng, starts, period, ranks, files, volume=volume, delay=delay))
-    return Grouped(made, _files(*(f"/p/{name}/out" for name in ("alpha", "beta", "gamma", "delta"))))
+from _grouped_draws import Draw, Times, beside, files_of, log_uniform, program_of, ranks_of, starts_of
 
 
 def at_ratio(low: float, high: float, seed: int) -> Grouped:
     """Two programs whose periods have a ratio in a range."""
     rng = np.random.default_rng(seed)
-    period = _log_uniform(rng, 2, 200)
-    return _beside(rng, [period, period * float(rng.uniform(low, high))], 1e7 * np.exp(rng.normal(0, 0.7, 2)))
+    period = log_uniform(rng, 2, 200)
+    return beside(rng, [period, period * float(rng.uniform(low, high))], 1e7 * np.exp(rng.normal(0, 0.7, 2)))
 
 
 def harmonic(seed: int) -> Grouped:
     """Two programs, one of exactly twice to five times the other's period."""
     rng = np.random.default_rng(seed)
-    period = _log_uniform(rng, 2, 100)
-    return _beside(rng, [period, period * int(rng.integers(2, 6))], 1e7 * np.exp(rng.normal(0, 0.7, 2)))
+    period = log_uniform(rng, 2, 100)
+    return beside(rng, [period, period * int(rng.integers(2, 6))], 1e7 * np.exp(rng.normal(0, 0.7, 2)))
 
 
 def one_in_a_hundred(seed: int) -> Grouped:
     """One of two moves a hundredth of the other's bytes a second."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 5, 60)]
+    periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 4)))
     rates = [1e7, 1e5] if rng.integers(2) else [1e5, 1e7]
-    return _beside(rng, periods, [rate * period for rate, period in zip(rates, periods, strict=True)])
+    return beside(rng, periods, [rate * period for rate, period in zip(rates, periods, strict=True)])
 
 
 def three_or_four(seed: int) -> Grouped:
     """Three or four programs."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 4, 30)]
+    periods = [log_uniform(rng, 4, 30)]
     while len(periods) < 3 + seed % 2:
         periods.append(periods[-1] * float(rng.uniform(1.3, 2.7)))
-    return _beside(rng, periods, 1e7 * np.exp(rng.normal(0, 0.5, len(periods))), phases=float(rng.uniform(10, 20)))
+    return beside(rng, periods, 1e7 * np.exp(rng.normal(0, 0.5, len(periods))), phases=float(rng.uniform(10, 20)))
 
 
 def beside_aperiodic(seed: int) -> Grouped:
     """One or two programs with a period beside one without."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 5, 60)]
+    periods = [log_uniform(rng, 5, 60)]
     if seed % 2:
         periods.append(periods[0] * float(rng.uniform(1.3, 3)))
-    job = _beside(rng, periods, [1e7] * len(periods))
+    job = beside(rng, periods, [1e7] * len(periods))
     until = max(float(each.starts_s[-1]) for each in job.programs)
     first = max(int(each.rank.max()) for each in job.programs) + 1
     count = int(until / periods[0] * float(rng.uniform(0.7, 3)))
     starts = np.sort(rng.uniform(0, until, max(count, 8)))
-    volume = 1e7 * _log_uniform(rng, 0.3, 3)
-    ranks = range(first, first + _ranks(rng))
+    volume = 1e7 * log_uniform(rng, 0.3, 3)
+    ranks = range(first, first + ranks_of(rng))
     length = periods[0] * float(rng.uniform(0.02, 0.2))
-    noise = _program(rng, starts, None, ranks, [4], volume=volume, uneven=0.4, length=length)
+    noise = program_of(rng, starts, None, ranks, [4], volume=volume, uneven=0.4, length=length)
     return Grouped([*job.programs, replace(noise, starts_s=np.zeros(0))], job.files)
 
 
 def ends_early(seed: int) -> Grouped:
     """Two programs, of which one ends after 0.3 to 0.8 of the time."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 5, 60)]
+    periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 3)))
-    job = _beside(rng, periods, [1e7, 1e7], phases=float(rng.uniform(25, 50)))
+    job = beside(rng, periods, [1e7, 1e7], phases=float(rng.uniform(25, 50)))
     shortened, other = job.programs if rng.integers(2) else job.programs[::-1]
     until = float(rng.uniform(0.3, 0.8)) * float(shortened.starts_s[-1])
     return Grouped([_until(shortened, until), other], job.files)
@@ -187,82 +90,89 @@ def _until(program: Program, until_s: float, from_s: float = -np.inf) -> Program
 def roles_change(seed: int) -> Grouped:
     """Two programs whose ranks change places half-way; whose they are is who does it after that."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 5, 60)]
+    periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 2.5)))
-    number = _ranks(rng)
+    number = ranks_of(rng)
     until = periods[1] * float(rng.uniform(30, 60))
     made = []
     for at, period in enumerate(periods):
-        starts = _starts(rng, period, 0.0, until, float(rng.uniform(0, 0.02)))
-        program = _program(rng, starts, period, range(at * number, at * number + number), [at + 1])
+        starts = starts_of(rng, period, 0.0, until, float(rng.uniform(0, 0.02)))
+        program = program_of(rng, starts, period, range(at * number, at * number + number), [at + 1])
         swapped = np.where(program.start_s > until / 2, (program.rank + number) % (2 * number), program.rank)
         made.append(replace(program, rank=swapped))
-    return Grouped(made, _files("/p/one", "/p/two"))
+    return Grouped(made, files_of("/p/one", "/p/two"))
 
 
 def by_host(seed: int) -> Grouped:
     """Two programs of processes without ranks, one a host; they write to the same folder."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 5, 60)]
+    periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 4)))
     until = periods[1] * float(rng.uniform(12, 40))
     made = [
-        _program(
-            rng, _starts(rng, period, 0.0, until, 0.02), period, [-1], [1], host=f"h{at}", pid=4000 + at, command="app"
+        program_of(
+            rng,
+            starts_of(rng, period, 0.0, until, 0.02),
+            period,
+            [-1],
+            [1],
+            host=f"h{at}",
+            pid=4000 + at,
+            command="app",
         )
         for at, period in enumerate(periods)
     ]
-    return Grouped(made, _files("/p/shared.log"))
+    return Grouped(made, files_of("/p/shared.log"))
 
 
 def in_one_process(seed: int) -> Grouped:
     """One process without a rank that writes two kinds of files, each with a period of its own."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 5, 60)]
+    periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 5)))
     until = periods[1] * float(rng.uniform(12, 40))
     each = int(rng.integers(1, 30))
     made = [
-        _program(
-            rng, _starts(rng, period, 0.0, until, 0.02), period, [-1], range(1 + each * at, 1 + each * at + each),
-            volume=1e7 * _log_uniform(rng, 0.1, 10), pid=77, command="solver",
+        program_of(
+            rng, starts_of(rng, period, 0.0, until, 0.02), period, [-1], range(1 + each * at, 1 + each * at + each),
+            volume=1e7 * log_uniform(rng, 0.1, 10), pid=77, command="solver",
         )
         for at, period in enumerate(periods)
     ]  # fmt: skip
     names = [f"/w/{kind}" % number for kind in ("restart-%d.h5", "history_%d.nc") for number in range(each)]
-    return Grouped(made, _files(*names))
+    return Grouped(made, files_of(*names))
 
 
 def processes(seed: int) -> Grouped:
     """Two commands of one to forty processes each, without ranks, on one host."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 5, 60)]
+    periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 4)))
     until = periods[1] * float(rng.uniform(12, 30))
     made = []
     for at, period in enumerate(periods):
-        starts = _starts(rng, period, 0.0, until, 0.02)
+        starts = starts_of(rng, period, 0.0, until, 0.02)
         command = ("python3 train.py --out a", "fio job.fio")[at]
         length = period * float(rng.uniform(0.02, 0.15))
         made += [
-            _program(rng, starts, period, [-1], [at + 1], length=length, pid=100 * at + process, command=command)
-            for process in range(max(1, _ranks(rng, 40)))
+            program_of(rng, starts, period, [-1], [at + 1], length=length, pid=100 * at + process, command=command)
+            for process in range(max(1, ranks_of(rng, 40)))
         ]
-    return Grouped(made, _files("/d/model.pt", "/d/fio.0.0"))
+    return Grouped(made, files_of("/d/model.pt", "/d/fio.0.0"))
 
 
 def thousands(seed: int) -> Grouped:
     """Two programs of 500 to 3,000 ranks each, one request a rank and phase."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 5, 60)]
+    periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 3)))
     until, first, made = periods[1] * 14, 0, []
     for at, period in enumerate(periods):
         ranks = range(first, first + int(rng.integers(500, 3000)))
         first = ranks.stop
-        starts = _starts(rng, period, 0.0, until, 0.01)
-        made.append(_program(rng, starts, period, ranks, [at + 1], delay=float(rng.uniform(0, 0.3))))
-    return Grouped(made, _files("/p/a.bp", "/p/b.bp"))
+        starts = starts_of(rng, period, 0.0, until, 0.01)
+        made.append(program_of(rng, starts, period, ranks, [at + 1], delay=float(rng.uniform(0, 0.3))))
+    return Grouped(made, files_of("/p/a.bp", "/p/b.bp"))
 
 
 def one_period(
@@ -278,17 +188,17 @@ def one_period(
 ) -> Grouped:
     """Ranks that do I/O together. Each option is the most that is drawn; with ``bare`` processes have no ranks."""
     rng = np.random.default_rng(seed)
-    period, number = _log_uniform(rng, 2, 200), max(2, _ranks(rng))
-    starts = _starts(rng, period, 0.0, period * float(rng.uniform(10, 60)), float(rng.uniform(0, jitter)))
+    period, number = log_uniform(rng, 2, 200), max(2, ranks_of(rng))
+    starts = starts_of(rng, period, 0.0, period * float(rng.uniform(10, 60)), float(rng.uniform(0, jitter)))
     drawn = {name: float(rng.uniform(0, most)) for name, most in
              (("uneven", uneven), ("imbalance", imbalance), ("delay", delay), ("missed", missed))}  # fmt: skip
-    paths = _files(*(f"/r/{kind}.{at}" for at in range(files) for kind in ("plt", "chk", "log")[: min(files, 3)]))
+    paths = files_of(*(f"/r/{kind}.{at}" for at in range(files) for kind in ("plt", "chk", "log")[: min(files, 3)]))
     numbers = range(1, len(paths))
-    length = period * _log_uniform(rng, 0.02, 0.25)
+    length = period * log_uniform(rng, 0.02, 0.25)
     if not bare:
-        return Grouped([_program(rng, starts, period, range(number), numbers, length=length, **drawn)], paths)
+        return Grouped([program_of(rng, starts, period, range(number), numbers, length=length, **drawn)], paths)
     made = [
-        _program(rng, starts, period, [-1], numbers, length=length, pid=10 + at, command="app", **drawn)
+        program_of(rng, starts, period, [-1], numbers, length=length, pid=10 + at, command="app", **drawn)
         for at in range(number)
     ]
     return Grouped(made, paths)
@@ -324,8 +234,8 @@ def in_turn(seed: int) -> Grouped:
 def no_period(seed: int) -> Grouped:
     """Phases at random, of all ranks together, or of each or of a few ranks on their own."""
     rng = np.random.default_rng(seed)
-    number, parts = max(2, _ranks(rng)), (1, 2, 4)[seed % 3]
-    until, made = _log_uniform(rng, 100, 5000), []
+    number, parts = max(2, ranks_of(rng)), (1, 2, 4)[seed % 3]
+    until, made = log_uniform(rng, 100, 5000), []
     for at in range(min(parts, number)):
         ranks = range(at * number // parts, max((at + 1) * number // parts, at * number // parts + 1))
         count = int(rng.integers(8, 60))
@@ -337,16 +247,16 @@ def no_period(seed: int) -> Grouped:
         )
         starts = np.cumsum(gaps[int(rng.integers(4))])
         starts = starts / starts[-1] * until
-        made.append(_program(rng, starts, None, ranks, [1 + at], uneven=0.5, imbalance=0.5))
-    return Grouped([replace(each, starts_s=np.zeros(0)) for each in made], _files(*"abcd"))
+        made.append(program_of(rng, starts, None, ranks, [1 + at], uneven=0.5, imbalance=0.5))
+    return Grouped([replace(each, starts_s=np.zeros(0)) for each in made], files_of(*"abcd"))
 
 
 def _loop(rng: Draw, starts: Times, period: float, command: str, first_file: int, first_pid: int) -> list[Program]:
     """Makes a process of its own for each phase, as a loop of a shell does."""
-    length = period * _log_uniform(rng, 0.02, 0.15)
+    length = period * log_uniform(rng, 0.02, 0.15)
     turns = int(rng.integers(1, 9))
     return [
-        _program(
+        program_of(
             rng, starts[at : at + 1], period, [-1], [first_file + at % turns], uneven=0.05, length=length,
             pid=first_pid + 7 * at, command=f"{command} out.{at % turns}",
         )
@@ -362,31 +272,31 @@ def _whole(parts: list[Program], starts: Times) -> list[Program]:
 def loops(seed: int) -> Grouped:
     """A loop of a shell that makes a process a phase, beside another one or beside a program that lasts."""
     rng = np.random.default_rng(seed)
-    periods = [_log_uniform(rng, 2, 60)]
+    periods = [log_uniform(rng, 2, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 4)))
     if rng.integers(2):
         periods.reverse()
     until = max(periods) * float(rng.uniform(12, 25))
-    each = [_starts(rng, period, 0.0, until, 0.02) for period in periods]
+    each = [starts_of(rng, period, 0.0, until, 0.02) for period in periods]
     made = _whole(_loop(rng, each[0], periods[0], "dd if=/dev/zero", 1, 1000), each[0])
     if seed % 2:
         made += _whole(_loop(rng, each[1], periods[1], "tar -cf", 10, 1003), each[1])
     else:
-        made.append(_program(rng, each[1], periods[1], [-1], [10], pid=9, command="python3 solver.py"))
+        made.append(program_of(rng, each[1], periods[1], [-1], [10], pid=9, command="python3 solver.py"))
     names = [f"/l/ck.{at}" for at in range(9)] + [f"/l/all{at}.tar" for at in range(9)]
-    return Grouped(made, _files(*names))
+    return Grouped(made, files_of(*names))
 
 
 def one_loop(seed: int) -> Grouped:
     """A loop of a shell, each turn of which makes one to four processes of different commands."""
     rng = np.random.default_rng(seed)
-    period = _log_uniform(rng, 2, 60)
-    starts = _starts(rng, period, 0.0, period * float(rng.uniform(10, 40)), float(rng.uniform(0, 0.15)))
+    period = log_uniform(rng, 2, 60)
+    starts = starts_of(rng, period, 0.0, period * float(rng.uniform(10, 40)), float(rng.uniform(0, 0.15)))
     made: list[Program] = []
     for at in range(int(rng.integers(1, 5))):
         later = starts + period * 0.12 * at
         made += _loop(rng, later, period, ("dd if=/dev/zero", "cp -r in", "gzip", "sh -c")[at], 1 + 9 * at, 1000 + at)
-    return Grouped(made, _files(*(f"/l/{name}{at}" for name in "abcd" for at in range(9))))
+    return Grouped(made, files_of(*(f"/l/{name}{at}" for name in "abcd" for at in range(9))))
 
 
 GROUPED_VARIED: Final[dict[str, Maker]] = {
