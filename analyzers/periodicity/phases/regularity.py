@@ -130,7 +130,9 @@ def _of_fixed_pauses(found: Regularity, phases: Phases, shortest: float) -> Regu
     pause = float(pauses.sum()) / n
     if pause < TUNING.chances.clock_pause * found.period or float(pauses.min()) <= 0:
         return None
-    deviation, most = _deviation(pauses), TUNING.same.far_less * found.spread * found.period
+    # the share of a pause that chance has to itself: gaps in phases are closed
+    free = max(pause - max(shortest - 1, 0.0), 1e-3 * pause)
+    deviation, most = _deviation(pauses), TUNING.same.far_less * found.spread * free
     if deviation >= most:
         if not _has_longer(found.intervals):
             return None
@@ -144,8 +146,6 @@ def _of_fixed_pauses(found: Regularity, phases: Phases, shortest: float) -> Regu
         if (deviation := _deviation(pauses)) >= min(most, TUNING.same.near * rest.period):
             return None
         found = replace(rest, since=found.since, astray=n - len(pauses))
-    # the share of a pause that chance has to itself: gaps in phases are closed
-    free = max(pause - max(shortest - 1, 0.0), 1e-3 * pause)
     chance = chance_of(deviation / free, len(pauses))
     return replace(found, pauses=pauses, pause_spread=deviation / found.period, chance=chance)
 
