@@ -2,13 +2,27 @@
  * for all that is under way in the processor. So one is trusted for a while, and ticks tell how long ago it was. */
 #include "clock.h"
 #include "raw_syscall.h"
+#include "symbol_lookup.h"
 
 #include <fcntl.h>
+#include <link.h>
 #include <string.h>
 
-static int64_t kernel_now(void) {
+/* libc's own: other libraries may wrap it and tell the program another time (libfaketime). */
+static __typeof__(clock_gettime) *libc_clock = clock_gettime;
+
+static void find_libc_clock(void) {
+    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+        const char *slash = strrchr(map->l_name, '/');
+        void *found = strcmp(slash ? slash + 1 : map->l_name, "libc.so.6") == 0 ? iotide_defined_in(map, "clock_gettime") : NULL;
+        if (found)
+            libc_clock = (__typeof__(clock_gettime) *)found;
+    }
+}
+
+int64_t iotide_kernel_clock(clockid_t which) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    libc_clock(which, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
@@ -29,6 +43,7 @@ static int64_t kernel_now(void) {
 static bool counts_ticks; /* the kernel does, too: so they are steady, and the same on all cores */
 
 void iotide_choose_clock(void) {
+    find_libc_clock();
     char name[sizeof STEADY] = "";
     int fd = (int)iotide_syscall(SYS_openat, AT_FDCWD, SOURCE, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
@@ -54,7 +69,7 @@ static bool measure(struct iotide_clock *clock, uint64_t ticks, int64_t ns) {
 int64_t iotide_read_clock(void) {
     struct iotide_clock *clock = &iotide_self.clock;
     uint64_t before = iotide_ticks();
-    int64_t ns = kernel_now();
+    int64_t ns = iotide_kernel_clock(CLOCK_MONOTONIC);
     uint64_t took = iotide_ticks() - before;
     if (!counts_ticks || took > TOGETHER_TICKS)
         return ns;
@@ -78,10 +93,11 @@ int64_t iotide_read_clock(void) {
 #else
 
 void iotide_choose_clock(void) {
+    find_libc_clock();
 }
 
 int64_t iotide_read_clock(void) {
-    return kernel_now();
+    return iotide_kernel_clock(CLOCK_MONOTONIC);
 }
 
 #endif

@@ -4,6 +4,8 @@
 
 #include "state.h"
 
+#include <time.h>
+
 #ifdef __x86_64__
 #define IOTIDE_HAS_TICKS 1
 static inline uint64_t iotide_ticks(void) {
@@ -34,6 +36,7 @@ static inline int64_t iotide_now(void) {
     return iotide_read_clock();
 }
 
-void iotide_choose_clock(void); /* once, before the first call is traced */
+void iotide_choose_clock(void);                /* once, before the first call is traced */
+int64_t iotide_kernel_clock(clockid_t which); /* ns; whatever the program is told */
 
 #endif

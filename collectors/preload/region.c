@@ -1,5 +1,6 @@
 /* A region of shared memory: made, described, and handed over to the collector. */
 #include "region.h"
+#include "clock.h"
 #include "environment.h"
 #include "raw_syscall.h"
 #include "state.h"
@@ -132,9 +133,7 @@ static size_t align_page(size_t bytes) {
 }
 
 static void describe(struct iotide_header *region, uint32_t extent, uint64_t token, size_t bytes, size_t log_bytes) {
-    struct timespec wall, mono;
-    clock_gettime(CLOCK_MONOTONIC, &mono);
-    clock_gettime(CLOCK_REALTIME, &wall);
+    int64_t mono_ns = iotide_kernel_clock(CLOCK_MONOTONIC), wall_ns = iotide_kernel_clock(CLOCK_REALTIME);
     region->layout = IOTIDE_LAYOUT;
     region->extent = extent;
     region->region_bytes = bytes;
@@ -150,8 +149,7 @@ static void describe(struct iotide_header *region, uint32_t extent, uint64_t tok
     region->mount_namespace = known_namespace();
     atomic_store(&region->rank, atomic_load(&rank));
     atomic_store(&region->ranks, atomic_load(&ranks));
-    int64_t mono_ns = mono.tv_sec * INT64_C(1000000000) + mono.tv_nsec;
-    region->clock_offset_ns = wall.tv_sec * INT64_C(1000000000) + wall.tv_nsec - mono_ns;
+    region->clock_offset_ns = wall_ns - mono_ns;
     atomic_store(&region->collector_seen_ns, mono_ns);
     atomic_store(&region->wakes, COLLECTOR_AWAKE);
     region->paces = iotide_pacing_wanted;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes.util
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,23 @@ def test_other_tools_wrappers_are_still_called(
     assert (done.returncode, done.stdout, done.stderr) == (plain.returncode, plain.stdout, plain.stderr)
     assert "opens 27" in done.stderr or "opens 26" in done.stderr
     assert written_with_suffix(tracing, file)[".thread"] == 100
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_stamps_are_right_where_another_library_tells_another_time(
+    tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, early_late: Path, before: bool
+) -> None:
+    shifted = str(library(tmp_path_factory, "shifted_clock.c", "shifted_clock"))
+    extra = {"IOTIDE_TEST_FILE": str(tmp_path / "out")}
+    ours = tracing.environment(**extra)["LD_PRELOAD"]
+    chain = f"{shifted}:{ours}" if before else f"{ours}:{shifted}"
+    begun_ns = time.time_ns()
+    tracing.run([early_late], env={**tracing.environment(**extra), "LD_PRELOAD": chain})
+    ended_ns = time.time_ns()
+    assert written_with_suffix(tracing, tmp_path / "out")[".thread"] == 100
+    for batch in tracing.events().values():
+        assert begun_ns <= batch.start.min()
+        assert batch.start.max() <= ended_ns
 
 
 @pytest.mark.parametrize("before", [True, False])
