@@ -85,7 +85,7 @@ def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor_s: fl
         for each in np.unique(place).tolist():
             mine = place == each
             chosen = rows[mine]
-            saved = picture.slowest(gain[mine], calls.thread[chosen])
+            saved = min(picture.slowest(gain[mine], calls.thread[chosen]), run_s)
             if saved < floor_s:
                 continue
             group = group_of(calls, chosen)

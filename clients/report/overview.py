@@ -56,7 +56,7 @@ def facts(subject: Subject, told: Headline, findings: Findings) -> Lines:
     job, prediction = subject.job, subject.prediction
     yield '<div class="facts">'
     yield fact("Period", told.period, "; ".join(told.notes))
-    yield fact("Confidence", told.confidence, f"{subject.predictions:,} predictions" if subject.predictions else "")
+    yield fact("Confidence", told.confidence, _times(subject.predictions, "prediction"))
     yield fact("Written", byte_text(job.bytes_written))
     yield fact("Read", byte_text(job.bytes_read))
     yield fact("I/O calls", f"{calls_of(subject, findings):,}", f"{job.events_dropped:,} dropped")
@@ -67,6 +67,11 @@ def facts(subject: Subject, told: Headline, findings: Findings) -> Lines:
         share = f"I/O {scores.time_ratio * 100:.0f} % of the time at {rate_text(scores.bandwidth)}"
         yield fact("Bytes per phase", byte_text(scores.bytes_per_phase), share)
     yield "</div>"
+
+
+def _times(count: int, what: str) -> str:
+    """Writes how many there are; "" for none."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}" if count else ""
 
 
 def what_it_did(subject: Subject, findings: Findings) -> Lines:

@@ -25,6 +25,8 @@ from .segmentation_search import PeriodCandidate, candidate_at_known_period, sco
 _SAME: Final = TUNING.same
 _LINES: Final = TUNING.lines
 _CHANCES: Final = TUNING.chances
+_NONE: Final = 0.005
+"""Confidence below which a period is not told: it would be read as 0 %."""
 
 
 def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
@@ -69,6 +71,8 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
         confidence = known ** _care(candidate)
     else:
         confidence = min(max(known, calibrated(confidence)), 1.0)
+    if confidence < _NONE:
+        return PeriodEstimate(dominant=listed, harmonics_dropped=candidates.dropped)
     if not by_phases:
         period = refined(window, period)
         candidate = None if candidate is None else score_candidates(view, Segmenter(window), view.begin, period)

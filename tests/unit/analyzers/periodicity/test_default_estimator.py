@@ -342,3 +342,15 @@ def test_second_bursts_right_behind_others_do_not_shorten_the_period() -> None:
     periodicity = found(bursts(starts, 3, 2030), ended=True)
     assert periodicity.period_s is not None
     assert periodicity.period_s.value == pytest.approx(5, rel=0.01)
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_no_period_is_told_that_would_be_read_as_nought_percent(ended: bool) -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(60):
+        length = int(rng.integers(200, 1600))
+        starts = np.sort(rng.uniform(0, length - 5, int(rng.integers(4, 40))))
+        values = bursts(starts, float(rng.uniform(0.2, 4)), length) * rng.uniform(0.1, 1, length)
+        answer = found(values, ended=ended)
+        assert answer.period_s is None or answer.confidence >= 0.005
+        assert answer.period_s is not None or answer.next_phase is None
