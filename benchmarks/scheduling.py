@@ -49,6 +49,12 @@ PREDICTIONS: Final = (
 )
 
 
+def six_jobs(spread: float) -> tuple[JobClass, ...]:
+    """Returns the jobs of ``six_programs.py``, periods near 2 and near 10 s that differ by the spread."""
+    periods = [near * (1 + off) for near in (2.0, 10.0) for off in (-spread, 0.0, spread)]
+    return tuple(JobClass(f"{place}, {period:g} s", 1, period, jitter=0.05) for place, period in enumerate(periods))
+
+
 class Case(NamedTuple):
     """One policy on one mix."""
 
@@ -117,6 +123,8 @@ def measure() -> list[Figure]:
     table("the same, spread 0.5, unequal parts of the load", _classes(0.5, uneven=True), 0.8, ALL)
     for load in (0.6, 0.8, 0.95):
         case = table("use case of FTIO: one job of 19.2 s, fifteen of 384 s", USE_CASE, load, ALL[:6])
+    for spread in (0.1, 0.05, 0.0):
+        table(f"six jobs, periods near 2 and 10 s that differ by {spread:g}", six_jobs(spread), 0.75, ALL[:6])
     some = ("set-10", "volume-first")
     table("60 jobs (spread 0.1) whose gaps and volumes vary by 30 %", _classes(0.1, jitter=0.3), 0.8, some, PREDICTIONS)
 
