@@ -121,12 +121,12 @@ def command(
     except ValueError as error:
         raise click.UsageError(f"--policy {error}") from None
     chosen: Backend | Planner
-    if once:
-        chosen = DryRun()
-    elif backend == "preload":
+    if backend == "preload":
         chosen = _pacing(url, file_system, policy_name, longest_wait_s, interval)
     else:
         chosen = _backend(backend, groups, device, lctl, job_id, rpc_bytes)
+    if once:  # the options of the back end have been checked
+        chosen = DryRun()
 
     def ask() -> LiveIo:
         return fetch_of_all(url, "live-io", LiveIo, file_system=file_system)

@@ -16,6 +16,8 @@ from .scenarios import Expected, Scenarios
 Flags = npt.NDArray[np.bool_]
 _OVERLAP: Final = 0.05  # of the shorter phase
 _MOST: Final = 100
+LITTLE: Final = 0.01
+"""Share of the capacity below which a job neither delays others nor is delayed: lines of a log, empty files."""
 Place = tuple[int, int]
 """A job and one of its phases."""
 
@@ -80,7 +82,7 @@ def _pairs(
             for other in range(one + 1, len(jobs)):
                 if jobs[one].job == jobs[other].job:  # periods of one job
                     continue
-                if limit is not None and jobs[one].rate + jobs[other].rate <= limit:
+                if limit is not None and not _collide(jobs[one].rate, jobs[other].rate, limit):
                     continue
                 begins = np.maximum(played.start[:, one, :, None], played.start[:, other, None, :])
                 ends = np.minimum(played.end[:, one, :, None], played.end[:, other, None, :])
@@ -92,6 +94,11 @@ def _pairs(
                     for at, beside in likely.tolist()
                 ]
     return found
+
+
+def _collide(one: float, other: float, limit: float) -> bool:
+    """Tells whether rates together are above a limit, and neither is so low that it takes nothing from the other."""
+    return one + other > limit and min(one, other) >= LITTLE * limit
 
 
 def _told(

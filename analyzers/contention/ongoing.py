@@ -10,6 +10,7 @@ import numpy as np
 from ...results.base import Estimate
 from ...results.contention import Collision, Delayed
 from .capacity import alone_phases, alone_rates
+from .collisions import LITTLE
 from .loads import Load
 
 _FEWEST_ALONE: Final = 3
@@ -46,9 +47,10 @@ def ongoing_of(
         min(alone_rates(load, loads), capacity) if alone_phases(load, loads).sum() >= _FEWEST_ALONE else None
         for load in here
     ]
-    taking = [at for at in range(len(here)) if spent[at] > 0]
-    demand = sum(alone[at] or float(moved[at] / spent[at]) for at in taking)
-    if demand <= capacity:
+    wanted = {at: alone[at] or float(moved[at] / spent[at]) for at in range(len(here)) if spent[at] > 0}
+    taking = [at for at, rate in wanted.items() if rate >= LITTLE * capacity]
+    demand = sum(wanted[at] for at in taking)
+    if demand <= capacity or len(taking) < 2:
         return None
     jobs = [_delayed(here[at], here, alone[at], since_s) for at in taking]
     return Collision(

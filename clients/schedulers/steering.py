@@ -15,6 +15,7 @@ from .limits import Decision, Limit, decide
 from .live_jobs import LiveJobs, Seen
 
 _SUREST: Final = ("configured", "learnt")
+_UNUSED: Final = "no job uses a file system of that name: `iotide contention URL` lists those that are used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,8 @@ class Steering:
             return self._aside(f"no news: {error}")
         if abs(self._clock() - live.made_at_s) > self._newest_s:
             return self._aside(f"the aggregator's clock or answer is {self._clock() - live.made_at_s:.1f} s off")
+        if not live.jobs:
+            return self._aside(_UNUSED, live.made_at_s, live)
         capacity = self._given or _known(live.capacity)
         if capacity is None:
             return self._aside("the file system's capacity is not known yet: give --capacity", live.made_at_s, live)

@@ -2,6 +2,7 @@
 /* File systems: predicted phases of all jobs on each, with the collisions that are expected. */
 
 const WIDE = 960, LEFT = 190, RIGHT = 12, HIGH = 18, MOST_JOBS = 24, MOST_PHASES = 400, MOST_SYSTEMS = 12;
+const LEAST_SHARE = 0.1; // of a job's bytes: what it does elsewhere is no phase here
 
 function horizonOf(jobs, now) {
   const periods = jobs.map((job) => job.prediction && job.prediction.period_s && job.prediction.period_s.value).filter(Boolean);
@@ -21,8 +22,16 @@ function phasesOf(job, now, until) {
   return found;
 }
 
-function timeline(system, live, collisions, now) {
-  const jobs = live.jobs.filter((job) => job.prediction).slice(0, MOST_JOBS);
+/** Returns the bytes that each job moved on all file systems. */
+function totalsOf(lives) {
+  const totals = new Map();
+  for (const live of lives) for (const job of live.jobs) totals.set(job.job, (totals.get(job.job) || 0) + job.bytes_moved);
+  return totals;
+}
+
+function timeline(system, live, totals, collisions, now) {
+  const uses = (job) => job.bytes_moved > 0 && job.bytes_moved >= LEAST_SHARE * totals.get(job.job);
+  const jobs = live.jobs.filter((job) => job.prediction && uses(job)).slice(0, MOST_JOBS);
   const lanes = jobs.map((job) => [job, phasesOf(job, now, now + horizonOf(live.jobs, now))]).filter(([, found]) => found.length);
   if (!lanes.length) return element("p", "No phase of a job is predicted here now.", { className: "soft" });
   const span = horizonOf(live.jobs, now), high = HIGH * lanes.length + 34;
@@ -72,18 +81,20 @@ async function look() {
   for (const alert of told.alerts) {
     made.push(element("p", `${alert.summary} (${Math.round(alert.sure * 100)} % sure); ${alert.advice}`, { className: "alert" }));
   }
-  for (const system of told.file_systems.slice(0, MOST_SYSTEMS)) {
-    const box = element("section", undefined, { className: "system" });
+  const systems = told.file_systems.slice(0, MOST_SYSTEMS), lives = [];
+  for (const system of systems) lives.push(await ask(`api/v1/live-io?${new URLSearchParams({ file_system: system.file_system })}`));
+  const totals = totalsOf(lives);
+  systems.forEach((system, place) => {
+    const live = lives[place], box = element("section", undefined, { className: "system" });
     box.append(element("h2", system.file_system), element("p", facts(system), { className: "soft" }));
-    const live = await ask(`api/v1/live-io?${new URLSearchParams({ file_system: system.file_system })}`);
     const clashes = told.collisions.filter((each) => each.file_system === system.file_system);
-    box.append(timeline(system, live, clashes, live.made_at_s));
+    box.append(timeline(system, live, totals, clashes, live.made_at_s));
     for (const clash of clashes.slice(0, 5)) {
       box.append(element("p", `Collision expected at ${clock(clash.start_s.value)} (${Math.round(clash.probability * 100)} % sure): `
         + `${clash.jobs.map((job) => job.job).join(", ")} want ${rate(clash.demand)}, ${clash.excess.toFixed(2)} times what there is.`));
     }
     made.push(box);
-  }
+  });
   if (!told.file_systems.length) made.push(element("p", "No job has used a file system yet."));
   document.getElementById("systems").replaceChildren(...made);
   say(`as of ${clock(now)}`);

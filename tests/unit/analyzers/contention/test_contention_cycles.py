@@ -116,6 +116,10 @@ def test_collisions_are_foreseen_of_jobs_whose_signal_has_no_period_as_they_coll
     result = contention_of(views, ContentionSettings(capacity=CAPACITY, horizon_s=60), T0 + now)
     assert result.collisions
     assert not result.abstained
+    logger = simulate([MixedJob("logger", "a", 2, 2e3, 1e3)], CAPACITY, now, 2)[0]  # lines, for half of the time
+    views.append(without_periodicity(view_of(logger, 1, noise=0.0), T0 + now))
+    beside = contention_of(views, ContentionSettings(capacity=CAPACITY, horizon_s=60), T0 + now)
+    assert {job.job for each in beside.collisions for job in each.jobs} <= {"one", "two", "three"}
     ended = [JobView(view.summary.model_copy(update={"state": "ended"}), view.use, view.prediction) for view in views]
     silent = contention_of(ended, ContentionSettings(capacity=CAPACITY), T0 + now)
     assert not silent.collisions

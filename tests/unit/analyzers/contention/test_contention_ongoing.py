@@ -100,6 +100,21 @@ def test_jobs_that_want_no_more_than_there_is_do_not_collide(seed: int) -> None:
     assert not any(look.ongoing for look in looks(done, 300, 20.0))
 
 
+LOGGER = MixedJob("logger", "a", 2, 2e3, 1e3)
+"""Writes lines for two of four seconds."""
+
+
+def test_job_that_wants_nearly_nothing_is_no_part_of_a_collision_of_others() -> None:
+    done = simulate([ONE, MixedJob("two", "a", 13, 4e9, 1e9), LOGGER], CAPACITY, 600, 3)
+    told = [each for look in looks(done, 600, 40.0) for each in look.ongoing]
+    assert {job.job for each in told for job in each.jobs} == {"one", "two"}
+
+
+def test_job_that_takes_all_beside_one_that_wants_nearly_nothing_collides_with_nobody() -> None:
+    done = simulate([ONE, LOGGER], CAPACITY, 400, 3)
+    assert not [each for look in looks(done, 400, 40.0) for each in look.ongoing]
+
+
 def test_load_that_nobody_sees_is_no_collision_of_those_that_are_seen() -> None:
     """Both get a fifth of what there is, as a hidden job with many processes takes the rest."""
     jobs = [

@@ -222,6 +222,12 @@ def test_old_news_and_unknown_capacity_limit_nobody() -> None:
     assert len(backend.held) == 2
 
 
+def test_file_system_that_nobody_uses_is_named_as_the_reason() -> None:
+    steps, backend = steered([live(), live(capacity=None)])
+    assert [step.decision.why.split(":")[0] for step in steps] == ["no job uses a file system of that name"] * 2
+    assert backend.held == []
+
+
 def limit(name: str, rate: float) -> Limit:
     return Limit(name, rate, rate / CAPACITY)
 
