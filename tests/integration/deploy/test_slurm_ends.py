@@ -1,0 +1,145 @@
+"""Ends of Slurm's jobs that nobody plans: the time limit, a slurmd that is killed, a node that is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from iotide.cli.cluster_demo.processes import program, running
+from iotide.cli.cluster_demo.scripts import install_scripts
+from iotide.cli.cluster_demo.small_slurm import Slurm
+from iotide.clients.job_fetch import fetch
+from iotide.events import InputError
+from iotide.results.jobs.job import JobDetail
+from support.programs import need
+from support.served import Served, served
+from support.slurm import slurm
+from support.waiting import wait_for
+
+WRITE = "head -c 10000 /dev/zero >>out.$SLURM_JOB_ID.$SLURM_PROCID; sleep 0.2"
+WRITE_BYTES = 10_000
+
+
+@dataclass
+class Cluster:
+    """A Slurm, and the aggregator that its collectors ship to."""
+
+    slurm: Slurm
+    server: Served
+    folder: Path
+    stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    def submit(self, folder: Path, script: str, *options: str) -> str:
+        (folder / "job.sh").write_text(f"#!/bin/sh\n{script}\n")
+        command = [need("sbatch"), "--parsable", "--output=%j.out", "-N2", "--comment=iotide", *options, "job.sh"]
+        asked = subprocess.run(
+            command, cwd=folder, env=self.slurm.environment, capture_output=True, text=True, check=True
+        )
+        return asked.stdout.strip()
+
+    def job(self, job: str) -> JobDetail | None:
+        with contextlib.suppress(InputError):
+            return fetch(f"{self.server.url}/jobs/{job}", "", JobDetail)
+        return None
+
+    def on_both_nodes(self, job: str) -> JobDetail | None:
+        found = self.job(job)
+        return found if found is not None and len(found.hosts) == 2 and found.bytes_written else None
+
+    def over(self, job: str) -> bool:
+        return not self.slurm.said("squeue", "-h", "-j", job, "-o", "%T").strip()
+
+    def closed(self, job: str) -> JobDetail | None:
+        found = self.job(job)
+        return found if found is not None and not found.streams else None
+
+    def state(self, job: str) -> str:
+        return self.slurm.said("scontrol", "show", "job", job).partition("JobState=")[2].split()[0]
+
+    def processes(self, node: str) -> list[int]:
+        """Returns all processes of a node, which see its files alone."""
+        place = Path(f"/proc/{self.daemon(node)}/ns/mnt").readlink()
+        found = []
+        for path in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if (path / "ns/mnt").readlink() == place:
+                    found.append(int(path.name))
+        return found
+
+    def daemon(self, node: str) -> int:
+        return int((self.folder / f"{node}.pid").read_text())
+
+    def restart_daemon(self, node: str) -> None:
+        """Kills a node's slurmd, and starts another on the node."""
+        place = os.open(f"/proc/{self.daemon(node)}/ns/mnt", os.O_RDONLY)
+        self.stack.callback(os.close, place)
+        os.kill(self.daemon(node), signal.SIGKILL)
+        words = [f"--mount=/proc/{os.getpid()}/fd/{place}", program("slurmd"), "-D", "-N", node]
+        command = [need("nsenter"), *words, "-f", self.slurm.environment["SLURM_CONF"]]
+        self.stack.enter_context(running(command, self.folder / f"{node}.again", self.slurm.environment))
+
+
+@pytest.fixture
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("s")
+    with served(tmp_path_factory.mktemp("a")) as server:
+        lines = install_scripts(folder, folder / "node", server.endpoint, start_s="60", stop_s="60", ask_s="30")
+        with slurm(folder, *lines, "KillWait=2") as running_slurm, contextlib.ExitStack() as stack:
+            yield Cluster(running_slurm, server, folder, stack)
+
+
+def missing(job: JobDetail, folder: Path) -> list[int]:
+    """Returns how many bytes of each task's file were not seen."""
+    seen = {row.path: row.bytes_written for row in job.files}
+    files = [folder / f"out.{job.job}.{rank}" for rank in (0, 1)]
+    return [path.stat().st_size - seen.get(str(path), 0) for path in files]
+
+
+@pytest.mark.slow
+def test_time_limit_and_a_slurmd_that_is_killed_cost_no_call(cluster: Cluster, tmp_path: Path) -> None:
+    limited = cluster.submit(tmp_path, f"exec srun --overlap sh -c 'while :; do {WRITE}; done'", "--time=1")
+    until = "until test -e go.on; do " + WRITE + "; done; " + WRITE
+    kept = cluster.submit(tmp_path, f"exec srun --overlap sh -c '{until}'", "--time=10")
+    for job in (limited, kept):
+        wait_for(lambda job=job: cluster.on_both_nodes(job), what=f"job {job} of both nodes")
+    before = cluster.job(kept)
+    assert before is not None
+    cluster.restart_daemon("node2")
+    wait_for(lambda: (found := cluster.job(kept)) and found.events > before.events, what="calls without slurmd")
+    wait_for(lambda: cluster.over(limited), what="the time limit")
+    assert cluster.state(limited) == "TIMEOUT"
+    (tmp_path / "go.on").touch()
+    wait_for(lambda: cluster.over(kept), what="the end of the other")
+    assert cluster.state(kept) == "COMPLETED"
+    for job in (limited, kept):
+        told = wait_for(lambda job=job: cluster.closed(job), what="the ends of its streams")
+        assert told.losses == {}
+        assert all(0 <= count <= WRITE_BYTES for count in missing(told, tmp_path))  # the one that it was killed in
+    wait_for(lambda: not list(cluster.folder.glob("files.node*/iotide/*")), what="the ends of the collectors")
+
+
+@pytest.mark.slow
+def test_node_that_is_gone_is_told_and_the_other_is_seen_on(cluster: Cluster, tmp_path: Path) -> None:
+    job = cluster.submit(tmp_path, f"srun sh -c 'while :; do {WRITE}; done'", "--no-requeue", "--time=10")
+    wait_for(lambda: cluster.on_both_nodes(job), what="calls of both nodes")
+    for pid in cluster.processes("node2"):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    lossy = wait_for(
+        lambda: found if (found := cluster.job(job)) is not None and found.losses else None,
+        what="streams without a collector",
+    )
+    assert "streams_silent" in lossy.losses
+    assert not lossy.complete
+    cluster.slurm.said("scontrol", "update", "nodename=node2", "state=down", "reason=gone")
+    wait_for(lambda: cluster.over(job), what="the end of the job")
+    assert cluster.state(job) == "NODE_FAIL"
+    told = cluster.job(job)
+    assert told is not None
+    assert 0 <= missing(told, tmp_path)[0] <= 2 * WRITE_BYTES
