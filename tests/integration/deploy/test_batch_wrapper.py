@@ -42,7 +42,8 @@ async def test_job_is_traced_named_and_ends_as_its_command_ends(tmp_path: Path, 
     (tmp_path / "hosts").write_text("n1\nn1\nn2\n")
     async with serving(ingest=f"ipc://{tmp_path}/in") as server:
         text = WRAPPER.read_text().replace("/opt/iotide/bin/iotide", str(Path(sys.executable).parent / "iotide"))
-        text = text.replace("tcp://127.0.0.1:9787", server.ingest_endpoint).replace("=/tmp/", f"={tmp_path}/")
+        text = text.replace("tcp://127.0.0.1:9787", server.ingest_endpoint)
+        text = text.replace("socket=/tmp/", f"socket={tmp_path}/")
         wrapper = tmp_path / "with-iotide.sh"
         wrapper.write_text(text)
         wrapper.chmod(0o755)
