@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,6 +16,8 @@ from .markup import Lines, heading, paragraph, table
 _MOST: Final = 12
 _SUBSTANTIAL: Final = 0.25
 """Of the volume that was predicted, from which on I/O is the phase and not a piece beside it."""
+_PIECE: Final = 0.5
+"""Of a period: I/O that begins sooner after a phase began is a piece of it."""
 _ON_TIME: Final = 0.2
 """Of a period, up to which a start is as predicted; as ``NextPhase.confidence`` has it."""
 
@@ -40,7 +43,10 @@ class Came(Struct, frozen=True):
 
 
 def came_of(history: Sequence[Prediction], systems: JobFileSystems | None) -> list[Came]:
-    """Pairs the latest phases with predictions; phases before the first prediction are left out.
+    """Pairs the latest phases, newest first, with what the last prediction before each said of it.
+
+    Where several phases came after one prediction, the first is its next phase, and the others are those following it.
+    Phases of which nothing was said, such as those before the first prediction, are left out.
 
     Args:
         history: predictions, oldest first.
@@ -50,32 +56,35 @@ def came_of(history: Sequence[Prediction], systems: JobFileSystems | None) -> li
     if not told or systems is None or not systems.file_systems or systems.own_clock:
         return []
     made: list[Came] = []
-    latest = len(told) - 1
-    for phase in reversed(_joined(systems.file_systems[0].phases)):
-        while latest >= 0 and told[latest].made_at_s >= phase.start_s:
-            latest -= 1
-        if latest < 0 or len(made) == _MOST:
-            break
+    begun_s = -math.inf
+    latest, after = -1, 0
+    for phase in _joined(systems.file_systems[0].phases):
+        while latest + 1 < len(told) and told[latest + 1].made_at_s < phase.start_s:
+            latest, after = latest + 1, 0
+        if latest < 0:
+            continue
         one = told[latest]
         if one.next_phase is None or one.period_s is None:
             continue
         expected, period_s = one.next_phase.volume_bytes.value, one.period_s.value
-        if phase.moved < _SUBSTANTIAL * expected:
+        if phase.moved < _SUBSTANTIAL * expected or phase.start_s - begun_s < _PIECE * period_s:
             continue
-        start_s = one.next_phase.start_s.value
-        if made and made[-1].told_s == start_s and made[-1].made_s == one.made_at_s:
-            continue  # two pieces of what is one phase to the prediction
-        made.append(
-            Came(
-                start_s=phase.start_s,
-                moved=phase.moved,
-                told_s=start_s,
-                told_volume=expected,
-                made_s=one.made_at_s,
-                on_time=abs(start_s - phase.start_s) <= _ON_TIME * period_s,
+        begun_s = phase.start_s
+        starts = [one.next_phase.start_s, *(each.start_s for each in one.next_phase.following)]
+        if after < len(starts):
+            start_s = starts[after].value
+            made.append(
+                Came(
+                    start_s=phase.start_s,
+                    moved=phase.moved,
+                    told_s=start_s,
+                    told_volume=expected,
+                    made_s=one.made_at_s,
+                    on_time=abs(start_s - phase.start_s) <= _ON_TIME * period_s,
+                )
             )
-        )
-    return made
+        after += 1
+    return made[: -_MOST - 1 : -1]
 
 
 def predictions_against_what_came(history: Sequence[Prediction], systems: JobFileSystems | None) -> Lines:
