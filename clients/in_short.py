@@ -6,6 +6,7 @@ from typing import Final
 
 from ..results.advice import Advice, AdviceFinding, Cause
 from ..results.prediction import NextPhase, Prediction
+from .headline import who_text
 from .units import byte_text, clock_text, duration_text
 
 _HOUR_S: Final = 3600.0
@@ -58,6 +59,8 @@ def _moves(advice: Advice, sure: Prediction | None) -> str:
     if sure is not None and sure.period_s is not None and sure.scores is not None:
         way = "writes" if sure.mode == "write" or (writes and sure.mode != "read") else "reads"
         told = f"{way} {byte_text(sure.scores.bytes_per_phase)} every {duration_text(sure.period_s.value)}"
+        if sure.who is not None:  # the size of requests is of all that the job does
+            return f"{told} ({who_text(sure.who)})"
     else:
         ways = ((advice.bytes_written, "writes"), (advice.bytes_read, "reads"))
         told = " and ".join(f"{way} {byte_text(size)}" for size, way in sorted(ways, key=lambda each: -each[0]) if size)
@@ -74,7 +77,8 @@ def _change(first: AdviceFinding, advice: Advice, sure: Prediction | None) -> st
     change = _CHANGE[first.cause]
     if not first.gain_s:
         return change
-    period_s = sure.period_s.value if sure is not None and sure.period_s is not None else 0.0
+    # Of a period that some have, what is to change may be done once, by others.
+    period_s = sure.period_s.value if sure is not None and sure.period_s is not None and sure.who is None else 0.0
     if 0 < _REPEATS * period_s <= advice.run_s:
         return f"{change} and save {duration_text(first.gain_share * _HOUR_S)} an hour"
     return f"{change} and save {duration_text(first.gain_s)} of {duration_text(advice.run_s)}"

@@ -9,7 +9,7 @@ from iotide.clients.advice_text import first_line
 from iotide.clients.in_short import _CHANGE, in_short
 from iotide.results.advice import Advice, AdviceFinding, Cause, Spent
 from iotide.results.base import Estimate
-from iotide.results.prediction import NextPhase, Prediction, Scores, Window
+from iotide.results.prediction import NextPhase, Prediction, Scores, Who, Window
 
 T0 = 1_700_000_000.0
 
@@ -40,7 +40,7 @@ def prediction(confidence: float = 0.95, period_s: float = 27.0) -> Prediction:
     window = Window.model_construct(start_s=T0, end_s=T0 + 3000)
     return Prediction.model_construct(
         job="j", made_at_s=T0, mode="both", period_s=exactly(period_s), confidence=confidence,
-        periodic=confidence > 0.5, scores=scores, next_phase=phase, window=window, others=[],
+        periodic=confidence > 0.5, scores=scores, next_phase=phase, window=window, others=[], who=None,
     )  # fmt: skip
 
 
@@ -59,6 +59,14 @@ def test_a_job_without_a_period_is_told_by_its_sums(unsure: Prediction | None) -
     told = in_short(advice(finding(gain_s=600.0)), unsure)
     start = "writes 310.0 GB and reads 10 B in 50 min 00 s through 4 KiB writes"
     assert told == f"{start}; move 1 MiB or more at once and save 10 min 00 s of 50 min 00 s"
+
+
+def test_period_of_some_says_whose_it_is_and_nothing_of_the_requests_of_others() -> None:
+    who = Who(kind="commands", members=["/usr/bin/ruby -e loop"], share=0.4)
+    told = in_short(advice(finding("many_files")), prediction().model_copy(update={"who": who}))
+    assert told == (
+        "writes 3.1 GB every 27 s (command ruby -e loop); put the records into one file and save 15 s of 50 min 00 s"
+    )
 
 
 def test_few_periods_say_nothing_about_an_hour() -> None:
