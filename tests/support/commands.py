@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import AnyStr
@@ -41,6 +42,17 @@ class Program(subprocess.Popen[AnyStr]):
         if kind is not None:
             self.kill()
         super().__exit__(kind, error, trace)
+
+
+@contextmanager
+def running(*command: str | Path, cwd: Path, **extra: str) -> Iterator[subprocess.Popen[str]]:
+    """Runs a program, at whose end it is gone."""
+    process = subprocess.Popen(command, cwd=cwd, env=plain_environment(**extra), stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def iotide(

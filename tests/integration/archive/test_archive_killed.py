@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from iotide.archive.file.reader import ArchiveReader
-from support.commands import IOTIDE, iotide, plain_environment
+from support.commands import IOTIDE, iotide, running
 from support.waiting import DEADLINE_S, wait_for
 
 PROGRAM = """
@@ -23,17 +20,6 @@ while os.path.exists("go on"):
         at += 1
     time.sleep(0.01)
 """
-
-
-@contextmanager
-def running(*command: str | Path, cwd: Path, **extra: str) -> Iterator[subprocess.Popen[str]]:
-    """Runs a program, at whose end it is gone."""
-    process = subprocess.Popen(command, cwd=cwd, env=plain_environment(**extra), stderr=subprocess.PIPE, text=True)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def offsets_in(path: Path) -> list[int]:

@@ -18,12 +18,12 @@ from support.waiting import DEADLINE_S
 TESTS = Path(__file__).parents[2]
 YOUNG_S = 3
 WITH_CLOCKS = [
-    "unit/test_preload_source.py",
-    "unit/test_preload_handover_socket.py",
-    "unit/test_shipper.py",
-    "unit/test_ingest.py",
-    "integration/test_agent.py",
-    "integration/test_server.py::test_health_says_when_no_predictions_are_made",
+    "unit/collectors/sources/preload/test_preload_source.py",
+    "unit/collectors/sources/preload/test_preload_handover_socket.py",
+    "unit/collectors/test_shipper.py",
+    "unit/daemon/test_ingest.py",
+    "integration/collect/test_agent.py",
+    "integration/daemon/test_server.py::test_health_says_when_no_predictions_are_made",
 ]
 
 

@@ -14,7 +14,7 @@ from support.commands import iotide, plain_environment
 from support.programs import need, need_header
 from support.tracing import Row, Tracing
 
-EXAMPLE = Path(__file__).parent.parent.parent / "docs" / "examples" / "zlib.sig"
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "zlib.sig"
 PROGRAM = Path(__file__).parents[2] / "programs" / "compressed.c"
 BLOCK = 100_000
 

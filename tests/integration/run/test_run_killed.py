@@ -12,10 +12,8 @@ import pytest
 from iotide.collectors.source import Chunk, Opened, Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
-from support.commands import IOTIDE, iotide
+from support.commands import IOTIDE, iotide, running
 from support.waiting import DEADLINE_S, wait_for
-
-from .test_archive_killed import running
 
 BURST = """
 import os, sys

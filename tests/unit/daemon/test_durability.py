@@ -77,7 +77,7 @@ def test_damaged_record_costs_its_stream_one_batch_and_is_told_in_its_job(
             talk.batch(daemon, stream)
     copy = tmp_path / "1"
     daemon.be_killed(copy, 0.0)
-    (file,) = (copy / "journal").iterdir()
+    (file,) = (copy / "journal").glob("*.journal")
     content = bytearray(file.read_bytes())
     content[content.index(talk.sent[3][0]) + 20] ^= 1  # the second batch of b
     file.write_bytes(content)
