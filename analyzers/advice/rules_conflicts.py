@@ -74,7 +74,8 @@ def _of_file(picture: Picture, file: int) -> Conflict | None:
     """Returns the conflicts on a file; None where there are none."""
     every, shown = picture.extents, picture.shown
     rows = np.flatnonzero(every.file == file)
-    rows = rows[np.argsort(every.low[rows], kind="stable")]
+    # By their content: the order in which extents are kept depends on how events were batched.
+    rows = rows[np.lexsort([each[rows] for each in (every.high, every.last, every.first, every.low)])]
     some = every.at(rows)
     names = [picture.threads[thread] for thread in some.thread.tolist()]
     process = [(thread.rank, thread.host, thread.pid) for thread in names]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
 from iotide.analyzers.pipeline.contract import Analyzer, AnalyzerKind, JobContext
@@ -103,6 +103,7 @@ def test_however_events_are_cut_the_same_is_told(
 @every
 @settings(max_examples=25)
 @given(seed=seeds, counts=lengths)
+@example(seed=586455, counts=[33, 19, 36, 1, 33, 1])
 def test_many_streams_at_once_are_as_one_after_another(kind: AnalyzerKind, seed: int, counts: list[int]) -> None:
     apart, _ = fresh(kind)
     together, _ = fresh(kind)
