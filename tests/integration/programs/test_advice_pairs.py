@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from iotide.analyzers.advice.settings import AdviceSettings
 from support.program_pairs import PAIRS, Pair
 from support.programs import need_header
 
@@ -16,11 +17,15 @@ def test_cause_is_found_first_and_is_gone_when_it_is_mended(pair: Pair, tmp_path
     if pair.name == "single_rows":
         need_header("hdf5/serial/hdf5.h")
     slow, _ = pair.judged("slow", tmp_path, tmp_path)
-    assert [finding["cause"] for finding in slow["findings"]][:1] == [pair.cause]
+    mended, _ = pair.judged("mended", tmp_path, tmp_path)
+    causes = [finding["cause"] for finding in slow["findings"]]
+    flushing_s = slow["spent"]["sync_s"]
+    if pair.cause == "fsync" and flushing_s < 2 * max(AdviceSettings().floor_s, slow["floor_share"] * slow["run_s"]):
+        pytest.skip(f"a flush costs too little on this file system to be told: {flushing_s:.3f} s in all")
+    assert causes[:1] == [pair.cause]
     first = slow["findings"][0]
     assert first["change"]
     assert (first["gain_s"] > 0) is pair.costs_time
-    mended, _ = pair.judged("mended", tmp_path, tmp_path)
     assert pair.cause not in [finding["cause"] for finding in mended["findings"]]
 
 

@@ -12,7 +12,7 @@ with closing(sqlite3.connect(folder / "results.db", isolation_level=None)) as ba
     base.execute("CREATE TABLE IF NOT EXISTS results (step INTEGER, energy REAL)")
     if mended:
         base.execute("BEGIN")
-    for step in range(100):
+    for step in range(400):
         base.execute("INSERT INTO results VALUES (?, ?)", (step, step * 0.37))
     if mended:
         base.execute("COMMIT")
