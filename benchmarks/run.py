@@ -13,15 +13,17 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
+from iotide.benchmarks.common.figures import Figure, report
+
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
+SHARED = ("common", "generators", "programs")
+"""Folders of what benchmarks use."""
 
-from _figures import Figure, report  # noqa: E402  (the folder is no package)
 
-
-def available() -> list[str]:
-    """Returns the names of the benchmarks, which are those of the budgets."""
-    return sorted(path.stem for path in HERE.glob("*.py") if path.stem != "run" and not path.stem.startswith("_"))
+def available() -> dict[str, str]:
+    """Returns the benchmarks' modules by their names, which are those of the budgets."""
+    found = sorted((path.stem, path.parent.name) for path in HERE.glob("*/*.py") if path.parent.name not in SHARED)
+    return {name: f"iotide.benchmarks.{folder}.{name}" for name, folder in found}
 
 
 def machine() -> dict[str, object]:
@@ -48,13 +50,14 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(available())}")
     parser.add_argument("--results", type=Path, default=HERE / "results" / "figures.jsonl", help="file to append to")
     chosen = parser.parse_args()
-    if unknown := set(chosen.names) - set(available()):
+    modules = available()
+    if unknown := set(chosen.names) - set(modules):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
     failed = []
-    for name in chosen.names or available():
+    for name in chosen.names or modules:
         print(f"== {name}", flush=True)
         try:
-            figures: list[Figure] = importlib.import_module(name).measure()
+            figures: list[Figure] = importlib.import_module(modules[name]).measure()
         except Exception as error:
             print(f"{name} failed: {type(error).__name__}: {error}", file=sys.stderr)
             failed.append(name)

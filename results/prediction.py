@@ -15,7 +15,7 @@ COMPLETE_FROM = 0.99
 """Share of the calls of a window, and of their bytes, that has to arrive before a period is claimed from it.
 
 Stalls of a collector that cost 10 % of the calls have a third of even writers called periodic; 3 % change nothing that
-``benchmarks/loss.py`` can measure, and a third of that is left for losses that are counted late.
+``benchmarks/accuracy/loss.py`` can measure, and a third of that is left for losses that are counted late.
 """
 PERIODIC_FROM = 0.5
 """Confidence above which a job is called periodic."""

@@ -63,7 +63,7 @@ def calibrated(confidence: float) -> float:
     """Turns a confidence into the share of predictions that were right at that confidence.
 
     Answers of little confidence are right more often than the factors that make it up say. The points were measured on
-    jobs of every kind (``benchmarks/calibration.py``); one half stays one half.
+    jobs of every kind (``benchmarks/accuracy/calibration.py``); one half stays one half.
     """
     for (low, share), (high, next_share) in pairwise(_CHANCES.measured):
         if confidence <= high:

@@ -1,9 +1,10 @@
 """Every tuned number of the estimator, by what it is about: meaning, unit, and the benchmark that it was chosen on.
 
 Sources, in brackets: a, ``accuracy``; c, ``calibration``; f, the false alarms of ``calibration``; s, ``stumbles``; o,
-``online``; g, ``groups``; d, no measurement, a definition. ``benchmarks/sensitivity.py`` measures what half and twice
-each number do; it changes them in place, so that modules read them when they use them. "Spread" is a standard deviation
-over the mean. Bounds of memory and work, guards against rounding and constants of mathematics are none of these.
+``online``; g, ``groups``; d, no measurement, a definition. ``benchmarks/accuracy/sensitivity.py`` measures what half
+and twice each number do; it changes them in place, so that modules read them when they use them. "Spread" is a
+standard deviation over the mean. Bounds of memory and work, guards against rounding and constants of mathematics are
+none of these.
 """
 
 from __future__ import annotations

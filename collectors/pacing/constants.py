@@ -1,4 +1,4 @@
-"""Times of pacing. Measured with six programs of direct I/O on 20 MB/s (``benchmarks/six_programs.py``)."""
+"""Times of pacing. Measured with six programs of direct I/O on 20 MB/s (``benchmarks/scheduling/six_programs.py``)."""
 
 from __future__ import annotations
 

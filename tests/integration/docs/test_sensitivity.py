@@ -9,7 +9,7 @@ from pathlib import Path
 
 from support.waiting import DEADLINE_S
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks/sensitivity.py"
+SCRIPT = Path(__file__).parents[3] / "benchmarks/accuracy/sensitivity.py"
 
 
 def test_a_number_that_matters_has_a_row_that_says_so() -> None:

@@ -13,7 +13,7 @@ from iotide.clients.dfg.colours import GREEN, GREEN_LINE, RED, RED_LINE
 from iotide.results.dfg import Comparison, Graph
 from support.programs import need
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks/dfg_experiments.py"
+SCRIPT = Path(__file__).parents[3] / "benchmarks/analyzers/dfg_experiments.py"
 RANKS, SEGMENTS, TRANSFERS = 4, 2, 3
 
 

@@ -1,0 +1,167 @@
+"""Whether both probabilities and the intervals hold what they say, on jobs of every kind followed as they run.
+
+A start is right when the next phase starts within a fifth of a period of it; a period is right within 5 % of the mean
+distance of all phases of the job. A job without phases has none that could be right. False alarms are finished jobs
+without a period that are called periodic. IOTIDE_JOBS of a kind (20), each predicted at 40 random moments; IOTIDE_SEED
+draws other jobs than those that constants were tuned on.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from iotide.analyzers.offline.trace import detect
+from iotide.analyzers.settings import DetectSettings
+from iotide.benchmarks.common.figures import Figure, report
+from iotide.benchmarks.generators.corpus import (
+    Maker,
+    Moment,
+    aperiodic_jobs,
+    follow,
+    periodic_jobs,
+    settings_at_one_hertz,
+)
+from iotide.results.base import Estimate
+from iotide.results.prediction import PERIODIC_FROM
+
+JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
+MOMENTS: Final = 40
+NEAR: Final = 0.2
+"""Of a period: a phase that starts within it came as predicted."""
+SAME: Final = 0.05
+SEED: Final = int(os.environ.get("IOTIDE_SEED", "70000"))
+ROUNDING: Final = 1e-6
+
+Values = npt.NDArray[np.float64]
+Rights = npt.NDArray[np.bool_]
+
+
+def followed(maker: Maker) -> list[Moment]:
+    """Returns all answers for jobs of one kind of which the next phase is known, or which have none."""
+    moments: list[Moment] = []
+    for job in range(JOBS):
+        made = maker(SEED + job)
+        for moment in follow(made, settings_at_one_hertz(), moments=MOMENTS, seed=job):
+            over = len(made.starts_s) and np.isnan(moment.start_s)
+            if moment.prediction.period_s is not None and not over:
+                moments.append(moment)
+    return moments
+
+
+def off(moment: Moment) -> float:
+    """Returns how far the predicted start is from the true one, in periods; infinite where there is none of them."""
+    period, phase = moment.prediction.period_s, moment.prediction.next_phase
+    if period is None or phase is None or np.isnan(moment.start_s):
+        return float("inf")
+    return abs(phase.start_s.value - moment.start_s) / period.value
+
+
+def covered(moment: Moment) -> tuple[bool, bool, bool]:
+    """Tells whether the intervals of start, length and volume hold what came."""
+    phase = moment.prediction.next_phase
+    if phase is None:
+        return False, False, False
+    return (
+        _holds(phase.start_s, moment.start_s),
+        _holds(phase.duration_s, moment.length_s),
+        _holds(phase.volume_bytes, moment.volume),
+    )
+
+
+def _holds(estimate: Estimate, truth: float) -> bool:
+    slack = ROUNDING * max(abs(truth), 1.0)
+    return estimate.low - slack <= truth <= estimate.high + slack
+
+
+def next_confidence(moment: Moment) -> float:
+    """Returns how sure the next start is; 0 where none is told."""
+    phase = moment.prediction.next_phase
+    return 0.0 if phase is None else phase.confidence
+
+
+def right_period(moment: Moment, mean_s: float) -> bool:
+    """Tells whether a period is the mean distance of the job's phases."""
+    period = moment.prediction.period_s
+    return period is not None and abs(period.value / mean_s - 1) <= SAME
+
+
+def reliability(what: str, confidence: Values, right: Rights) -> list[Figure]:
+    """Returns how often what was said with each confidence was right."""
+    figures = []
+    for low in np.arange(0.1, 1, 0.1):
+        rows = (confidence >= low) & (confidence < (low + 0.1 if low < 0.89 else 1.1))
+        if rows.any():
+            said = 100 * confidence[rows].mean()
+            name = f"{what} right, where {said:.0f} % sure ({rows.sum()})"
+            figures.append(Figure(name, 100 * right[rows].mean(), "%"))
+    gap = np.abs([figure.value - float(figure.name.split(", where ")[1].split()[0]) for figure in figures])
+    figures.append(Figure(f"{what}: largest gap of confidence", float(gap.max()), "points", better="lower"))
+    return figures
+
+
+def intervals(kinds: dict[str, list[Moment]]) -> list[Figure]:
+    """Returns the coverage of 90 % intervals, and the error of the next start by kind of job."""
+    every = np.array([covered(moment) for moments in kinds.values() for moment in moments])
+    figures = [
+        Figure(f"90 % interval of the next {name} holds it", 100 * float(every[:, column].mean()), "%", "85 to 95 %")
+        for column, name in enumerate(("start", "length", "volume"))
+    ]
+    for kind, moments in kinds.items():
+        errors = np.array([min(off(moment), 1.0) for moment in moments])
+        figures.append(
+            Figure(f"next start, {kind}: median error", 100 * float(np.median(errors)), "% of P", "", better="lower")
+        )
+        share = 100 * float(np.mean([covered(moment)[0] for moment in moments]))
+        figures.append(Figure(f"next start, {kind}: held by the interval", share, "%"))
+    return figures
+
+
+def false_alarms() -> list[Figure]:
+    """Returns the share of finished jobs without a period that are called periodic."""
+    figures = []
+    no_types = np.zeros(0, np.uint8)
+    rates = (settings_at_one_hertz(), DetectSettings())
+    alarms = []
+    for kind, maker in aperiodic_jobs().items():
+        found = [
+            detect([(maker(SEED + job).batch(), no_types)], rate, "job") for job in range(5 * JOBS) for rate in rates
+        ]
+        alarms += [each.confidence > PERIODIC_FROM for each in found]
+        figures.append(
+            Figure(f"called periodic: {kind}", 100 * float(np.mean(alarms[-len(found) :])), "%", better="lower")
+        )
+    figures.append(Figure("called periodic: all of these", 100 * float(np.mean(alarms)), "%", "<= 1 %", better="lower"))
+    return figures
+
+
+def measure() -> list[Figure]:
+    kinds = {kind: followed(maker) for kind, maker in periodic_jobs().items()}
+    others = [moment for maker in aperiodic_jobs().values() for moment in followed(maker)]
+    every = [moment for moments in kinds.values() for moment in moments] + others
+    started = [moment for moment in every if moment.prediction.next_phase is not None]
+    figures = reliability(
+        "next start",
+        np.array(list(map(next_confidence, started))),
+        np.array([off(moment) <= NEAR for moment in started]),
+    )
+    confidence, right = [], []
+    for kind, moments in kinds.items():
+        for moment in moments:
+            confidence.append(moment.prediction.confidence)
+            right.append(right_period(moment, moment.mean_s))
+        rows = slice(len(confidence) - len(moments), None)
+        figures.append(Figure(f"{kind}: period right", 100 * float(np.mean(right[rows])), "%"))
+        figures.append(Figure(f"{kind}: mean confidence in it", 100 * float(np.mean(confidence[rows])), "%"))
+        near = [off(moment) <= NEAR for moment in moments if moment.prediction.next_phase is not None]
+        sure = [next_confidence(moment) for moment in moments if moment.prediction.next_phase is not None]
+        figures.append(Figure(f"{kind}: next start right", 100 * float(np.mean(near)), "%"))
+        figures.append(Figure(f"{kind}: mean confidence in the next start", 100 * float(np.mean(sure)), "%"))
+    figures += reliability("period", np.array(confidence), np.array(right))
+    return [*figures, *intervals(kinds), *false_alarms()]
+
+
+if __name__ == "__main__":
+    report(measure())

@@ -1,0 +1,248 @@
+"""Jobs whose members have periods of their own: who has which, beside ftio-hpc and our own answer by rank.
+
+IOTIDE_JOBS of a kind (20), IOTIDE_SEED of the first. A period is told if it is within 5 % of the true one and of the
+right members (of ranks, to a tenth: more than 32 are told apart in ranges). Online a job is asked at twenty moments, of
+which those count when each of its periods has shown five phases and goes on. The last kinds must not be split.
+IOTIDE_VARIED=1 takes the kinds of ``grouped_varied.py``, whose every constant is drawn anew, and tells what groups add
+to the CPU time of a prediction and of an event, beside those of the job's own signal in the same run.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+from iotide.analyzers.groups.update import GroupAnalyzer
+from iotide.analyzers.offline.members import Apart, with_groups
+from iotide.analyzers.offline.trace import detect, examine
+from iotide.analyzers.online.predictor import Predictor
+from iotide.analyzers.settings import DetectSettings
+from iotide.benchmarks.common.figures import Figure, report
+from iotide.benchmarks.common.ftio import analyse
+from iotide.benchmarks.generators.grouped import GROUPED, WHOLE, Grouped, Program
+from iotide.benchmarks.generators.grouped_varied import GROUPED_VARIED, WHOLE_VARIED
+from iotide.results.prediction import PERIODIC_FROM, NextPhase, Prediction, Who
+
+JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
+SEED: Final = int(os.environ.get("IOTIDE_SEED", "620_000"))
+VARIED: Final = bool(os.environ.get("IOTIDE_VARIED"))
+MOMENTS: Final = 20
+FEWEST_PHASES: Final = 5
+SAME: Final = 0.05
+LIKE: Final = 0.9
+NEAR: Final = 0.2
+PEER: Final = "ftio-hpc in process, of the whole job"
+_COUNTS: Final = np.zeros(64, np.uint8)
+
+
+def whole_trace(job: Grouped) -> Prediction:
+    """Returns what a finished trace is told to have."""
+    settings, batches = DetectSettings(), job.batches()
+    prediction, view = examine([(batch, _COUNTS) for batch, _ in batches], settings, "job")
+    return with_groups(prediction, view, Apart(batches, job.files, _COUNTS), settings)[0]
+
+
+def present_periods(prediction: Prediction) -> Iterator[tuple[float, Who | None, NextPhase | None]]:
+    """Yields each present period that is told: its length, whose it is, and its next phase."""
+    if prediction.period_s is not None and prediction.confidence > PERIODIC_FROM:
+        yield prediction.period_s.value, prediction.who, prediction.next_phase
+    for other in prediction.others:
+        if other.relation != "earlier":
+            yield other.period_s.value, other.who, other.next_phase
+
+
+def is_told(prediction: Prediction, program: Program, job: Grouped) -> tuple[bool, bool, NextPhase | None]:
+    """Tells whether a program's period is told, whether it is with its members alone, and its next phase."""
+    period_s = program.period_s or 0.0
+    near = [(who, phase) for period, who, phase in present_periods(prediction) if abs(period / period_s - 1) <= SAME]
+    for who, phase in near:
+        if who is not None and _is_who(who, program, job):
+            return True, True, phase
+    return bool(near), False, near[0][1] if near else None
+
+
+def _is_who(who: Who, program: Program, job: Grouped) -> bool:
+    if who.kind == "ranks":
+        told = {rank for each in who.members for rank in _range(each)}
+        own = set(program.rank.tolist())
+        return len(told & own) >= LIKE * len(told | own)
+    if who.kind == "commands":
+        return len(who.members) == 1 and _is_kind(program.command, who.members[0])
+    if who.kind == "hosts":
+        return who.members == [program.host]
+    paths = {job.files[number].path for number in set(program.path.tolist())}
+    return who.kind == "files" and all(any(_is_kind(path, kind) for kind in who.members) for path in paths)
+
+
+def _range(text: str) -> range:
+    first, _, last = text.partition("-")
+    return range(int(first), int(last or first) + 1)
+
+
+def _is_kind(path: str, kind: str) -> bool:
+    first, *_, last = kind.split("*") if "*" in kind else (kind, kind)
+    return path.startswith(first) and path.endswith(last)
+
+
+def offline(kind: str, jobs: list[Grouped]) -> list[Figure]:
+    """Returns how many periods are told, of the whole job, by group and by rank."""
+    ours = [whole_trace(job) for job in jobs]
+    told = [is_told(each, program, job)[:2] for each, job in zip(ours, jobs, strict=True) for program in _periodic(job)]
+    theirs = analyse([job.requests() for job in jobs], 1.0)
+    peer = None
+    if theirs is not None:
+        near = [
+            each.period_s is not None and abs(each.period_s / program.period_s - 1) <= SAME
+            for each, job in zip(theirs, jobs, strict=True)
+            for program in _periodic(job)
+            if program.period_s is not None
+        ]
+        peer = 100 * float(np.mean(near))
+    return [
+        Figure(f"{kind}: periods told, offline", 100 * float(np.mean([one for one, _ in told])), "%", "", PEER, peer),
+        Figure(f"{kind}: with who has them", 100 * float(np.mean([both for _, both in told])), "%"),
+        Figure(f"{kind}: the same if asked by rank", 100 * by_rank(jobs), "%"),
+    ]
+
+
+def by_rank(jobs: list[Grouped]) -> float:
+    """Returns the share of periods that one rank of each program shows, looked at alone: what a person may ask for."""
+    near = []
+    for job in jobs:
+        batches = job.batches()
+        for program in _periodic(job):
+            rank = program.rank[0]
+            own = [(batch.select(np.flatnonzero(batch.rank == rank)), _COUNTS) for batch, _ in batches]
+            found = detect([each for each in own if len(each[0])], DetectSettings(), "rank")
+            period = found.period_s
+            sure = found.confidence > PERIODIC_FROM
+            near.append(sure and period is not None and abs(period.value / (program.period_s or 1) - 1) <= SAME)
+    return float(np.mean(near))
+
+
+def online(kind: str, jobs: list[Grouped]) -> list[Figure]:
+    """Returns how often a running job's periods are told with who has them, and how good their next starts are."""
+    told, right, held = [], [], []
+    for job in jobs:
+        for now_s, prediction in followed(job):
+            programs = _periodic(job)
+            if any((each.starts_s <= now_s).sum() < FEWEST_PHASES or each.starts_s[-1] <= now_s for each in programs):
+                continue
+            for program in programs:
+                coming = program.starts_s[program.starts_s > now_s]
+                _, who, phase = is_told(prediction, program, job)
+                told.append(who)
+                if who and phase is not None:
+                    off = abs(phase.start_s.value - float(coming[0])) / (program.period_s or 1)
+                    right.append(min(off, abs(phase.start_s.value - now_s)) <= NEAR if off > NEAR else True)
+                    held.append(phase.start_s.low <= float(coming[0]) <= phase.start_s.high)
+    return [
+        Figure(f"{kind}: with who has them, online", 100 * float(np.mean(told)), "%"),
+        Figure(f"{kind}: next start of a group right", 100 * float(np.mean(right)) if right else 0.0, "%"),
+        Figure(f"{kind}: its 90 % interval holds it", 100 * float(np.mean(held)) if held else 0.0, "%"),
+    ]
+
+
+def followed(job: Grouped) -> Iterator[tuple[float, Prediction]]:
+    """Predicts a running job from requests that have ended by then."""
+    settings = DetectSettings()
+    predictor, groups = Predictor("job", settings), GroupAnalyzer(settings)
+    batches = job.batches()
+    ends = [np.sort(batch.end) for batch, _ in batches]
+    until = max(int(end[-1]) for end in ends if len(end))
+    done = [0] * len(batches)
+    for moment in range(1, 5 * MOMENTS + 1):
+        now_ns = until * moment // (5 * MOMENTS)
+        for at, (batch, info) in enumerate(batches):
+            upto = int(np.searchsorted(ends[at], now_ns, side="right"))
+            if upto > done[at]:
+                fresh = batch.select(slice(done[at], upto))
+                predictor.update(fresh, _COUNTS)
+                groups.update(fresh, info, job.files, _COUNTS)
+                done[at] = upto
+        prediction = groups.answer(predictor.predict(now_ns), now_ns)
+        if moment % 5 == 0:
+            yield now_ns / 1e9, prediction
+
+
+def split(kind: str, jobs: list[Grouped]) -> list[Figure]:
+    """Returns how many jobs of one group are told to have several, offline and at any of the moments online."""
+    finished = [_is_split(whole_trace(job)) for job in jobs]
+    running = [_is_split(prediction) for job in jobs for _, prediction in followed(job)]
+    return [
+        Figure(f"{kind}: split, offline", 100 * float(np.mean(finished)), "%", "<= 1 %", better="lower"),
+        Figure(f"{kind}: split, online", 100 * float(np.mean(running)), "%", "<= 1 %", better="lower"),
+    ]
+
+
+def _is_split(prediction: Prediction) -> bool:
+    return prediction.who is not None or any(other.who is not None for other in prediction.others)
+
+
+def _periodic(job: Grouped) -> list[Program]:
+    return [program for program in job.programs if program.period_s is not None]
+
+
+def cost(kind: str, jobs: list[Grouped]) -> list[Figure]:
+    """Returns the CPU time of groups and of the whole job's signal, a prediction and an event, asked at 150 moments."""
+    settings, spent, events, asked = DetectSettings(), np.zeros(4), 0, 0
+    for job in jobs:
+        predictor, groups = Predictor("job", settings), GroupAnalyzer(settings)
+        batches = job.batches()
+        ends = [np.sort(batch.end) for batch, _ in batches]
+        until, done = max(int(end[-1]) for end in ends if len(end)), [0] * len(batches)
+        for now_ns in (until * moment // 150 for moment in range(1, 151)):
+            for at, (batch, info) in enumerate(batches):
+                upto = int(np.searchsorted(ends[at], now_ns, side="right"))
+                if upto > done[at]:
+                    fresh = batch.select(slice(done[at], upto))
+                    events, done[at], begun = events + upto - done[at], upto, time.process_time()
+                    predictor.update(fresh, _COUNTS)
+                    between = time.process_time()
+                    groups.update(fresh, info, job.files, _COUNTS)
+                    spent[:2] += between - begun, time.process_time() - between
+            begun = time.process_time()
+            prediction = predictor.predict(now_ns)
+            between = time.process_time()
+            groups.answer(prediction, now_ns)
+            spent[2:] += between - begun, time.process_time() - between
+            asked += 1
+    event, own_event, prediction_s, own = spent / np.array([events, events, asked, asked])
+    peer = "the whole job's signal, in the same run"
+    return [
+        Figure(
+            f"{kind}: groups, a prediction", float(1e3 * own), "ms", "", peer, float(1e3 * prediction_s), better="lower"
+        ),
+        Figure(f"{kind}: groups, an event", float(1e6 * own_event), "us", "", peer, float(1e6 * event), better="lower"),
+    ]
+
+
+def varied() -> list[Figure]:
+    """Returns the figures of jobs whose every constant is drawn anew."""
+    figures: list[Figure] = []
+    for number, (kind, maker) in enumerate(GROUPED_VARIED.items()):
+        jobs = [maker(SEED + 1000 * number + job) for job in range(JOBS)]
+        figures += offline(kind, jobs) + online(kind, jobs) + cost(kind, jobs[:3])
+    for number, (kind, maker) in enumerate(WHOLE_VARIED.items()):
+        jobs = [maker(SEED + 100_000 + 1000 * number + job) for job in range(JOBS)]
+        figures += split(kind, jobs) + cost(kind, jobs[:3])
+    return figures
+
+
+def measure() -> list[Figure]:
+    if VARIED:
+        return varied()
+    figures: list[Figure] = []
+    for number, (kind, maker) in enumerate(GROUPED.items()):
+        jobs = [maker(SEED + 1000 * number + job) for job in range(JOBS)]
+        figures += offline(kind, jobs) + online(kind, jobs)
+    for number, (kind, maker) in enumerate(WHOLE.items()):
+        figures += split(kind, [maker(SEED + 100_000 + 1000 * number + job) for job in range(JOBS)])
+    return figures
+
+
+if __name__ == "__main__":
+    report(measure())

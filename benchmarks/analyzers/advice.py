@@ -1,0 +1,67 @@
+"""How well advice holds: programs that do one thing in a slow and in a mended way, and what the change saved.
+
+Both run traced, in turns, and are judged: what the change saves is the difference of how long their work took, which
+they print. An estimate is right where it is within a factor of two of that, in the median of the turns. A finding about
+the mended form is a false alarm.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from iotide.benchmarks.common.figures import Figure, report
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from support.program_pairs import PAIRS, Pair
+
+TURNS = int(os.environ.get("IOTIDE_REPEATS", "3"))
+FACTOR = 2.0
+
+
+def measure() -> list[Figure]:
+    """Returns the ratio of the estimated to the measured gain of each pair, and how many are right."""
+    figures = []
+    first = right = quiet = timed = 0
+    with tempfile.TemporaryDirectory() as made:
+        for pair in PAIRS:
+            causes, alarms, estimates_s, gains_s = _turns(pair, Path(made))
+            first += causes[0] == pair.cause
+            quiet += not any(alarms)
+            if not pair.costs_time:
+                continue
+            timed += 1
+            ratio = statistics.median(told / came for told, came in zip(estimates_s, gains_s, strict=True))
+            right += 1 / FACTOR <= ratio <= FACTOR
+            name = f"{pair.name}: told {statistics.median(estimates_s):.3f} s, saved {statistics.median(gains_s):.3f} s"
+            figures.append(Figure(name, ratio, "of what came", "0.5 to 2"))
+    return [
+        Figure("the cause is the first finding", first, f"of {len(PAIRS)}", f"{len(PAIRS)}"),
+        Figure("no finding on the mended form", quiet, f"of {len(PAIRS)}", f"{len(PAIRS)}"),
+        Figure("estimates within a factor of two", right, f"of {timed}", f"{timed}"),
+        *figures,
+    ]
+
+
+def _turns(pair: Pair, made: Path) -> tuple[list[str], list[list[str]], list[float], list[float]]:
+    """Returns first causes, findings on the mended form, estimated and measured gains, of each turn."""
+    causes, alarms, estimates_s, gains_s = [], [], [], []
+    for turn in range(TURNS):
+        folder = made / f"{pair.name}-{turn}"
+        folder.mkdir()
+        slow, slow_s = pair.judged("slow", folder, made)
+        mended, mended_s = pair.judged("mended", folder, made)
+        found = slow["findings"]
+        causes.append(found[0]["cause"] if found else "")
+        alarms.append([each["cause"] for each in mended["findings"]])
+        estimates_s.append(found[0]["gain_s"] if found else 0.0)
+        gains_s.append(slow_s - mended_s)
+    return causes, alarms, estimates_s, gains_s
+
+
+if __name__ == "__main__":
+    report(measure())

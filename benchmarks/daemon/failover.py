@@ -1,0 +1,215 @@
+"""How soon jobs go on when machines fail, and whether anything is other than in a run where none did.
+
+Three NATS servers and three aggregators on loopback, collectors that know all of them, and IOTIDE_JOBS jobs (200) that
+go on meanwhile. The aggregator that has the jobs is killed, then the NATS server that leads the stream, then the next
+aggregator is stopped (as one that the network has left) and let go on. Told is how long it took from each until the
+aggregator then at work had all calls that were made before or since. In the end each job is compared with that of a
+run of one aggregator alone: calls, bytes, files, losses, and the last word on its period.
+
+    IOTIDE_JOBS=200 python benchmarks/run.py failover
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import nats
+from iotide.benchmarks.common.figures import Figure, report
+from iotide.daemon.journal.jetstream.places import names_of
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from support.nats_servers import NatsServers, nats_servers
+from support.served import Served
+from support.serving import Fed, collecting
+
+JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "200"))
+COLLECTORS: Final = 8
+PARTS: Final = 5
+PERIODS: Final = 6
+CALLS: Final = 10 * PERIODS
+_SAME: Final = ("events", "bytes_written", "files", "calls", "losses", "streams")
+_SLOWEST_S: Final = 300.0
+
+
+class Feeding:
+    """Jobs that do I/O in parts: each part is six bursts, five seconds apart."""
+
+    def __init__(self, until_s: float) -> None:
+        self._until_s = until_s
+        self.sources = [Fed() for _ in range(COLLECTORS)]
+        for number in range(JOBS):
+            source = self.sources[number % COLLECTORS]
+            source.open(f"s{number}", f"job{number}", host=f"n{number % COLLECTORS}", pid=number)
+        self._part = 0
+
+    @property
+    def made(self) -> int:
+        return JOBS * CALLS * self._part
+
+    def feed(self) -> None:
+        """Has all jobs do the next part."""
+        self._part += 1
+        behind_s = 5.0 * PERIODS * (PARTS - self._part)
+        for number in range(JOBS):
+            end_s = self._until_s - behind_s - 0.001 * number
+            self.sources[number % COLLECTORS].periodic(f"s{number}", periods=PERIODS, until_s=end_s)
+
+    def end(self) -> None:
+        for number in range(JOBS):
+            self.sources[number % COLLECTORS].end(f"s{number}")
+
+
+@contextlib.asynccontextmanager
+async def collectors(feeding: Feeding, endpoints: Sequence[str]) -> AsyncIterator[None]:
+    first, *others = endpoints
+    async with contextlib.AsyncExitStack() as stack:
+        for source in feeding.sources:
+            await stack.enter_async_context(collecting(first, [source], others=tuple(others)))
+        yield
+
+
+def asked(url: str, path: str) -> Any:
+    with urllib.request.urlopen(f"{url}/api/v1/{path}", timeout=_SLOWEST_S) as answer:
+        return json.loads(answer.read())
+
+
+def events_at(server: Served) -> int:
+    with contextlib.suppress(OSError, ValueError):
+        return sum(int(job["events"]) for job in asked(server.url, "jobs")["jobs"])
+    return -1
+
+
+async def has_all(server: Served, feeding: Feeding) -> None:
+    until_s = time.monotonic() + _SLOWEST_S
+    while (events := await asyncio.to_thread(events_at, server)) != feeding.made:
+        assert time.monotonic() < until_s, f"{events} of {feeding.made} calls"
+        assert events <= feeding.made
+        await asyncio.sleep(0.05)
+
+
+async def told(server: Served) -> dict[str, object]:
+    """Returns what is told of each job once all have ended."""
+    until_s = time.monotonic() + _SLOWEST_S
+    while True:
+        jobs = (await asyncio.to_thread(asked, server.url, "jobs"))["jobs"]
+        if len(jobs) == JOBS and all(job["state"] == "ended" for job in jobs):
+            break
+        assert time.monotonic() < until_s
+        await asyncio.sleep(0.2)
+    found: dict[str, object] = {}
+    for number in range(JOBS):
+        job = await asyncio.to_thread(asked, server.url, f"jobs/job{number}")
+        last = {name: each for name, each in job["last_word"].items() if name not in ("made_at_s", "seq")}
+        found[f"job{number}"] = [job[name] for name in _SAME] + [last]
+    return found
+
+
+async def leader(servers: NatsServers) -> int:
+    """Returns the number of the server that leads the journal's stream."""
+    client = await nats.connect(list(servers.urls))
+    info = await client.jetstream().stream_info(names_of("main")[0])
+    await client.close()
+    assert info.cluster is not None
+    return int((info.cluster.leader or "s0")[1:])
+
+
+async def undisturbed(folder: Path, until_s: float) -> dict[str, object]:
+    feeding, server = Feeding(until_s), Served(folder)
+    server.start()
+    try:
+        async with collectors(feeding, [server.endpoint]):
+            for _ in range(PARTS):
+                feeding.feed()
+                await has_all(server, feeding)
+            feeding.end()
+            return await told(server)
+    finally:
+        server.kill()
+
+
+async def disturbed(folder: Path, servers: NatsServers, until_s: float) -> tuple[dict[str, object], list[float]]:
+    feeding, took = Feeding(until_s), []
+    names = "abc"
+    for name in names:
+        (folder / name).mkdir()
+    aggregators = [Served(folder / name, "--journal", ",".join(servers.urls)) for name in names]
+    first, *others = aggregators
+    first.start()
+    for each in others:
+        each.begin()
+        await asyncio.to_thread(each.says, "stands by")
+
+    async def goes_on_at(waiting: list[Served]) -> Served:
+        """Returns the one that takes over; the others have nothing to say."""
+        while True:
+            for each in waiting:
+                if each.has_the_jobs():
+                    return each
+            await asyncio.sleep(0.02)
+
+    try:
+        async with collectors(feeding, [each.endpoint for each in aggregators]):
+            feeding.feed()
+            await has_all(first, feeding)
+            feeding.feed()
+            begun = time.monotonic()
+            first.kill()
+            second = await goes_on_at(others)
+            await has_all(second, feeding)
+            took.append(time.monotonic() - begun)
+            feeding.feed()
+            leading = await leader(servers)
+            begun = time.monotonic()
+            servers.kill(leading)
+            await has_all(second, feeding)
+            took.append(time.monotonic() - begun)
+            feeding.feed()
+            begun = time.monotonic()
+            os.kill(second.pid, signal.SIGSTOP)
+            others.remove(second)
+            third = await goes_on_at(others)
+            await has_all(third, feeding)
+            took.append(time.monotonic() - begun)
+            os.kill(second.pid, signal.SIGCONT)
+            assert await asyncio.to_thread(second.wait) == 1
+            feeding.feed()
+            await has_all(third, feeding)
+            feeding.end()
+            return await told(third), took
+    finally:
+        for each in aggregators:
+            each.kill()
+
+
+def measure() -> list[Figure]:
+    until_s = time.time() - 10.0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "alone").mkdir()
+        alone = asyncio.run(undisturbed(folder / "alone", until_s))
+        with nats_servers(folder / "nats", 3) as servers:
+            found, took = asyncio.run(disturbed(folder, servers, until_s))
+    other = [job for job in alone if found[job] != alone[job]]
+    for job in other[:3]:
+        print(f"{job}: {found[job]}\n  alone: {alone[job]}", file=sys.stderr)
+    figures = [Figure(f"{JOBS} jobs, other than undisturbed", len(other), "jobs", "0", better="lower")]
+    causes = ("kill -9 of the aggregator", "kill -9 of a NATS server", "SIGSTOP of the aggregator")
+    for cause, each in zip(causes, took, strict=True):
+        figures.append(Figure(f"{cause}: jobs go on after", each, "s", "<= 10", better="lower"))
+    return figures
+
+
+if __name__ == "__main__":
+    report(measure())

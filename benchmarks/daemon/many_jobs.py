@@ -1,0 +1,183 @@
+"""What many jobs hold, and what predicting a thousand of them every second costs, as a running aggregator does it."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+from iotide.benchmarks.common.events import DEFINITIONS, make_batches
+from iotide.benchmarks.common.figures import Figure, report
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.ingest.ingest_core import IngestStats
+from iotide.daemon.publish.metrics import AggregatorCollector
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Definitions, EventBatch, StreamInfo
+from prometheus_client import generate_latest
+
+JOBS = 100
+BURSTS = 120
+EVENTS = 16
+STEP_S = 10.0
+LIVE_JOBS = 1000
+LOGGING_JOBS = 50
+LIVE_S = 12
+WARM_UP_PERIODS = 8
+PERIODS_S = (2.0, 3.0, 5.0, 8.0)
+LONGER_S = (20.0, 30.0, 60.0)
+PIECE_S = 0.5
+SILENCE_S = 600
+IDLE_S = 20
+
+
+def resident() -> int:
+    """Bytes of memory that the process has now, not at its peak."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
+def twenty_minutes(settings: AggregatorSettings) -> tuple[float, float]:
+    """Returns the bytes that a job holds at the end, and the seconds that one prediction round took for each job.
+
+    Each job makes a burst every ten seconds and is predicted after it.
+    """
+    now = [1.7e9]
+    aggregator = Aggregator(settings, lambda: now[0])
+    (batch,) = make_batches(1, EVENTS)
+    rounds = []
+    before = resident()
+    for burst in range(BURSTS):
+        stamped = batch.replace(start=int(now[0] * 1e9) - 2_000_000 + np.arange(EVENTS) * 1000)
+        for number in range(JOBS):
+            if not burst:
+                aggregator.opened(f"s{number}", StreamInfo(job=f"job{number}", source="bench"))
+            aggregator.batch(f"s{number}", stamped, Definitions([], []) if burst else DEFINITIONS)
+        start = time.perf_counter()
+        aggregator.tick()
+        rounds.append(time.perf_counter() - start)
+        now[0] += STEP_S
+    assert all(session.predictions >= BURSTS for session in aggregator.jobs.values())
+    return (resident() - before) / JOBS, rounds[-1] / JOBS
+
+
+def live(jobs: int, periods_s: tuple[float, ...], *, log: bool) -> tuple[float, float, float, float, float]:
+    """Runs jobs of some periods at default settings; a burst lasts a fifth of its period and comes in pieces.
+
+    Time is the benchmark's own, so that warming up takes no real time. With ``log``, each job also writes a line every
+    second, so that each second each has new data and is predicted.
+
+    Returns:
+        The cores that the predictions of a second take, those that taking in the events does, the predictions a job
+        and second, the longest time in seconds that ``tick`` held the loop, and the cores that the same jobs take when
+        they have been silent for ten minutes.
+    """
+    now, begun = [1.7e9], [0.0]
+
+    def steady() -> float:
+        return now[0] + min(time.process_time() - begun[0], 0.99 * PIECE_S)
+
+    aggregator = Aggregator(AggregatorSettings(), lambda: now[0], steady)
+    (batch,) = make_batches(1, EVENTS)
+    rng = np.random.default_rng(1)
+    period = rng.choice(periods_s, jobs)
+    warm_up_s = round(WARM_UP_PERIODS * max(periods_s))
+    line = batch.select(slice(0, 1)).replace(bytes=100)
+    phase = rng.uniform(0, 1, jobs)
+    for number in range(jobs):
+        aggregator.opened(f"s{number}", StreamInfo(job=f"job{number}", source="bench"))
+        aggregator.batch(f"s{number}", batch.select(slice(0, 0)), DEFINITIONS)
+    predicting, taking, longest, made = 0.0, 0.0, 0.0, 0
+    for step in range(int((warm_up_s + LIVE_S) / PIECE_S)):
+        at = step * PIECE_S
+        if at == warm_up_s:
+            predicting, taking, longest, made = 0.0, 0.0, 0.0, aggregator.counters["predictions"]
+        start = begun[0] = time.process_time()
+        piece = at / period + phase
+        for number in np.flatnonzero(piece % 1 < np.maximum(0.2, PIECE_S / period)).tolist():
+            aggregator.batch(f"s{number}", _at(batch, now[0]), Definitions([], []))
+        if log and at % 1 == 0:
+            for number in range(jobs):
+                aggregator.batch(f"s{number}", line.replace(start=int(now[0] * 1e9) - 10**8), Definitions([], []))
+        taking += time.process_time() - start
+        waiting = True
+        while waiting:
+            start = time.process_time()
+            waiting = aggregator.tick()
+            longest = max(longest, time.process_time() - start)
+            predicting += time.process_time() - start
+        now[0] += PIECE_S
+    made = aggregator.counters["predictions"] - made
+    for _ in range(SILENCE_S):
+        now[0] += 1.0
+        begun[0] = time.process_time()
+        while aggregator.tick():
+            pass
+    start = time.process_time()
+    for _ in range(4 * IDLE_S):
+        now[0] += 0.25
+        begun[0] = time.process_time()
+        aggregator.tick()
+    idle = (time.process_time() - start) / IDLE_S
+    assert len(aggregator.jobs) == jobs
+    return predicting / LIVE_S, taking / LIVE_S, made / jobs / LIVE_S, longest, idle
+
+
+def _at(batch: EventBatch, now_s: float) -> EventBatch:
+    return batch.replace(start=int(now_s * 1e9) - 400_000_000 + np.arange(EVENTS) * 20_000_000)
+
+
+def scrape() -> float:
+    """Returns the CPU time in seconds of a scrape with series of as many jobs as have some, after a first one."""
+    now_s = time.time()
+    aggregator = Aggregator(AggregatorSettings(), lambda: now_s)
+    (batch,) = make_batches(1, 1200, start_ns=int((now_s - 100) * 1e9), step_ns=8 * 10**7)
+    for number in range(LIVE_JOBS):
+        aggregator.opened(f"s{number}", StreamInfo(job=f"job{number}", source="bench"))
+        aggregator.batch(f"s{number}", batch, DEFINITIONS)
+    while aggregator.tick():
+        pass
+    collector = AggregatorCollector(aggregator, IngestStats, LIVE_JOBS, lambda: now_s)
+    generate_latest(asyncio.run(collector.gathered()))
+    start = time.process_time()
+    generate_latest(asyncio.run(collector.gathered()))
+    return time.process_time() - start
+
+
+def _apart(settings: AggregatorSettings) -> tuple[float, float]:
+    """Runs ``twenty_minutes`` in a process of its own: memory that an earlier run freed would hide what it takes."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(twenty_minutes, settings).result()
+
+
+def measure() -> list[Figure]:
+    held, _ = _apart(AggregatorSettings(history=1))
+    remembering, round_s = _apart(AggregatorSettings())
+    cores, taking, rate, longest_s, idle = live(LIVE_JOBS, PERIODS_S, log=False)
+    busy_cores, busy_taking, busy_rate, _, _ = live(LOGGING_JOBS, LONGER_S, log=True)
+    gib = 10_000 / 2**30
+    return [
+        Figure("10,000 jobs, 120 predictions each, default", remembering * gib, "GiB", "<= 4 GiB", better="lower"),
+        Figure("the same, one prediction remembered", held * gib, "GiB", "<= 4 GiB", better="lower"),
+        Figure("one prediction, with all that it entails", round_s * 1e3, "ms", "<= 1 ms", better="lower"),
+        Figure("1,000 live jobs, cores used", cores + taking, "cores", "<= 1 core", better="lower"),
+        Figure("CPU time of a live job's prediction", cores / rate, "ms", "<= 1 ms", better="lower"),
+        Figure("predictions a live job and second", rate, "1/s"),
+        Figure(
+            "1,000 live jobs with data each second, cores",
+            (busy_cores + busy_taking) * LIVE_JOBS / LOGGING_JOBS,
+            "cores",
+            "<= 1 core",
+            better="lower",
+        ),
+        Figure("predictions of such a job and second", busy_rate, "1/s"),
+        Figure("the same jobs after ten silent minutes", idle, "cores", better="lower"),
+        Figure("scrape with series of 1,000 jobs", scrape(), "s", "<= 0.3 s", better="lower"),
+        Figure("longest time that a tick held the loop", longest_s * 1e3, "ms", better="lower"),
+    ]
+
+
+if __name__ == "__main__":
+    report(measure())

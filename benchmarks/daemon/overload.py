@@ -1,0 +1,180 @@
+"""An aggregator that is offered twice what it can take: what is dropped is counted, memory is bounded, others go on.
+
+``iotide serve`` is a process of its own. A collector with a spool floods it with the calls of one job; another has a
+job with a burst every two seconds, whose predictions are awaited. What the aggregator can take is measured before.
+
+    IOTIDE_SECONDS=600 python benchmarks/run.py overload
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import statistics
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Final
+
+from iotide.benchmarks.common.events import DEFINITIONS, make_batches
+from iotide.benchmarks.common.figures import Figure, report
+from iotide.benchmarks.common.served import Served, decoded, served
+from iotide.clients.job_fetch import fetch
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.source import Chunk, Closed, Opened, Problems, SourceItem
+from iotide.collectors.transport.agent import Agent
+from iotide.events import Definitions, StreamInfo
+from iotide.results.jobs.ledger import JobLedger
+
+SECONDS: Final = float(os.environ.get("IOTIDE_SECONDS", "60"))
+MEASURED_S: Final = 10.0
+LENGTH: Final = 16_384
+FACTOR: Final = 2.0
+BURST_S: Final = 2.0
+SPOOL_BYTES: Final = 64 << 20
+
+
+class Flood:
+    """A source with so many events a second, whether anybody takes them or not; 0 for as many as there is room for."""
+
+    def __init__(self, job: str, rate: float) -> None:
+        self.problems = Problems()
+        self.counters: Counter[str] = Counter()
+        self.finished = False
+        self.rate = rate
+        self.made = 0
+        self._batches = make_batches(8, LENGTH, step_ns=1000)
+        self._begun_s = time.monotonic()
+        self._waiting: list[SourceItem] = [Opened("s", StreamInfo(job=job, source="bench"))]
+
+    def poll(self) -> list[SourceItem]:
+        items, self._waiting = self._waiting, []
+        while self.rate and self.made < (time.monotonic() - self._begun_s) * self.rate and len(items) < 64:
+            batch = self._batches[self.made // LENGTH % 8]
+            first = self.made == 0
+            now_ns = time.time_ns() - LENGTH * 1000
+            batch = batch.replace(start=batch.start - batch.start[0] + now_ns)
+            items.append(Chunk("s", batch, DEFINITIONS if first else Definitions([], [])))
+            self.made += LENGTH
+        return items
+
+    def close(self) -> None:
+        self._waiting.append(Closed("s"))
+
+
+class Bursts:
+    """A source with a burst now and then."""
+
+    def __init__(self) -> None:
+        self.problems = Problems()
+        self.counters: Counter[str] = Counter()
+        self.finished = False
+        self._waiting: list[SourceItem] = [Opened("b", StreamInfo(job="steady", source="bench"))]
+        self._first = True
+
+    def burst(self) -> None:
+        (batch,) = make_batches(1, 64, start_ns=time.time_ns() - 2_000_000)
+        self._waiting.append(Chunk("b", batch, DEFINITIONS if self._first else Definitions([], [])))
+        self._first = False
+
+    def poll(self) -> list[SourceItem]:
+        items, self._waiting = self._waiting, []
+        return items
+
+    def close(self) -> None:
+        self._waiting.append(Closed("b"))
+
+
+def made_at_s(server: Served) -> float:
+    """Returns of when the last prediction of the steady job is; 0 without any."""
+    try:
+        return float(str(decoded(server.get("/api/v1/jobs/steady/prediction"))["made_at_s"]))
+    except OSError:
+        return 0.0
+
+
+async def capacity(server: Served) -> float:
+    """Returns how many events a second are taken in when there are always more."""
+    source = Flood("capacity", 1e9)
+    agent = Agent([source], CollectorSettings(endpoint=server.endpoint))
+    collecting = asyncio.create_task(agent.run())
+    await asyncio.sleep(1)
+    before, begun = server.metric("iotide_ingest_events_total"), time.monotonic()
+    await asyncio.sleep(MEASURED_S)
+    taken = (server.metric("iotide_ingest_events_total") - before) / (time.monotonic() - begun)
+    collecting.cancel()
+    await asyncio.wait([collecting])
+    agent.close()
+    return taken
+
+
+async def flooded(server: Served, rate: float) -> list[Figure]:
+    flood, bursts = Flood("flood", rate), Bursts()
+    spool = CollectorSettings(endpoint=server.endpoint, spool_bytes=SPOOL_BYTES)
+    agents = [Agent([flood], spool), Agent([bursts], CollectorSettings(endpoint=server.endpoint))]
+    tasks = [asyncio.create_task(agent.run()) for agent in agents]
+    begun, late, memory = time.monotonic(), [], []
+    while (gone := time.monotonic() - begun) < SECONDS:
+        at_s = time.time()
+        bursts.burst()
+        asked_s = time.monotonic()
+        while time.monotonic() - asked_s < BURST_S or not late:
+            if await asyncio.to_thread(made_at_s, server) >= at_s:
+                late.append(time.monotonic() - asked_s)
+                break
+            await asyncio.sleep(0.02)
+        else:
+            late.append(BURST_S)
+        await asyncio.sleep(max(0.0, BURST_S - (time.monotonic() - asked_s)))
+        memory.append((gone, server.memory()))
+    flood.rate = 0.0
+    complete = await agents[0].drain(120)
+    dropped = agents[0].counters()["events_dropped:shipper_full"]
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+    for agent in agents:
+        agent.close()
+    ledger = await asyncio.to_thread(fetch, f"{server.url}/jobs/flood", "ledger", JobLedger)
+    first = statistics.median(size for at, size in memory if at <= SECONDS / 3)
+    last = statistics.median(size for at, size in memory if at >= SECONDS * 2 / 3)
+    ordered = sorted(late)
+    name = f"offered {FACTOR:g} times what fits for {SECONDS:.0f} s, "
+    return [
+        Figure("what fits", rate / FACTOR / 1e6, "M events/s"),
+        Figure(name + "taken in", ledger.total.received / SECONDS / 1e6, "M events/s", f">= {rate / FACTOR / 1e6:.2g}"),
+        Figure("dropped and counted", dropped / flood.made, "of all"),
+        Figure(
+            "neither taken in nor counted",
+            abs(flood.made - dropped - ledger.total.received) if complete else float("nan"),
+            "events",
+            "0",
+            better="lower",
+        ),
+        Figure("memory of the aggregator, first third", first / 2**20, "MiB", better="lower"),
+        Figure("the same, last third", last / 2**20, "MiB", "<= 1.2 of it", better="lower"),
+        Figure(
+            "memory of the collectors at most",
+            resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+            "MiB",
+            better="lower",
+        ),
+        Figure("burst of another job to its prediction, median", statistics.median(late), "s", better="lower"),
+        Figure("the same, p99", ordered[int(len(ordered) * 0.99)], "s", "<= 2 s", better="lower"),
+    ]
+
+
+async def measured(folder: Path) -> list[Figure]:
+    with served(folder) as server:
+        return await flooded(server, FACTOR * await capacity(server))
+
+
+def measure() -> list[Figure]:
+    with tempfile.TemporaryDirectory(dir=os.environ.get("IOTIDE_FOLDER", "/var/tmp")) as folder:
+        return asyncio.run(measured(Path(folder)))
+
+
+if __name__ == "__main__":
+    report(measure())

@@ -1,0 +1,293 @@
+"""Collisions foreseen by an aggregator against those that come, on simulated jobs that share one bandwidth.
+
+Six jobs (three with periods near 10 s, three near 40 s; load 0.7) are simulated for 15 minutes. Their calls go through
+a real aggregator with a clock of the simulation; from the sixth minute on its contention is looked at each 15 s. The
+baseline foresees at random: it tells the same pairs at the rate at which they collide in the long run. Then jobs
+accused falsely in mixes with incomplete data, and alerts in hours of jobs that do not hurt each other, are counted.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from iotide.benchmarks.common.figures import Figure
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from iotide.analyzers.contention.alerts import Alerts
+from iotide.analyzers.contention.report import contention_of
+from iotide.analyzers.contention.settings import ContentionSettings
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.contention import copied_of, view_of
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Definitions, FileInfo, FileType, Kind, StreamInfo, make_batch
+from iotide.results.contention import Collision, Contention
+from support.job_mixes import T0, Done, MixedJob, random_mix, simulate
+from support.job_mixes import view_of as seen_of
+
+CAPACITY = 1e9
+LASTING_S = 900
+FIRST_LOOK_S = 360
+LOOK_S = 15
+MIXES = range(20, 24)  # nothing was tuned on these
+CALLS = 16
+HOUR_S = 3600
+HOURS = 6
+HALF_HOUR_S = 1800
+INCOMPLETE_MIXES = 1000
+JITTERS = (0.0, 0.02, 0.05, 0.1, 0.2)
+HORIZONS = ((0, 10), (10, 30), (30, 60))
+NAMES = Definitions([(1, "write")], [(1, FileInfo("/s/x", FileType.REGULAR, "/s", "lustre", True, source="mgs:/s"))])
+
+
+@dataclass
+class Score:
+    """Told collisions with whether they came, and true ones with whether they were told."""
+
+    told: list[tuple[float, bool]] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    delays: list[tuple[float, float]] = field(default_factory=list)
+    came: list[bool] = field(default_factory=list)
+    chance: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Two jobs that did I/O at once from some time on, with how much longer each one's phase took."""
+
+    jobs: frozenset[str]
+    start_s: float
+    delays: dict[str, float]
+    within_s: float
+
+
+def mix(seed: int, jitter: float) -> list[MixedJob]:
+    chance = random.Random(seed)
+    jobs = []
+    for number in range(6):
+        period = (10 if number < 3 else 40) * math.exp(chance.gauss(0, 0.2))
+        duty = 0.7 / 6
+        jobs.append(MixedJob(f"job{number}", "s", period * (1 - duty), CAPACITY * period * duty, CAPACITY, jitter))
+    return jobs
+
+
+def meetings(done: Sequence[Done]) -> list[Meeting]:
+    found = []
+    for at, one in enumerate(done):
+        for other in done[at + 1 :]:
+            tolerance = 0.25 * min(each.job.gap_s + each.job.volume / each.job.limit for each in (one, other))
+            for begin, end, volume in one.phases:
+                for start, stop, moved in other.phases:
+                    alone = volume / one.job.limit, moved / other.job.limit
+                    if min(end, stop) - max(begin, start) > 0.05 * min(alone):
+                        delays = {one.job.name: end - begin - alone[0], other.job.name: stop - start - alone[1]}
+                        found.append(Meeting(frozenset(delays), max(begin, start), delays, tolerance))
+    return found
+
+
+def looks(
+    done: Sequence[Done], lasting_s: int = LASTING_S, first_s: int = FIRST_LOOK_S, step_s: int = LOOK_S
+) -> Iterator[Contention]:
+    """Feeds what the jobs did to an aggregator as time goes by, and gives what it says."""
+    now = [T0]
+    aggregator = Aggregator(AggregatorSettings(prediction_interval_s=1.0), lambda: now[0])
+    events: list[tuple[float, str, float, float]] = []
+    for each in done:
+        aggregator.opened(each.job.name, StreamInfo(job=each.job.name, source="bench", host="n1", pid=7))
+        for begin, end, volume in each.phases:
+            step = (end - begin) / CALLS
+            events += [(begin + (at + 1) * step, each.job.name, step, volume / CALLS) for at in range(CALLS)]
+    events.sort()
+    at, defined = 0, set()
+    settings = ContentionSettings(capacity={"lustre:mgs:/s": CAPACITY}, phases_ahead=8, horizon_s=60)
+    for second in range(lasting_s):
+        now[0] = T0 + second
+        waiting: dict[str, list[tuple[float, float, float]]] = {}
+        while at < len(events) and events[at][0] <= second:
+            end, job, step, moved = events[at]
+            waiting.setdefault(job, []).append((end - step, step, moved))
+            at += 1
+        for job, rows in waiting.items():
+            start, duration, moved = np.array(rows).T
+            columns = {
+                "start": ((T0 + start) * 1e9).astype(np.int64),
+                "duration": (duration * 1e9).astype(np.int64),
+                "bytes": moved.astype(np.int64),
+                "call": 1, "file": 1, "kind": int(Kind.WRITE), "layer": 1, "pid": 7, "tid": 7,
+            }  # fmt: skip
+            aggregator.batch(job, make_batch(len(rows), columns), Definitions() if job in defined else NAMES)
+            defined.add(job)
+        while aggregator.tick():
+            pass
+        if second >= first_s and second % step_s == 0:
+            copied = [copied_of(session, now[0]) for session in aggregator.jobs.values()]
+            yield contention_of([view_of(each) for each in copied if each], settings, now[0])
+
+
+def rate(score: Score, threshold: float) -> tuple[float, float]:
+    """Returns the share of collisions foreseen and that of false alarms among those told."""
+    alarms = [came for p, came in score.told if p >= threshold]
+    return float(np.mean(score.came or [0])), 1 - float(np.mean(alarms or [1]))
+
+
+def judge(result: Contention, true: Sequence[Meeting], scores: dict[tuple[int, int], Score]) -> None:
+    now = result.made_at_s - T0
+    for horizon, score in scores.items():
+        low, high = horizon
+        told = [c for c in result.collisions if low <= c.start_s.value - result.made_at_s < high]
+        for collision in told:
+            names = {each.job for each in collision.jobs}
+            begin = collision.start_s.value - T0
+            near = [m for m in true if m.jobs <= names and abs(m.start_s - begin) <= m.within_s]
+            score.told.append((collision.probability, bool(near)))
+            if near and collision.probability >= 0.5:
+                best = min(near, key=lambda m: abs(m.start_s - begin))
+                score.times.append(abs(best.start_s - begin))
+                for each in collision.jobs:
+                    if each.job in best.delays and each.delay_s is not None:
+                        score.delays.append((each.delay_s.value, best.delays[each.job]))
+        for meeting in true:
+            if low <= meeting.start_s - now < high and meeting.start_s > now:
+                score.came.append(
+                    any(
+                        c.probability >= 0.5 and meeting.jobs <= {each.job for each in c.jobs}
+                        and abs(_told_start_s(c, meeting) - T0 - meeting.start_s) <= meeting.within_s
+                        for c in result.collisions
+                    )
+                )  # fmt: skip
+                score.chance.append(_chance(meeting, true))
+
+
+def _told_start_s(collision: Collision, meeting: Meeting) -> float:
+    """Returns when two jobs of a collision are told to be in I/O both."""
+    return max(each.start_s.value for each in collision.jobs if each.job in meeting.jobs)
+
+
+def _chance(meeting: Meeting, true: Sequence[Meeting]) -> float:
+    """Returns the probability that a time at random is as near to a collision of the same jobs."""
+    of_pair = [m.start_s for m in true if m.jobs == meeting.jobs]
+    return min(1.0, 2 * meeting.within_s * len(of_pair) / LASTING_S)
+
+
+def scores_of(jitter: float) -> dict[tuple[int, int], Score]:
+    scores = {horizon: Score() for horizon in HORIZONS}
+    for seed in MIXES:
+        done = simulate(mix(seed, jitter), {"s": CAPACITY}, LASTING_S, seed)
+        true = meetings(done)
+        for result in looks(done):
+            if result.made_at_s < T0 + LASTING_S - 70:
+                judge(result, true, scores)
+    return scores
+
+
+def show(jitter: float, scores: dict[tuple[int, int], Score]) -> None:
+    for (low, high), score in scores.items():
+        foreseen, false = rate(score, 0.5)
+        time_error = np.median(score.times) if score.times else math.nan
+        delay_error = np.median([abs(a - b) for a, b in score.delays]) if score.delays else math.nan
+        mean_delay = np.mean([b for _, b in score.delays]) if score.delays else math.nan
+        by_chance = np.mean(score.chance or [0])
+        print(
+            f"| {jitter:.2f} | {low} to {high} s | {len(score.came)} | {foreseen:.0%} | {by_chance:.0%} |"
+            f" {false:.0%} | {time_error:.2f} s | {delay_error:.2f} s of {mean_delay:.2f} s |"
+        )
+
+
+def calibration(scores: Sequence[Score]) -> float:
+    """Prints told against true probabilities and returns the mean difference, weighted by how many were told."""
+    told = [row for score in scores for row in score.told]
+    off = 0.0
+    for low in np.arange(0.1, 1.0, 0.15):
+        rows = [(p, came) for p, came in told if low <= p < low + 0.15 or (low > 0.8 and p >= low)]
+        if rows:
+            mean, true = np.mean([p for p, _ in rows]), np.mean([came for _, came in rows])
+            off += abs(mean - true) * len(rows) / len(told)
+            print(f"| {low:.2f} to {min(low + 0.15, 1):.2f} | {len(rows)} | {mean:.2f} | {true:.2f} |")
+    return float(off)
+
+
+def within_capacity(seed: int) -> list[Done]:
+    """Two to six jobs that together want no more than there is, for an hour."""
+    chance = random.Random(seed)
+    count = chance.randint(2, 6)
+    jobs = []
+    for number in range(count):
+        period = 10 ** chance.uniform(0.7, 1.8)
+        limit, duty = CAPACITY * chance.uniform(0.3, 1) / count, chance.uniform(0.05, 0.5)
+        jitter = chance.choice([0.0, 0.05, 0.2])
+        jobs.append(MixedJob(f"job{number}", "s", period * (1 - duty), limit * period * duty, limit, jitter))
+    return simulate(jobs, {"s": CAPACITY}, HOUR_S, seed)
+
+
+def by_turns(seed: int) -> list[Done]:
+    """Two to four jobs of one period, each of which takes all there is, one after the other, for an hour."""
+    chance = random.Random(seed)
+    count, period = chance.randint(2, 4), 10 ** chance.uniform(1, 1.8)
+    lasting = 0.4 * period / count
+    done = []
+    for number in range(count):
+        job = MixedJob(f"job{number}", "s", period - lasting, lasting * CAPACITY, CAPACITY)
+        starts = [
+            (turn + number / count) * period + chance.uniform(0, 0.3 * period / count)
+            for turn in range(int(HOUR_S / period) - 1)
+        ]
+        done.append(Done(job, [(start, start + lasting, job.volume) for start in starts]))
+    return done
+
+
+def false_alerts() -> int:
+    """Returns how many alerts are raised in hours of jobs that do not hurt each other, with the default settings."""
+    raised = 0
+    for seed in range(HOURS):
+        alerts = Alerts(ContentionSettings().alerts)
+        for look in looks((within_capacity if seed % 2 else by_turns)(seed), HOUR_S, 10, 10):
+            for alert in alerts.update(look):
+                raised += alert.state == "raised"
+                print(f"hour {seed}: {alert.state} {alert.summary}")
+    return raised
+
+
+def false_accusations() -> tuple[int, int]:
+    """Returns how many jobs were named that slow none down, and how many were named, in mixes with incomplete data."""
+    wrong = named = 0
+    for seed in range(INCOMPLETE_MIXES):
+        jobs, capacity = random_mix(seed)
+        done = simulate(jobs, capacity, HALF_HOUR_S, seed)
+        seen = {each.job.name: each for each in done if not each.job.hidden}
+        views = [seen_of(each, seed) for each in seen.values()]
+        for slowdown in contention_of(views, ContentionSettings(), T0 + HALF_HOUR_S).slowdowns:
+            for culprit in slowdown.culprits:
+                truth = seen[slowdown.job]
+                named += 1
+                wrong += truth.crowded.get(culprit.job, 0.0) <= 0.05 * truth.together[culprit.job]
+    return wrong, named
+
+
+def measure() -> list[Figure]:
+    wrong, named = false_accusations()
+    alerts = false_alerts()
+    print("| jitter | ahead | collisions | foreseen | by chance | false alarms | error of time | error of delay |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    by_jitter = {}
+    for jitter in JITTERS:
+        by_jitter[jitter] = scores_of(jitter)
+        show(jitter, by_jitter[jitter])
+        sys.stdout.flush()
+    print("| told | how many | mean told | came |\n| --- | --- | --- | --- |")
+    off = calibration([score for scores in by_jitter.values() for score in scores.values()])
+    near = by_jitter[0.05][HORIZONS[0]]
+    foreseen, false = rate(near, 0.5)
+    by_chance = float(np.mean(near.chance))
+    return [
+        Figure("collisions of the next 10 s foreseen, jitter 0.05", foreseen, "", "", "at random", by_chance),
+        Figure("false alarms among them", false, "", "<= 0.2", better="lower"),
+        Figure(f"accused falsely in {INCOMPLETE_MIXES} mixes, of {named} culprits", wrong, "", "0", better="lower"),
+        Figure(f"alerts in {HOURS} hours of jobs that do not hurt each other", alerts, "", "0", better="lower"),
+        Figure("told probability off the true one, mean", off, "", "<= 0.1", better="lower"),
+    ]  # fmt: skip

@@ -1,0 +1,273 @@
+"""What ``iotide run`` costs commands that are short, or start many short processes, as its user sees it.
+
+Pairs of an untraced and a traced run in changing order, IOTIDE_PAIRS (5) of each, of all parts or of those that are
+named: a small C project built by ``make -j2`` (``build``), 2,000 children that write a little and end (``forks``), as
+many that end at once (``silent``), and of a shell (``silent-shell``), 500 programs that do nothing (``programs``), a
+shell that starts ``/bin/true`` 2,000 times (``shell``), and one with as many subshells that each write a file
+(``subshells``), 2,000 times ``os.fork`` in Python, whose child writes a file
+(``python``), and ``true`` alone (``true``). The whole of ``iotide run`` counts: its start, report and archive.
+
+Its files are small, and include headers of libc only: a compiler takes 0.04 s for each, where those of real projects
+take 0.1 s and more. Start, end and what each process costs weigh more here than there.
+
+``library`` has the program of ``forks`` with the tracer's library and a listener that takes its processes in and reads
+nothing of them: no collector can make it shorter.
+
+CPU time tells the program's own (``times`` of the shell around it) from iotide's, which is the rest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from iotide.benchmarks.common.figures import Figure, report
+from iotide.benchmarks.common.processes import PROGRAMS
+from iotide.benchmarks.common.tracers import bare_environment, ours
+
+PAIRS: Final = int(os.environ.get("IOTIDE_PAIRS", "5"))
+FILES: Final = 60
+FUNCTIONS: Final = 8
+FORKS: Final = 2000
+STARTED: Final = 500
+_EACH: Final = 'i=0; while [ $i -lt "$1" ]; do {}; i=$((i + 1)); done'
+_PYTHON: Final = """
+import os, sys
+for number in range(int(sys.argv[1])):
+    if not (child := os.fork()):
+        with open(f"out{number % 10}", "w") as file:
+            file.write("hello\\n")
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+_LISTENER: Final = """
+import os, socket, sys
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listener.bind(sys.argv[1])
+listener.listen(4096)
+print(flush=True)
+while True:
+    peer = listener.accept()[0]
+    for descriptor in socket.recv_fds(peer, 256, 1)[1]:
+        os.close(descriptor)
+    peer.close()
+"""
+_TIMED: Final = 'began=$(date +%s.%N); "$@"; status=$?; { echo $began $(date +%s.%N); times; } >"$TIMES"; exit $status'
+"""Of sh: runs its arguments, and says from when to when they ran, and what CPU time they took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a command; all in s.
+
+    Attributes:
+        wall: of the whole.
+        own_wall: from the program's start to its end.
+        own_cpu: of the program and its children.
+        other_cpu: of all else, which is iotide.
+    """
+
+    wall: float
+    own_wall: float
+    own_cpu: float
+    other_cpu: float
+
+
+def make_project(folder: Path) -> None:
+    """Writes a C project of ``FILES`` files and a Makefile."""
+    functions = [(file, number) for file in range(FILES) for number in range(FUNCTIONS)]
+    folder.mkdir()
+    for file in range(FILES):
+        text = '#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "all.h"\n'
+        for number in range(FUNCTIONS):
+            text += (
+                f"int f{file}_{number}(int x, const char *s) {{ char text[64];"
+                f' snprintf(text, sizeof text, "%d %s", x * {number + 3}, s); return (int)strlen(text) + {file}; }}\n'
+            )
+        (folder / f"f{file}.c").write_text(text)
+    (folder / "all.h").write_text("".join(f"int f{file}_{number}(int, const char *);\n" for file, number in functions))
+    calls = "".join(f' sum += f{file}_{number}({file}, "a");\n' for file, number in functions)
+    (folder / "main.c").write_text(
+        f'#include <stdio.h>\n#include "all.h"\nint main(void) {{\n int sum = 0;\n{calls} printf("%d\\n", sum);\n}}\n'
+    )
+    objects = " ".join([*(f"f{file}.o" for file in range(FILES)), "main.o"])
+    (folder / "Makefile").write_text(
+        f"prog: {objects}\n\tcc -o $@ $^\n%.o: %.c all.h\n\tcc -O1 -c -o $@ $<\nclean:\n\trm -f *.o prog\n"
+    )
+
+
+def _seconds(text: str) -> float:
+    minutes, _, seconds = text.strip().rstrip("s").partition("m")
+    return 60 * float(minutes) + float(seconds)
+
+
+def run_once(command: Sequence[str], folder: Path, *, traced: bool) -> Run:
+    """Runs a command in a folder, under ``iotide run`` or not."""
+    times, output = folder.parent / "times", folder.parent / "report"
+    prefix = [sys.executable, "-m", "iotide", "run", "--quiet", "-o", str(output), "--"] if traced else []
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(
+        [*prefix, "sh", "-c", _TIMED, "sh", *command],
+        env={**bare_environment(), "TIMES": str(times)},
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+    wall = time.perf_counter() - begun
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if traced:
+        if not (output / "report.html").is_file():
+            raise RuntimeError("the run was not observed to its end")
+        shutil.rmtree(output)
+    span, *used = times.read_text().splitlines()
+    start, end = map(float, span.split())
+    own_cpu = sum(_seconds(word) for line in used for word in line.split())
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Run(wall, end - start, own_cpu, cpu - own_cpu)
+
+
+def pairs_of(command: Sequence[str], folder: Path, clean: Sequence[str] = ()) -> list[tuple[Run, Run]]:
+    """Returns pairs of an untraced and a traced run."""
+    pairs = []
+    for number in range(PAIRS + 1):
+        runs = {}
+        for traced in (False, True) if number % 2 else (True, False):
+            if clean:
+                subprocess.run(clean, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            runs[traced] = run_once(command, folder, traced=traced)
+        if number:  # the first fills caches
+            pairs.append((runs[False], runs[True]))
+    return pairs
+
+
+def figures_of(name: str, pairs: Sequence[tuple[Run, Run]], processes: int, budget: str) -> list[Figure]:
+    """Returns medians of the pairs."""
+
+    def median(values: Sequence[float]) -> float:
+        return statistics.median(values)
+
+    bare = median([run.wall for run, _ in pairs])
+    longer = median([traced.wall / untraced.wall for untraced, traced in pairs])
+    own = median([traced.own_wall / untraced.own_wall for untraced, traced in pairs])
+    more = median([traced.own_cpu - untraced.own_cpu for untraced, traced in pairs]) / processes
+    ours = median([traced.other_cpu for _, traced in pairs])
+    return [
+        Figure(f"{name}: untraced", bare, "s", better="lower"),
+        Figure(f"{name}: whole run, times untraced", longer, "x", budget, better="lower"),
+        Figure(f"{name}: the program itself, times untraced", own, "x", better="lower"),
+        Figure(f"{name}: CPU time added to each process", more * 1e6, "us", better="lower"),
+        Figure(f"{name}: iotide's own CPU time", ours, "s", better="lower"),
+        Figure(
+            f"{name}: the same, its start and end included, by process", ours / processes * 1e3, "ms", better="lower"
+        ),
+    ]
+
+
+def _of_build(folder: Path) -> list[Figure]:
+    make_project(folder / "project")
+    pairs = pairs_of(["make", "-s", "-j2"], folder / "project", ["make", "-s", "clean"])
+    return figures_of(f"make -j2 of {FILES} files", pairs, 3 * FILES, "<= 1.25 x")
+
+
+def _of_programs(folder: Path, how: str, count: int, name: str, budget: str, *further: str) -> list[Figure]:
+    program = folder / "short_processes"
+    subprocess.run(["cc", "-O2", "-o", program, PROGRAMS / "short_processes.c"], check=True)
+    return figures_of(f"{count:,} {name}", pairs_of([str(program), how, str(count), *further], folder), count, budget)
+
+
+def _of_shell(folder: Path, body: str, name: str) -> list[Figure]:
+    command = ["sh", "-c", _EACH.format(body), "sh", str(FORKS)]
+    return figures_of(f"{FORKS:,} {name}", pairs_of(command, folder), FORKS, "")
+
+
+def _of_python(folder: Path) -> list[Figure]:
+    command = [sys.executable, "-c", _PYTHON, str(FORKS)]
+    return figures_of(f"{FORKS:,} os.fork", pairs_of(command, folder), FORKS, "")
+
+
+def _of_true(folder: Path) -> list[Figure]:
+    pairs = pairs_of(["true"], folder)
+    added = statistics.median([traced.wall - untraced.wall for untraced, traced in pairs])
+    own = statistics.median([traced.other_cpu for _, traced in pairs])
+    return [
+        Figure("true: whole run, longer than untraced", added, "s", "<= 0.4 s", better="lower"),
+        Figure("true: iotide's own CPU time", own, "s", better="lower"),
+    ]
+
+
+def _cpu_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
+    """Returns the CPU time of a program and its children, s."""
+    child = os.posix_spawn(command[0], command, environment)
+    _, status, used = os.wait4(child, 0)
+    if status:
+        raise RuntimeError(f"{command[0]} ended with {status}")
+    return used.ru_utime + used.ru_stime
+
+
+def _of_library(folder: Path) -> list[Figure]:
+    program, gate = folder / "short_processes", folder / "listener"
+    subprocess.run(["cc", "-O2", "-o", program, PROGRAMS / "short_processes.c"], check=True)
+    command, bare = [str(program), "fork", str(FORKS)], bare_environment()
+    with subprocess.Popen([sys.executable, "-c", _LISTENER, str(gate)], stdout=subprocess.PIPE) as listener:
+        try:
+            if listener.stdout is None or not listener.stdout.readline():
+                raise RuntimeError("the listener does not listen")
+            traced = {**bare, **ours(gate).environment}
+            pairs = []
+            for number in range(PAIRS):
+                order = (bare, traced) if number % 2 else (traced, bare)
+                used = {environment is traced: _cpu_of(command, environment) for environment in order}
+                pairs.append((used[False], used[True]))
+        finally:
+            listener.kill()
+    name = f"{FORKS:,} forks, the library alone"
+    added = statistics.median([with_it - without for without, with_it in pairs])
+    return [
+        Figure(f"{name}: CPU time untraced", statistics.median([each for each, _ in pairs]), "s", better="lower"),
+        Figure(f"{name}: times untraced", statistics.median([b / a for a, b in pairs]), "x", better="lower"),
+        Figure(f"{name}: CPU time added to each process", added / FORKS * 1e6, "us", better="lower"),
+    ]
+
+
+PARTS: Final[Mapping[str, Callable[[Path], list[Figure]]]] = {
+    "build": _of_build,
+    "forks": lambda folder: _of_programs(folder, "fork", FORKS, "forks", "<= 2 x"),
+    "library": _of_library,
+    "silent": lambda folder: _of_programs(folder, "none", FORKS, "forks that end at once", "<= 2 x"),
+    "silent-shell": lambda folder: _of_shell(folder, "(:)", "subshells that end at once"),
+    "programs": lambda folder: _of_programs(folder, "exec", STARTED, "programs", "", "/bin/true"),
+    "shell": lambda folder: _of_shell(folder, "/bin/true", "/bin/true of a shell"),
+    "subshells": lambda folder: _of_shell(folder, "(echo hello >out$i)", "subshells"),
+    "python": _of_python,
+    "true": _of_true,
+}
+
+
+def measure(parts: Sequence[str] = tuple(PARTS)) -> list[Figure]:
+    figures: list[Figure] = []
+    for part in parts:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name) / "work"
+            folder.mkdir()
+            figures += PARTS[part](folder)
+    return figures
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="What iotide run costs short processes.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all without")
+    chosen = parser.parse_args().parts
+    if unknown := [part for part in chosen if part not in PARTS]:
+        parser.error(f"no part is called {', '.join(unknown)}")
+    report(measure(chosen or tuple(PARTS)))
