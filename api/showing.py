@@ -5,11 +5,11 @@ from __future__ import annotations
 import html
 import io
 
-from ..clients.advice_text import print_advice
 from ..clients.detection.text import print_detection
 from ..clients.dfg.text import print_graph
 from ..clients.layers.text import print_layers
 from ..clients.rank.text import print_ranking
+from ..clients.text.advice_text import print_advice
 from ..results.advice import Advice
 from ..results.dfg import Graph, GraphReport
 from ..results.interaction import RankReport

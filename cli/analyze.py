@@ -61,7 +61,7 @@ def command(
     if as_json:
         click.echo(result.model_dump_json(indent=2))
         return
-    from ..clients.model_text import print_model
+    from ..clients.text.model_text import print_model
 
     print_model(result, sys.stdout)
 

@@ -31,6 +31,6 @@ def command(url: str, as_json: bool) -> None:
     if as_json:
         click.echo(found.model_dump_json())
         return
-    from ..clients.contention_text import show
+    from ..clients.text.contention_text import show
 
     show(found)

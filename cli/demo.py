@@ -17,7 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ..clients.units import duration_text
+from ..clients.text.units import duration_text
 from ..results.jobs.run import RunSummary
 
 REPETITIONS: Final = 16

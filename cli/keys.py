@@ -58,7 +58,7 @@ def command() -> None:
 @click.argument("name", metavar="NAME", type=click.Path(path_type=Path))
 def new(name: Path) -> None:
     """Write a new pair of keys to NAME.key (public) and NAME.key_secret (private to its user)."""
-    from ..events.curve import make_keys, read_public
+    from ..events.network.curve import make_keys, read_public
 
     if name.suffix in (".key", ".key_secret"):
         raise click.UsageError(f"name it without {name.suffix}: {name.with_suffix('')}")
@@ -76,7 +76,7 @@ def new(name: Path) -> None:
 def allow(principals: Path, name: str, key: str, user: str, may: tuple[Permission, ...]) -> None:
     """Let who has a key connect: add it to LIST, which is made if there is none."""
     from ..daemon.access.principals import Principal
-    from ..events.curve import is_public_key, read_public
+    from ..events.network.curve import is_public_key, read_public
 
     public = key if is_public_key(key) else read_public(Path(key)).decode()
     _add(principals, Principal(name=name, key=public, user=user, may=frozenset(may)))
@@ -108,7 +108,7 @@ def show(principals: Path, as_json: bool) -> None:
     """Show who may connect, and for what."""
     from rich.console import Console
 
-    from ..clients.tables import print_table, shown, table_of
+    from ..clients.text.tables import print_table, shown, table_of
     from ..daemon.access.principals import read_principals
 
     listed = read_principals(principals).listed

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from .common.grouped_help import SectionCommand, SectionOption
-from .common.rates import Rate
+from .common.arguments.grouped_help import SectionCommand, SectionOption
+from .common.arguments.rates import Rate
 
 if TYPE_CHECKING:
     from ..clients.schedulers.backends.contract import Backend, Planner
@@ -185,7 +185,7 @@ def _document(step: Step) -> dict[str, object]:
 
 
 def _line(step: Step) -> str:
-    from ..clients.units import clock_text, rate_text
+    from ..clients.text.units import clock_text, rate_text
 
     decision = step.decision
     at = "--:--:--" if math.isnan(step.at_s) else clock_text(step.at_s)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from .common.console.logs import change_logs, log_to_standard_error
 from .common.ending import Ending
-from .common.logs import change_logs, log_to_standard_error
 
 _HELP = """Run the aggregator: take in streams from collectors, keep a signal and a prediction for each job, publish.
 
@@ -92,7 +92,7 @@ def command(
 ) -> None:
     """Serves until a signal ends it."""
     from ..daemon.settings import AggregatorSettings, load_settings
-    from ..events.descriptors import raise_limit
+    from ..events.network.descriptors import raise_limit
 
     handler = log_to_standard_error(logging.WARNING, log_format or "text")
     raise_limit()
@@ -131,7 +131,7 @@ def command(
 
         click.echo(settings_text(settings), nl=False)
         return
-    from ..clients.live_pages import LivePages
+    from ..clients.pages.live_pages import LivePages
     from ..daemon.server import Server
     from .serving import run_server
 

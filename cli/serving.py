@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
 from ..events import ConfigError
+from .common.console.logs import say
 from .common.ending import Ending
-from .common.logs import say
 from .common.service_manager import ServiceManager
 
 if TYPE_CHECKING:

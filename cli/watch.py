@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .common.key_options import key_options
+from .common.arguments.key_options import key_options
 
 if TYPE_CHECKING:
-    from ..events.curve import ClientKeys
+    from ..events.network.curve import ClientKeys
 
 _HELP = """Print a line for each prediction that an aggregator publishes.
 
@@ -56,7 +56,7 @@ def command(
     keys: tuple[Path | None, Path | None],
 ) -> None:
     """Prints predictions as they come, or alerts."""
-    from ..events.curve import read_client_keys
+    from ..events.network.curve import read_client_keys
 
     known = read_client_keys(*keys)
     if alerts:
@@ -64,8 +64,8 @@ def command(
             raise click.UsageError("--alerts are of all jobs: leave --job out")
         _print_alerts(connect, as_json, count, timeout, known)
         return
-    from ..clients.prediction_text import prediction_lines
     from ..clients.subscriber import Subscriber
+    from ..clients.text.prediction_text import prediction_lines
 
     with Subscriber(connect, jobs=jobs or None, timeout_s=timeout, keys=known) as predictions:
         try:
@@ -80,8 +80,8 @@ def command(
 def _print_alerts(
     connect: str, as_json: bool, count: int | None, timeout: float | None, keys: ClientKeys | None
 ) -> None:
-    from ..clients.contention_text import alert_line
     from ..clients.subscriber import AlertSubscriber
+    from ..clients.text.contention_text import alert_line
 
     with AlertSubscriber(connect, timeout_s=timeout, keys=keys) as alerts:
         try:

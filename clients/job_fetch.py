@@ -20,8 +20,8 @@ from typing import Final, NoReturn, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from ..events import ConfigError, InputError
-from ..events.endpoints import is_loopback
 from ..events.files import read_text
+from ..events.network.endpoints import is_loopback
 
 TOKEN_FILE: Final = "IOTIDE_TOKEN_FILE"  # noqa: S105  (the name of a variable)
 _UNIX: Final = "http+unix"

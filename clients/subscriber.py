@@ -20,9 +20,9 @@ import zmq
 import zmq.asyncio
 from pydantic import ValidationError
 
-from ..events.curve import ClientKeys
-from ..events.endpoints import check_endpoint, is_ipv6
 from ..events.errors import ConfigError, IotideError, ProtocolError
+from ..events.network.curve import ClientKeys
+from ..events.network.endpoints import check_endpoint, is_ipv6
 from ..results.alerts import Alert
 from ..results.jobs.job import JobSummary
 from ..results.prediction import Prediction
@@ -75,7 +75,7 @@ class _Blocking(_Subscription[_News]):
         endpoint: where the aggregator publishes.
         jobs: only these; None for all.
         timeout_s: longest wait for one message; None for ever.
-        keys: of CURVE, where the aggregator asks for them (``iotide.events.curve.read_client_keys``).
+        keys: of CURVE, where the aggregator asks for them (``iotide.events.network.curve.read_client_keys``).
 
     Raises:
         ConfigError: the endpoint is malformed.

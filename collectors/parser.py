@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from ..events import InputError
-from ..events.wire import MAX_STREAM_ID
+from ..events.network.wire import MAX_STREAM_ID
 from .source import Omissions, Origin, Problems, SourceItem
 
 

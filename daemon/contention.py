@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from ..results.prediction import Prediction
     from .aggregator import Aggregator
     from .jobs.session import JobSession
-    from .kept_alerts import AlertFile, KeptAlerts
     from .publish.notify.notifier import Notifier
     from .publish.notify.notify_settings import NotifySettings
+    from .state.kept_alerts import AlertFile, KeptAlerts
 
 LOOKS: Final = "contention_looks"
 FAILURES: Final = "contention_failures"
@@ -123,7 +123,7 @@ class ContentionWatch:
         An aggregator that was away for so long that receivers take its alerts for resolved resolves them.
         """
         from ..analyzers.contention.alerts import Alerts
-        from .kept_alerts import AlertFile
+        from .state.kept_alerts import AlertFile
 
         self._file = AlertFile(folder)
         now_s = self._aggregator.clock()
@@ -151,7 +151,7 @@ class ContentionWatch:
             self._file.write(self._kept())
 
     def _kept(self) -> KeptAlerts:
-        from .kept_alerts import KeptAlerts
+        from .state.kept_alerts import KeptAlerts
 
         waiting = {} if self.notifier is None else self.notifier.waiting()
         return KeptAlerts(raised=self.raised, resolved=list(self._resolved), waiting=waiting)

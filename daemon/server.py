@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..events import ConfigError
-from ..events.descriptors import ListenerGuard
+from ..events.network.descriptors import ListenerGuard
 from .access.access import Access
 from .aggregator import Aggregator
 from .archiving.archives import Archives
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     from .access.settings import AccessSettings
     from .ingest.ingest import Ingest
     from .journal.contract import KeptJournal
-    from .keeping import Keeping
     from .pacing_plans import PacingPlans
     from .publish.http.http_server import HttpServer
-    from .publish.http.page_routes import Pages
+    from .publish.http.routes.page_routes import Pages
     from .publish.pubsub import Publisher
+    from .state.keeping import Keeping
 
 _LATE_TICKS: Final = 10
 _KEYS_S: Final = 1.0
@@ -285,7 +285,7 @@ class Server:
         return None if session is None else session.user
 
     def _taken_up(self, folder: Path) -> Keeping:
-        from .keeping import Keeping  # which `iotide run` does without
+        from .state.keeping import Keeping  # which `iotide run` does without
 
         core = None if self._ingest is None else self._ingest.core
         given = self._settings

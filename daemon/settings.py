@@ -12,8 +12,8 @@ from ..analyzers.contention.settings import ContentionSettings
 from ..analyzers.dfg.settings import DfgSettings
 from ..analyzers.pipeline.settings import AnalyzerSettings
 from ..events import ConfigError
-from ..events.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from ..events.files import read_text
+from ..events.network.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from .access.settings import AccessSettings
 from .archiving.archives import ArchiveSettings
 from .ingest.ingest_core import IngestSettings

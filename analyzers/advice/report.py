@@ -11,14 +11,14 @@ from ...events import Kind
 from ...results.advice import Advice, AdviceFinding, Destination, Spent
 from ...results.prediction import Prediction
 from ..file_groups import CHANNEL, SYSTEM
-from .claims import findings_of
 from .picture import Calls, Flags, Picture
-from .rules_conflicts import conflicts
-from .rules_metadata import fsync, of_files
-from .rules_order import Places, again, misaligned, random, read_back
-from .rules_processes import checkpoints, imbalance, mounts
-from .rules_requests import chunks, small
-from .words import size_text
+from .rules.claims import findings_of
+from .rules.rules_conflicts import conflicts
+from .rules.rules_metadata import fsync, of_files
+from .rules.rules_order import Places, again, misaligned, random, read_back
+from .rules.rules_processes import checkpoints, imbalance, mounts
+from .rules.rules_requests import chunks, small
+from .rules.words import size_text
 
 _MOST_DESTINATIONS: Final = 8
 _MOST_FINDINGS: Final = 32

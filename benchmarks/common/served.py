@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 import zmq
-from iotide.events.wire import Ack, Frame, Heartbeat, Reject, decode_header, encode
+from iotide.events.network.wire import Ack, Frame, Heartbeat, Reject, decode_header, encode
 
 _WINDOW = 128
 _HEARTBEAT_S = 1.0

@@ -19,7 +19,7 @@ from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, StreamInfo
-from iotide.events.wire import Hello, encode, encode_batch
+from iotide.events.network.wire import Hello, encode, encode_batch
 
 BATCHES = 300
 LENGTH = 4096

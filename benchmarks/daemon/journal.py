@@ -25,10 +25,10 @@ from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.journal.contract import Moment, Position
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.settings import JournalSettings
-from iotide.daemon.keeping import Keeping
 from iotide.daemon.settings import AggregatorSettings
+from iotide.daemon.state.keeping import Keeping
 from iotide.events import Definitions, StreamInfo
-from iotide.events.wire import Hello, encode, encode_batch
+from iotide.events.network.wire import Hello, encode, encode_batch
 
 ROUNDS = 5
 GROUP = 16

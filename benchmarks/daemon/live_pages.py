@@ -13,7 +13,7 @@ import time
 import httpx
 import numpy as np
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.clients.live_pages import LivePages
+from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.publish.http.application import make_application
 from iotide.daemon.settings import AggregatorSettings

@@ -20,7 +20,7 @@ from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure, report
 from iotide.benchmarks.common.served import Peer, Served, decoded, served
 from iotide.events import Definitions, EventBatch, StreamInfo
-from iotide.events.wire import Hello, encode, encode_batch
+from iotide.events.network.wire import Hello, encode, encode_batch
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "10000"))
 TAIL_JOBS: Final = max(1, JOBS // 10)

@@ -19,7 +19,7 @@ from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
-from iotide.events.wire import Bye, Frame, Hello, encode, encode_batch
+from iotide.events.network.wire import Bye, Frame, Hello, encode, encode_batch
 from iotide.results.jobs.job import JobSummary
 from iotide.results.prediction import Prediction
 

@@ -22,7 +22,7 @@ from iotide.benchmarks.common.figures import Figure, report
 from iotide.daemon.journal.contract import KeptJournal, Moment, Position
 from iotide.daemon.journal.jetstream.opening import stand_by
 from iotide.daemon.journal.segment_journal import SegmentJournal
-from iotide.events.wire import encode_batch
+from iotide.events.network.wire import encode_batch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.nats_servers import NatsServers, nats_servers

@@ -17,7 +17,7 @@ from iotide.collectors.source import Chunk, Opened
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, EventBatch, StreamInfo
-from iotide.events.wire import Frame, decode, encode_batch
+from iotide.events.network.wire import Frame, decode, encode_batch
 
 BATCHES = 400
 LENGTH = 4096

@@ -24,7 +24,7 @@ from iotide.daemon.archiving.archives import Archives, ArchiveSettings
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, DefinitionTable, EventBatch, Kind, Layer, StreamInfo, make_batch
-from iotide.events.wire import Hello, encode, encode_batch
+from iotide.events.network.wire import Hello, encode, encode_batch
 
 CALLS = 2_000_000
 BATCH = 4096

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..common.grouped_help import SectionCommand, SectionOption
+from ..common.arguments.grouped_help import SectionCommand, SectionOption
 
 if TYPE_CHECKING:
     from ...results.advice import Advice
@@ -73,7 +73,7 @@ def command(files: tuple[str, ...], format_name: str | None, floor: float, mtbf:
     if as_json:
         click.echo(advice.model_dump_json(indent=2))
         return
-    from ...clients.advice_text import print_advice
+    from ...clients.text.advice_text import print_advice
 
     print_advice(advice, sys.stdout)
 

@@ -96,8 +96,8 @@ def create(
     from ...collectors.sources.registry import open_file, read_all
     from ...events import ConfigError, InputError
     from ...events.files import readable
-    from ..common.input_problems import tell
-    from ..common.progress import reading_progress
+    from ..common.console.input_problems import tell
+    from ..common.console.progress import reading_progress
     from ..traces.trace_reading import miss
     from .writing import shown, write_items
 
@@ -167,7 +167,7 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
     """
     from ...clients.traces.json_lines import lines_of
     from ...events import InputError
-    from ..common.progress import calls_progress
+    from ..common.console.progress import calls_progress
 
     with _opened(file) as reader, calls_progress("printing", len(reader.streams), quiet=sys.stdout.isatty()) as show:
         left, damaged = calls, False
@@ -201,7 +201,7 @@ def verify(file: Path, as_json: bool) -> None:
     Exit status: 0 whole, 1 damaged, 2 no archive.
     """
     from ...events import InputError
-    from ..common.progress import calls_progress
+    from ..common.console.progress import calls_progress
 
     calls = 0
     with _opened(file) as reader:

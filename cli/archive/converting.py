@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from ..common.atomic_files import private_file, private_folder, size_of
+from ..common.console.progress import reading_progress, step_progress
 from ..common.job_names import JobName, default_job
-from ..common.progress import reading_progress, step_progress
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -78,7 +78,7 @@ def convert(
     """Checks what was asked for, converts, and says what could not be carried over."""
     from ...collectors.source import Omissions, Problems
     from ...events import ConfigError, InputError, UnavailableError
-    from ..common.input_problems import tell
+    from ..common.console.input_problems import tell
     from .targets import TARGETS, losses_of, target_for
 
     problems, omissions = Problems(), Omissions()
@@ -121,7 +121,7 @@ def _report(
     as_json: bool,
 ) -> None:
     from ...results.traces.conversion import ConversionReport
-    from ..common.input_problems import listed, not_carried, tell
+    from ..common.console.input_problems import listed, not_carried, tell
 
     tell(problems, omissions)
     size = size_of(output)

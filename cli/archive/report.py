@@ -12,7 +12,7 @@ from ...archive.blocks import VERSION
 from ...archive.codec.encoding import PartKind
 from ...archive.file.reader import ArchiveReader
 from ...archive.file.stream_directory import ArchivedStream
-from ...clients.units import byte_text
+from ...clients.text.units import byte_text
 from ...events import InputError
 from ...events.losses import is_loss, loss_lines
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..common.arguments.grouped_help import SectionCommand
+from ..common.arguments.key_options import key_options
+from ..common.arguments.options import given
+from ..common.arguments.tracer_options import settings_of, tracer_options
+from ..common.console.logs import log_to_standard_error
 from ..common.ending import Ending
-from ..common.grouped_help import SectionCommand
 from ..common.job_end import end_of_job, ends_at_option
 from ..common.job_names import JobName
-from ..common.key_options import key_options
-from ..common.logs import log_to_standard_error
-from ..common.options import given
-from ..common.tracer_options import settings_of, tracer_options
 from .collect_ending import stop_collector
 
 if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
@@ -171,8 +171,8 @@ def command(
     from ...collectors.sources.preload.source import PreloadSource
     from ...collectors.sources.registry import open_file
     from ...collectors.sources.tmio.ftio import FtioSource
-    from ...events.curve import read_client_keys
-    from ...events.descriptors import raise_limit
+    from ...events.network.curve import read_client_keys
+    from ...events.network.descriptors import raise_limit
     from ..common.batch_facts import batch_facts
     from ..common.job_names import batch_job
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from .time_arguments import parsed
+from .arguments.time_arguments import parsed
 
 VARIABLE: Final = "SLURM_JOB_END_TIME"
 _NO_END: Final = ("", "0", "none", "n/a", "unknown", "unlimited")  # of jobs without a limit, as squeue spells it

@@ -12,7 +12,7 @@ from ...analyzers.offline.requests import Batches
 from ...analyzers.settings import DetectSettings
 from ...events.files import readable
 from ...results.traces.analysis import DetectionReport
-from ..common.input_problems import listed, not_carried
+from ..common.console.input_problems import listed, not_carried
 from ..traces.trace_reading import Trace, name_of
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ..common.grouped_help import SectionCommand, SectionOption
-from ..common.options import given, trace_detection_options
-from ..common.time_arguments import Moment, moment_of
+from ..common.arguments.grouped_help import SectionCommand, SectionOption
+from ..common.arguments.options import given, trace_detection_options
+from ..common.arguments.time_arguments import Moment, moment_of
 from .plotting import check_picture, with_replay, write_picture
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSetti
 
 def _grouped(trace: Trace, settings: DetectSettings, by: GroupKind, top: int) -> Grouping:
     from ...analyzers.offline.groups import analyse_groups
-    from ..common.progress import step_progress
+    from ..common.console.progress import step_progress
 
     keys, names = trace.keys(by)
     if not any(names):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..common.targets import check_target
+from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
     from ...analyzers.offline.members import Beside

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..common.grouped_help import SectionCommand, SectionOption
-from ..common.input_problems import listed, not_carried
+from ..common.arguments.grouped_help import SectionCommand, SectionOption
+from ..common.console.input_problems import listed, not_carried
 
 if TYPE_CHECKING:
     from ...analyzers.dfg.spec.graph_definition import GraphDefinition

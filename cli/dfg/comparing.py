@@ -108,7 +108,7 @@ def outlier_of(graph: Graph, patterns: Sequence[str], view: GraphDefinition, for
         click.UsageError: there is no such run, or its graph is of another mapping or case.
     """
     from ...analyzers.dfg.compare import outlier
-    from ..common.progress import step_progress
+    from ..common.console.progress import step_progress
     from .saved_graphs import check_alike, kept_graph, names_of
 
     names: list[str] = []

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from ..common.arguments.targets import check_target
 from ..common.atomic_files import beside
-from ..common.targets import check_target
 
 if TYPE_CHECKING:
     from ...results.dfg import GraphReport

@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from ..common.options import given
+from ..common.arguments.options import given
 
 _HELP = """Check the installation and say how to fix what does not work.
 
@@ -79,7 +79,7 @@ def command(
 
         click.echo(msgspec.json.format(msgspec.json.encode({"healthy": healthy, "checks": findings})).decode())
     else:
-        from ..common.plain_table import table_text
+        from ..common.console.plain_table import table_text
 
         rows = []
         for finding in findings:

@@ -16,7 +16,7 @@ from ...analyzers.settings import DetectSettings
 from ...events import EventBatch, StreamInfo, concatenate
 from ...events.files import readable
 from ...results.layers import LayersReport
-from ..common.input_problems import listed
+from ..common.console.input_problems import listed
 from ..traces.analysing import context_of, take_in
 from ..traces.trace_reading import MOST_FILES, Trace
 

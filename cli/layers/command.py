@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..common.grouped_help import SectionCommand, SectionOption
-from ..common.targets import check_target
+from ..common.arguments.grouped_help import SectionCommand, SectionOption
+from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
     from ...results.layers import LayersReport

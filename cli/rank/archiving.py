@@ -13,7 +13,7 @@ from ...collectors.source import Changed, Chunk, Closed, Opened, Origin
 from ...collectors.sources.registry import open_file, read_all
 from ...events import Definitions, EventBatch, Layer, StreamInfo
 from ...results.interaction import Ranking
-from ..common.progress import reading_progress
+from ..common.console.progress import reading_progress
 from .filtering import Threads, threads_of_leaders, write_whole
 
 Mask = npt.NDArray[np.bool_]

@@ -15,8 +15,8 @@ from ...collectors.sources.registry import open_file
 from ...events import StreamInfo
 from ...events.files import readable
 from ...results.interaction import RankReport
-from ..common.input_problems import listed, tell
-from ..common.progress import reading_progress
+from ..common.console.input_problems import listed, tell
+from ..common.console.progress import reading_progress
 from ..traces.analysing import context_of
 from ..traces.trace_reading import miss, name_of
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
+from ..common.arguments.key_options import key_options
 from ..common.job_names import JobName
-from ..common.key_options import key_options
 
 _HELP = """Send finished traces to an aggregator, call after call in the order of time, as if their programs ran now.
 
@@ -83,7 +83,7 @@ def command(
     from ...collectors.replay_source import Replayer
     from ...collectors.settings import CollectorSettings
     from ...events.files import readable
-    from ..common.input_problems import listed, not_carried, tell
+    from ..common.console.input_problems import listed, not_carried, tell
     from .reading import recorded
     from .sending import send
 

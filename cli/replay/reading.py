@@ -24,8 +24,8 @@ from ...events import InputError, StreamInfo
 from ...events.files import open_regular
 from ...results.traces.replay_sent import Replayed
 from ..archive.writing import write_items
+from ..common.console.progress import reading_progress
 from ..common.job_names import default_job
-from ..common.progress import reading_progress
 from ..traces.trace_reading import miss
 
 

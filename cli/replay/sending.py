@@ -14,7 +14,7 @@ import click
 from ...collectors.replay_source import Replayer
 from ...collectors.settings import CollectorSettings
 from ...collectors.transport.agent import Agent
-from ..common.progress import step_progress
+from ..common.console.progress import step_progress
 
 _DRAIN_S: Final = 10.0
 _LOOK_S: Final = 0.2

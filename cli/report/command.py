@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..common.targets import check_target
+from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
     from ...clients.report.material import Material

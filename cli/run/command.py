@@ -12,12 +12,12 @@ from typing import Any
 
 import click
 
-from ..common.grouped_help import SectionCommand
+from ..common.arguments.grouped_help import SectionCommand
+from ..common.arguments.options import detection_options
+from ..common.arguments.tracer_options import settings_of, tracer_options
 from ..common.job_end import end_of_job, ends_at_option
 from ..common.job_names import JobName, default_job, safe_name
 from ..common.lean_imports import lean_imports
-from ..common.options import detection_options
-from ..common.tracer_options import settings_of, tracer_options
 
 _HELP = """Trace CMD and show its I/O periodicity while it runs.
 
@@ -147,7 +147,7 @@ def command(
         from ...analyzers.settings import DetectSettings
         from ...collectors.settings import SpoolSettings
         from ..common.batch_facts import batch_facts
-        from ..common.logs import log_to_standard_error
+        from ..common.console.logs import log_to_standard_error
         from .launch import LaunchError, end_like
         from .report_folder import report_folder
         from .run_plan import RunPlan

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ...clients.advice_text import first_line, moved_line, spent_line
-from ...clients.headline import further_periods, other_text
-from ...clients.in_short import in_short
-from ...clients.prediction_text import prediction_line
 from ...clients.terminal.live_view import LiveView, open_view
-from ...clients.units import byte_text, duration_text, mapped_text, not_counted_text
+from ...clients.text.advice_text import first_line, moved_line, spent_line
+from ...clients.text.headline import further_periods, other_text
+from ...clients.text.job_sentence import in_short
+from ...clients.text.prediction_text import prediction_line
+from ...clients.text.units import byte_text, duration_text, mapped_text, not_counted_text
 from ...collectors.sources.preload.relay import RelayedSource
 from ...daemon.archiving.archives import ArchiveSettings
 from ...daemon.jobs.job_summary import detail_of
@@ -40,7 +40,7 @@ from .run_plan import RunPlan
 from .unread_calls import keep_or_remove, remove_when_archived
 
 if TYPE_CHECKING:
-    from ...clients.live_pages import LivePages
+    from ...clients.pages.live_pages import LivePages
     from ...results.advice import Advice
     from .nodes.collectors import NodeCollectors
 
@@ -316,7 +316,7 @@ def _settings_of(plan: RunPlan) -> AggregatorSettings:
 def _pages(plan: RunPlan) -> LivePages | None:
     if plan.listen is None:
         return None
-    from ...clients.live_pages import LivePages  # which draws, and so takes its time to import
+    from ...clients.pages.live_pages import LivePages  # which draws, and so takes its time to import
 
     return LivePages()
 

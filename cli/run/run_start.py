@@ -26,7 +26,7 @@ from ...collectors.tracer.preload_environment import mend_libraries, traced_envi
 from ...daemon.jobs.job_ids import clean_job
 from ...events import ConfigError, InputError, UnavailableError
 from ...events.compiled import HELPERS, REBUILD, path_of
-from ...events.descriptors import raise_limit
+from ...events.network.descriptors import raise_limit
 from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
 from .giving_way import GivingWay

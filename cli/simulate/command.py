@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from ..common.grouped_help import SectionCommand, SectionOption
-from ..common.rates import Rate
+from ..common.arguments.grouped_help import SectionCommand, SectionOption
+from ..common.arguments.rates import Rate
 
 if TYPE_CHECKING:
     from ...clients.schedulers.fluid import Job
@@ -223,7 +223,7 @@ def _simulated(
     from ...clients.schedulers.predictions import Errors, with_errors
     from ...clients.schedulers.study import load_of, longest_alone_s, run
     from ...results.schedule import PredictionErrors, Simulation
-    from ..common.progress import step_progress
+    from ..common.console.progress import step_progress
 
     jobs = with_errors(plan.jobs, Errors(late, wrong, missing), seed)
     horizon = math.inf if plan.duration_s is None else plan.duration_s

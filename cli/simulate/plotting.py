@@ -12,8 +12,8 @@ from ...clients.schedulers.fluid import Job, simulate
 from ...clients.schedulers.picture import Groups, Shares, draw
 from ...results.schedule import Simulation
 from ...scheduling.named_policies import policy_named
+from ..common.arguments.targets import check_target
 from ..common.atomic_files import private_file
-from ..common.targets import check_target
 
 
 def check_picture(target: Path, inputs: Sequence[str]) -> None:

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...collectors.settings import CallClass, LayerName
 from ...events import ConfigError
-from ...events.endpoints import ConnectingEndpoint
 from ...events.files import read_text
+from ...events.network.endpoints import ConnectingEndpoint
 
 
 class SlurmSettings(BaseModel):

@@ -12,7 +12,7 @@ from ...analyzers.pipeline.numbering import JobNames
 from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...events import ConfigError, EventBatch, StreamInfo, concatenate
 from ...events.files import read_text
-from ..common.progress import step_progress
+from ..common.console.progress import step_progress
 from .by_end import by_end
 from .trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
 

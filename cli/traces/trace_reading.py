@@ -28,8 +28,8 @@ from ...events.files import readable
 from ...events.schema import UNKNOWN_RANK
 from ...results.jobs.job import NotCounted
 from ...results.traces.analysis import GroupKind
-from ..common.input_problems import tell
-from ..common.progress import reading_progress
+from ..common.console.input_problems import tell
+from ..common.console.progress import reading_progress
 from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents
 
 MOST_CALLS = 65_536

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...results.traces.analysis import DetectionReport
 from ...results.traces.plot_data import PlotData
-from ..headline import NO_LINE, further_periods, headline_of, other_text, weight_text, who_text
-from ..templating import page_template
-from ..units import not_counted_text
+from ..pages.templating import page_template
+from ..text.headline import NO_LINE, further_periods, headline_of, other_text, weight_text, who_text
+from ..text.units import not_counted_text
 from .page_periods import period_rows
 from .pictures_page import embed, library
 from .replay_text import replay_sentences

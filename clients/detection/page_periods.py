@@ -8,8 +8,8 @@ from ...results.base import Estimate
 from ...results.prediction import NextPhase, Who
 from ...results.traces.plot_data import PhaseColumns, PlotData
 from ...results.traces.replay_evaluation import Replay
-from ..headline import who_text
-from ..units import byte_text, duration_text
+from ..text.headline import who_text
+from ..text.units import byte_text, duration_text
 
 
 class PeriodRow(Struct, frozen=True):

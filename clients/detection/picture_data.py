@@ -12,9 +12,9 @@ from ...results.base import Estimate
 from ...results.prediction import Frequency, Prediction, Who
 from ...results.traces.analysis import WaveletView
 from ...results.traces.plot_data import Floats, PhaseColumns, PlotData, TraceSignal
-from ..charts import BESIDE
-from ..headline import who_text
-from ..units import duration_text
+from ..drawing.charts import BESIDE
+from ..text.headline import who_text
+from ..text.units import duration_text
 
 MOST_BARS: Final = 60
 """Windows that can be shown as bars below each other."""

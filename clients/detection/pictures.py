@@ -12,7 +12,7 @@ from ...events.errors import UnavailableError
 from ...results.base import Estimate
 from ...results.prediction import NextPhase, Prediction
 from ...results.traces.plot_data import PlotData
-from ..charts import PHASE, READ, SOFT, WRITE, Unit, rate_unit, time_unit
+from ..drawing.charts import PHASE, READ, SOFT, WRITE, Unit, rate_unit, time_unit
 from .picture_data import Steps, period_ticks, picture_end_s, tick_text
 
 try:

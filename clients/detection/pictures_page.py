@@ -9,8 +9,8 @@ import numpy as np
 from ...events.errors import UnavailableError
 from ...results.traces.analysis import WaveletView
 from ...results.traces.plot_data import Floats, PlotData, Positions, SpectrumColumns
-from ..charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_unit, time_unit
-from ..units import duration_text
+from ..drawing.charts import MISS, PHASE, READ, SOFT, WAVE, WRITE, Unit, rate_unit, time_unit
+from ..text.units import duration_text
 from .picture_data import (
     latest_s,
     magnified,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...events.errors import UnavailableError
 from ...results.traces.replay_evaluation import Replay
-from ..charts import MISS, PHASE, SOFT, WRITE, Unit
+from ..drawing.charts import MISS, PHASE, SOFT, WRITE, Unit
 from .picture_data import MOST_BARS
 from .pictures_page_axes import axes_of, place_legend, range_of, use_time_ticks
 

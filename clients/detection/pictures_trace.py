@@ -13,9 +13,9 @@ from ...events.errors import UnavailableError
 from ...results.prediction import Prediction
 from ...results.traces.analysis import DetectionReport, WaveletView
 from ...results.traces.plot_data import PhaseColumns, PlotData, SpectrumColumns
-from ..charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
-from ..headline import headline_text
-from ..units import duration_text
+from ..drawing.charts import MISS, PHASE, SOFT, WAVE, WRITE, Unit, time_unit
+from ..text.headline import headline_text
+from ..text.units import duration_text
 from .picture_data import (
     latest_s,
     magnified,

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from ...results.prediction import Who
 from ...results.traces.replay_evaluation import Replay, ReplayStep
-from ..headline import who_text
-from ..units import duration_text
+from ..text.headline import who_text
+from ..text.units import duration_text
 
 _MOST_ROWS: Final = 40
 _WIDTH: Final = 110

@@ -20,9 +20,9 @@ from ...results.traces.analysis import (
     Reconstruction,
     Validity,
 )
-from ..headline import NO_LINE, drift_text, headline_of, other_text, weight_text, who_text
-from ..tables import print_table, shown, shown_files, table_of
-from ..units import byte_text, duration_text, mapped_text, not_counted_text, rate_text
+from ..text.headline import NO_LINE, drift_text, headline_of, other_text, weight_text, who_text
+from ..text.tables import print_table, shown, shown_files, table_of
+from ..text.units import byte_text, duration_text, mapped_text, not_counted_text, rate_text
 from .wavelet_text import power_map
 
 _MOST_STRETCHES: Final = 4

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ...results.traces.analysis import WaveletView
-from ..units import duration_text
+from ..text.units import duration_text
 
 _SHADES: Final = " .:-=+*#%@"
 _ROWS, _COLUMNS = 16, 64

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from html import escape as escape_html
 from typing import Final
 
-from ..graphviz import BACKSLASH, quoted
+from ..drawing.graphviz import BACKSLASH, quoted
 from .layout import Layout
 from .scene import END, START, Edge, Node, Scene
 

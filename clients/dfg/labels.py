@@ -6,7 +6,7 @@ import hashlib
 from typing import Final
 
 from ...results.dfg import ActivityStats
-from ..units import byte_text, duration_text, rate_text
+from ..text.units import byte_text, duration_text, rate_text
 
 _LONGEST_LINE: Final = 34
 

@@ -6,7 +6,7 @@ from pathlib import PurePath
 from typing import Final, Literal, get_args
 
 from ...results.dfg import Comparison, Graph
-from ..graphviz import drawn
+from ..drawing.graphviz import drawn
 from .dot import dot_of
 from .graphml import graphml_of
 from .layout import Layout, place

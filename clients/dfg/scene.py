@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ...results.dfg import ActivityStats, Comparison, Graph, Side
-from ..units import byte_text, duration_text, rate_text
+from ..text.units import byte_text, duration_text, rate_text
 from .colours import GREEN, GREEN_LINE, INK, PLAIN, RED, RED_LINE, Paint, shade
 from .labels import count_text, facts_of, key_of, label_of, printable, shortened
 

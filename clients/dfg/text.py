@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ...results.dfg import ActivityStats, Comparison, Graph, GraphReport, Outlier, Timeline
-from ..tables import counted, print_table, shown, shown_files, table_of
-from ..units import byte_text, duration_text, rate_text
+from ..text.tables import counted, print_table, shown, shown_files, table_of
+from ..text.units import byte_text, duration_text, rate_text
 
 _SHADES: Final = " ▁▂▃▄▅▆▇█"
 _NARROWEST_BAR: Final = 20

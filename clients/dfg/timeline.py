@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from ...events.errors import UnavailableError
 from ...results.dfg import Timeline
-from ..charts import READ, SOFT, WRITE, time_unit
-from ..units import byte_text, duration_text
+from ..drawing.charts import READ, SOFT, WRITE, time_unit
+from ..text.units import byte_text, duration_text
 from .labels import printable, shortened
 
 try:

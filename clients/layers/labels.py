@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ...results.layers import Fate, FileLayers, Layers, Mount
-from ..tables import counted
+from ..text.tables import counted
 
 _FATES: Final[dict[Fate, str]] = {
     "absorbed": "no data moved directly below",

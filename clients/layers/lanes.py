@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...results.layers import Layers, Mark, Operation
-from ..layer_words import time_text
-from ..units import byte_text
+from ..text.layer_words import time_text
+from ..text.units import byte_text
 
 WIDTH: Final = 4000
 """Units of a lane: bars that would be nearer than one become one."""

@@ -10,8 +10,8 @@ from typing import Final
 import jinja2
 
 from ...results.layers import Collective, FileLayers, HandleNode, Layers, LayersReport, SizeRow
-from ..layer_words import caller_name, layer_name, time_text
-from ..templating import page_template
+from ..pages.templating import page_template
+from ..text.layer_words import caller_name, layer_name, time_text
 from .labels import fate_text, foremost, nesting_text, notes, scope_text
 from .lanes import COLOURS, WIDTH, Bar, axis_of, lanes_of, ticks_of
 

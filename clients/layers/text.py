@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.table import Table
 
 from ...results.layers import Account, FileLayers, HandleNode, Layers, LayersReport
-from ..layer_words import caller_name, layer_name, time_text
-from ..tables import counted, print_table, shown, shown_files, table_of
-from ..units import byte_text
+from ..text.layer_words import caller_name, layer_name, time_text
+from ..text.tables import counted, print_table, shown, shown_files, table_of
+from ..text.units import byte_text
 from .labels import fate_text, foremost, nesting_text, notes, scope_text
 
 

@@ -7,8 +7,8 @@ from typing import TextIO
 from rich.console import Console
 
 from ...results.interaction import Culprit, Culprits
-from ..tables import print_table, shown, table_of
-from ..units import byte_text, duration_text
+from ..text.tables import print_table, shown, table_of
+from ..text.units import byte_text, duration_text
 
 
 def print_culprits(found: Culprits, stream: TextIO) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...results.interaction import Actor, Component, Interaction, Ranking, SharedFile
-from ..graphviz import quoted
-from ..units import byte_text
+from ..drawing.graphviz import quoted
+from ..text.units import byte_text
 from .text import LARGE, how, who
 
 MOST_ACTORS: Final = 40

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...events.errors import UnavailableError
 from ...results.interaction import RankReport
-from ..graphviz import drawn
-from ..tables import counted
-from ..templating import page_template
+from ..drawing.graphviz import drawn
+from ..pages.templating import page_template
+from ..text.tables import counted
 from .dot import dot_of
 from .text import how, who
 

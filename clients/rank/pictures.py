@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...results.interaction import RankReport
-from ..graphviz import drawn
+from ..drawing.graphviz import drawn
 from .dot import dot_of
 from .page import page_of
 

@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ...results.interaction import MOST_COMMUNITIES, Actor, Component, Interaction, Ranking, RankReport
-from ..tables import counted, print_table, shown, shown_files, table_of
-from ..units import byte_text, duration_text
+from ..text.tables import counted, print_table, shown, shown_files, table_of
+from ..text.units import byte_text, duration_text
 
 _MOST_COMPONENTS: Final = 12
 _MOST_SMALL: Final = 6

@@ -58,7 +58,7 @@ def pictures_of(subject: Subject, history: Sequence[Prediction], signal: SignalS
     has_period = any(row.period_s is not None for row in history)
     if not (has_signal or has_period):
         return {}
-    from .report_charts import history_chart, signal_chart
+    from .pictures.report_charts import history_chart, signal_chart
 
     pictures = {}
     if has_signal:

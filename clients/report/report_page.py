@@ -11,14 +11,14 @@ from typing import Final
 from ...results.findings import Findings
 from ...results.jobs.ledger import JobLedger
 from ...results.prediction import Prediction
-from . import inside
-from .advice_part import what_to_change
-from .came import predictions_against_what_came
-from .completeness import how_complete
-from .ledger_part import ledger_part
 from .markup import Lines
-from .overview import calls_of, facts, headline, short, title, what_it_did
-from .periodicity import periodicity, predictions
+from .sections import inside_job as inside
+from .sections.advice_section import what_to_change
+from .sections.completeness import how_complete
+from .sections.ledger_section import ledger_part
+from .sections.overview import calls_of, facts, headline, short, title, what_it_did
+from .sections.periodicity import periodicity, predictions
+from .sections.predicted_phases import predictions_against_what_came
 from .subject import Subject
 
 _HEAD: Final = """<!doctype html>

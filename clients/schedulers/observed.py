@@ -9,7 +9,7 @@ from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns
 from ...results.upcoming import upcoming
 from ...scheduling.protocol import Forecast
-from ..headline import who_text
+from ..text.headline import who_text
 from .fluid import Job
 from .mixes import MOST_PHASES
 from .predictions import perfect

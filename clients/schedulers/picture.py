@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ...scheduling.protocol import JobState
-from ..charts import SOFT, rate_unit, time_unit
-from ..svg_chart import Chart
+from ..drawing.charts import SOFT, rate_unit, time_unit
+from ..drawing.svg_chart import Chart
 from .fluid import Job
 
 BINS: Final = 900

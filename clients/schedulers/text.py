@@ -8,8 +8,8 @@ from typing import Final, TextIO
 from rich.console import Console
 
 from ...results.schedule import PolicyResult, Simulation
-from ..tables import counted, print_table, shown, shown_files, table_of
-from ..units import duration_text, rate_text
+from ..text.tables import counted, print_table, shown, shown_files, table_of
+from ..text.units import duration_text, rate_text
 
 _MOST_ROWS: Final = 24
 _BASE: Final = "fair-share"

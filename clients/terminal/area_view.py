@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from ...results.prediction import Prediction
-from ..headline import beside_text, headline_of
-from ..prediction_text import next_phase_text, sparkline, time_limit_text
-from ..units import byte_text, rate_text
+from ..text.headline import beside_text, headline_of
+from ..text.prediction_text import next_phase_text, sparkline, time_limit_text
+from ..text.units import byte_text, rate_text
 from .status_area import HEIGHT, StatusArea
 
 

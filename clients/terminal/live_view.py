@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, TextIO
 
 from ...results.prediction import Prediction
-from ..prediction_text import prediction_lines
+from ..text.prediction_text import prediction_lines
 from .status_area import HEIGHT, StatusArea
 
 

@@ -8,9 +8,9 @@ from typing import Final
 from ...results.jobs.fleet import Fleet, FleetJob, FleetOrder
 from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction
-from ..headline import headline_text
-from ..prediction_text import sparkline
-from ..units import byte_text, clock_text, duration_text, rate_text
+from ..text.headline import headline_text
+from ..text.prediction_text import sparkline
+from ..text.units import byte_text, clock_text, duration_text, rate_text
 
 ORDERS: Final[tuple[FleetOrder, ...]] = ("bandwidth", "job", "user", "period", "next", "written", "read", "last")
 ASCENDING: Final = frozenset({"job", "user", "period", "next"})

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from ...events.losses import INPUT_BYTES, events_of
-from ...events.wire import carried
+from ...events.network.wire import carried
 from ..source import Chunk, Lost, Opened, SourceItem
 
 _MOST_JOBS: Final = 64

@@ -23,7 +23,7 @@ from typing import IO, Final
 import msgspec
 
 from ...events import Definitions, InputError, ProtocolError, empty_batch
-from ...events.wire import MAX_BATCH_EVENTS, Batch, Bye, Frame, Hello, decode, encode, encode_batch
+from ...events.network.wire import MAX_BATCH_EVENTS, Batch, Bye, Frame, Hello, decode, encode, encode_batch
 from ..parser import Input
 from ..source import Changed, Chunk, Closed, Opened, Origin, SourceItem
 from ..transport.window import packed, readable, readable_info, spelled

@@ -17,9 +17,9 @@ import zmq
 from zmq.utils.monitor import recv_monitor_message
 
 from ...events import ConfigError, InputError
-from ...events.curve import ClientKeys, read_client_keys
-from ...events.endpoints import is_ipv6
-from ...events.wire import Frame
+from ...events.network.curve import ClientKeys, read_client_keys
+from ...events.network.endpoints import is_ipv6
+from ...events.network.wire import Frame
 from ..settings import CollectorSettings
 from ..source import Closed, Opened, Patient, Problems, Source, SourceItem, Waking
 from .handing_over import HandedOver

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import msgspec
 
 from ...events import ConfigError, Definitions, EventBatch, StreamInfo
-from ...events.wire import Frame
+from ...events.network.wire import Frame
 from .packed_batches import (
     packed,
     packed_definitions,

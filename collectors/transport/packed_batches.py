@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from ...events import Definitions, EventBatch, ProtocolError, StreamInfo
-from ...events.wire import Frame, decode, encode_batch
+from ...events.network.wire import Frame, decode, encode_batch
 from .window import readable
 
 _MOST_FRAMES: Final = 64

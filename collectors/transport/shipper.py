@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ...events import Definitions, EventBatch, FileInfo, ProtocolError, StreamInfo, empty_batch
 from ...events.losses import BYTES, EVENTS
-from ...events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Frame, Heartbeat, Reject, decode, encode
+from ...events.network.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Frame, Heartbeat, Reject, decode, encode
 from ..settings import CollectorSettings
 from ..source import Changed, Chunk, Closed, Lost, Opened, SourceItem
 from .backlog import Backlog, Waiting

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ...events import EventBatch
-from ...events.wire import Frame
+from ...events.network.wire import Frame
 from .packed_batches import packed, size_of_pieces, unpacked
 
 _log = logging.getLogger(__name__)

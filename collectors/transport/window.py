@@ -12,7 +12,7 @@ import msgspec
 from ...events import Definitions, EventBatch, StreamInfo, empty_batch
 from ...events.definitions import MAX_TEXT
 from ...events.losses import bounded
-from ...events.wire import MAX_HEADER_BYTES, Bye, Frame, Hello, encode, encode_batch
+from ...events.network.wire import MAX_HEADER_BYTES, Bye, Frame, Hello, encode, encode_batch
 
 MAX_DEFINITION_BYTES = MAX_HEADER_BYTES // 2
 """Most bytes of definitions that one message carries; the rest of its header is far smaller."""

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from ...events.wire import Frame
+from ...events.network.wire import Frame
 from .settings import AccessSettings
 
 if TYPE_CHECKING:
     import zmq
     import zmq.asyncio
 
-    from ...events.curve import ClientKeys
+    from ...events.network.curve import ClientKeys
     from .admission import Admission
     from .curve_server import CurveServer
     from .principals import PrincipalsFile

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from ...events import ProtocolError
-from ...events.wire import Frame, Heartbeat, Hello, Reject, decode_header, encode
+from ...events.network.wire import Frame, Heartbeat, Hello, Reject, decode_header, encode
 from ..jobs.job_ids import clean_job
 from .principals import Principal
 

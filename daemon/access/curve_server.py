@@ -12,7 +12,7 @@ import zmq.asyncio
 import zmq.auth
 
 from ...events import ConfigError
-from ...events.curve import ClientKeys, KeyPair, read_pair
+from ...events.network.curve import ClientKeys, KeyPair, read_pair
 from .principals import Permission, Principal, PrincipalsFile
 
 _log = logging.getLogger(__name__)

@@ -14,8 +14,8 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from ...events import ConfigError
-from ...events.curve import is_public_key
 from ...events.files import read_text
+from ...events.network.curve import is_public_key
 
 _log = logging.getLogger(__name__)
 Permission = Literal["collect", "read", "metrics", "operate"]

@@ -14,9 +14,9 @@ import zmq
 import zmq.asyncio
 
 from ...events import ConfigError
-from ...events.descriptors import backlog
-from ...events.endpoints import check_private, is_ipv6, private_files
-from ...events.wire import Frame
+from ...events.network.descriptors import backlog
+from ...events.network.endpoints import check_private, is_ipv6, private_files
+from ...events.network.wire import Frame
 from ..stages import Stages
 from .ingest_core import IngestCore, IngestSettings, Reply
 from .sink import Sink

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...events import Definitions, FileInfo, ProtocolError, empty_batch
 from ...events.losses import LOST_IN_JOURNAL, MOST_REASONS, checked
-from ...events.wire import (
+from ...events.network.wire import (
     PROTOCOL_VERSION,
     Ack,
     Batch,

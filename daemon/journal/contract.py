@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias
 
 from ...events import IotideError
-from ...events.wire import Frame
+from ...events.network.wire import Frame
 
 
 class JournalError(IotideError):

@@ -9,7 +9,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Final
 
-from ...events.wire import Frame, Heartbeat, decode_header, encode
+from ...events.network.wire import Frame, Heartbeat, decode_header, encode
 from ..aggregator import Aggregator
 from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore, Reply

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from ...events.wire import Frame
+from ...events.network.wire import Frame
 from .contract import Gap, JournalError, Kind, Moment, Position, Replayed
 from .segment_writer import Pending, SegmentWriter
 from .segments import HEADER_BYTES, SUFFIX, Segment, read_header, records, sound_bytes

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ...events.wire import Frame
+from ...events.network.wire import Frame
 from .contract import JournalError, Kind, Moment
 from .segments import HEADER_BYTES, SUFFIX, Segment, encode, header, name_of, save_folder
 from .synced_mark import SyncedMark

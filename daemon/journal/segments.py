@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ...events.wire import Frame
+from ...events.network.wire import Frame
 from .contract import Gap, JournalError, Kind, Moment, Position, Record, Replayed
 
 SUFFIX: Final = ".journal"

@@ -9,7 +9,7 @@ from typing import Annotated, Final, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from ...events import ConfigError
-from ...events.endpoints import is_loopback
+from ...events.network.endpoints import is_loopback
 
 _SCHEMES: Final = ("nats", "tls")
 

@@ -12,7 +12,7 @@ from typing import Final
 import zmq
 
 from ...events import ConfigError
-from ...events.endpoints import check_private, is_ipv6
+from ...events.network.endpoints import check_private, is_ipv6
 from ...results.prediction import Prediction
 
 _log = logging.getLogger(__name__)

@@ -13,8 +13,8 @@ import msgspec
 import zmq
 
 from ...events import ConfigError
-from ...events.descriptors import backlog
-from ...events.endpoints import check_private, is_ipv6, private_files
+from ...events.network.descriptors import backlog
+from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...results.alerts import Alert
 from ...results.jobs.job import JobSummary
 from ...results.prediction import Prediction

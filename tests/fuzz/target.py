@@ -12,7 +12,7 @@ from pathlib import Path
 from iotide.collectors.source import Chunk, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import DefinitionTable, InputError
-from iotide.events.wire import MAX_BATCH_EVENTS, decode, encode_batch
+from iotide.events.network.wire import MAX_BATCH_EVENTS, decode, encode_batch
 
 from .mutation import Choose, change_bytes, words_of
 

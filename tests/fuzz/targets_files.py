@@ -28,8 +28,8 @@ from iotide.collectors.transport.spool_files import Place, SpoolFiles
 from iotide.daemon.journal import segments
 from iotide.daemon.journal.contract import JournalError, Position, Record
 from iotide.daemon.journal.segment_journal import SegmentJournal
-from iotide.daemon.saved_state import NAME
-from iotide.daemon.state_file import StateFile
+from iotide.daemon.state.saved_state import NAME
+from iotide.daemon.state.state_file import StateFile
 from iotide.events import InputError
 from support.killing import Schedule
 from support.recorder_format import Call, write_trace

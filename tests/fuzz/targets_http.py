@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
-from iotide.clients.live_pages import LivePages
+from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.contention import ContentionWatch
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, IngestStats

@@ -19,7 +19,7 @@ from iotide.daemon.jobs.job_summary import detail_of, summary_of
 from iotide.daemon.jobs.losses.failures import COUNTED
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, ProtocolError, StreamInfo
-from iotide.events.wire import Ack, Heartbeat, Reject, decode, encode
+from iotide.events.network.wire import Ack, Heartbeat, Reject, decode, encode
 from support.restarts import UNTIL_S
 from support.serving import periodic_batch
 

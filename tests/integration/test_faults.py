@@ -15,7 +15,7 @@ from iotide.analyzers.pipeline.contract import Analyzer, JobContext
 from iotide.analyzers.pipeline.job_totals import JobTotals
 from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.cli.serving import taking_ftio
-from iotide.clients.live_pages import LivePages
+from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.jobs.session import PREDICTION, SIGNAL

@@ -27,10 +27,10 @@ from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.daemon.journal.synced_mark import read_mark
-from iotide.daemon.keeping import JOURNAL, Keeping
 from iotide.daemon.settings import AggregatorSettings
+from iotide.daemon.state.keeping import JOURNAL, Keeping
 from iotide.events import Interner, StreamInfo
-from iotide.events.wire import Frame
+from iotide.events.network.wire import Frame
 from iotide.results.dfg import Graph
 
 from .restarts import UNTIL_S, copied, told

@@ -11,7 +11,7 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import EventBatch, StreamInfo, make_batch
-from iotide.events.wire import Frame
+from iotide.events.network.wire import Frame
 
 from .sinks import RememberingSink
 

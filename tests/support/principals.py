@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from iotide.daemon.access.principals import Permission, Principal, as_toml, digest
-from iotide.events.curve import ClientKeys, make_keys, read_client_keys, read_public
+from iotide.events.network.curve import ClientKeys, make_keys, read_client_keys, read_public
 
 
 class Listed:

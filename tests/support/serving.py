@@ -13,7 +13,7 @@ import numpy as np
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Chunk, Closed, Lost, Opened, Problems, SourceItem
 from iotide.collectors.transport.agent import Agent
-from iotide.daemon.publish.http.page_routes import Pages
+from iotide.daemon.publish.http.routes.page_routes import Pages
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch

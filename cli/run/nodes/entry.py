@@ -8,8 +8,8 @@ from typing import Final
 
 from ....daemon.access.principals import Principal, as_toml
 from ....daemon.access.settings import AccessSettings
-from ....events.curve import make_keys, read_pair, read_public
 from ....events.files import write_text
+from ....events.network.curve import make_keys, read_pair, read_public
 
 _RUN: Final = "run"
 _NODES: Final = "nodes"

@@ -22,9 +22,9 @@ from ....collectors.source import Origin
 from ....collectors.sources.preload.source import PreloadSource
 from ....collectors.transport.agent import Agent
 from ....events import IotideError
-from ....events.curve import ClientKeys, KeyPair
-from ....events.descriptors import raise_limit
-from ...common.logs import log_to_standard_error
+from ....events.network.curve import ClientKeys, KeyPair
+from ....events.network.descriptors import raise_limit
+from ...common.console.logs import log_to_standard_error
 from ..private_folder import in_use, remove_left_over
 from .launchers import own_node
 from .messages import LONGEST_LINE, News, Orders, Unseen, as_line

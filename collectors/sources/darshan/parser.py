@@ -12,8 +12,8 @@ import numpy as np
 
 from ....events import Definitions, InputError, Interner, StreamInfo, UnavailableError, make_batch
 from ....events.definitions import FileInfo
+from ....events.network.wire import MAX_BATCH_EVENTS
 from ....events.schema import FileType, file_type_of
-from ....events.wire import MAX_BATCH_EVENTS
 from ...node.file_systems import FileSystems
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem

@@ -22,7 +22,7 @@ from ....events import (
     make_batch,
 )
 from ....events.definitions import MAX_TEXT
-from ....events.wire import MAX_BATCH_EVENTS
+from ....events.network.wire import MAX_BATCH_EVENTS
 from ...call_classes import classify
 from ...numbering import Numbering
 from ...parser import Input

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from ....events import InputError
-from ....events.descriptors import raise_limit
+from ....events.network.descriptors import raise_limit
 from ...node.file_metadata import NodeFileMetadata
 from ...settings import SpoolSettings
 from ...source import Origin, Problems, SourceItem

@@ -12,9 +12,9 @@ import numpy as np
 import zmq
 
 from ....events import ConfigError, EventBatch, Kind, Layer, concatenate
-from ....events.descriptors import ListenerGuard, backlog
-from ....events.endpoints import check_private, is_ipv6, private_files
-from ....events.wire import MAX_BATCH_EVENTS
+from ....events.network.descriptors import ListenerGuard, backlog
+from ....events.network.endpoints import check_private, is_ipv6, private_files
+from ....events.network.wire import MAX_BATCH_EVENTS
 from ...parser import Input
 from ...settings import FtioSettings
 from ...source import Chunk, Closed, Origin, Problems, SourceItem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....events import EventBatch, Interner, Kind, Layer, StreamInfo
-from ....events.wire import MAX_BATCH_EVENTS
+from ....events.network.wire import MAX_BATCH_EVENTS
 from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .documents import EXPECTED, JsonDocuments, MessagePackRecords

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from enum import IntFlag
 from typing import Final, NamedTuple
 
-from ....events.wire import Frame
+from ....events.network.wire import Frame
 from ..contract import Gap, Position, Replayed
 from ..segment_writer import Pending
 from ..segments import encode, records_in

@@ -16,7 +16,7 @@ from nats.errors import Error as NatsError
 from nats.js import api
 from nats.js.errors import NotFoundError
 
-from ....events.wire import Frame
+from ....events.network.wire import Frame
 from ..contract import JournalError, Kind, Moment, Position, Replayed
 from ..segment_writer import Pending
 from .holding import Holding

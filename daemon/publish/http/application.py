@@ -17,15 +17,15 @@ from ...contention import ContentionWatch
 from ...jobs.losses.failures import AnalysisFailedError
 from ...pacing_plans import PacingPlans
 from ..metrics import AggregatorCollector
-from .analysis_routes import analysis_routes
-from .contention_routes import contention_routes
-from .fleet_routes import fleet_routes
 from .job_access import JobAccess
-from .job_routes import detail_route, job_routes
-from .live_io_routes import live_io_routes
-from .live_routes import job_page_route, shell_routes
-from .pacing_routes import pacing_routes
-from .page_routes import Pages, page_routes
+from .routes.analysis_routes import analysis_routes
+from .routes.contention_routes import contention_routes
+from .routes.fleet_routes import fleet_routes
+from .routes.job_routes import detail_route, job_routes
+from .routes.live_io_routes import live_io_routes
+from .routes.live_routes import job_page_route, shell_routes
+from .routes.pacing_routes import pacing_routes
+from .routes.page_routes import Pages, page_routes
 
 
 def make_application(

@@ -19,8 +19,8 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from ....events import descriptors
-from ....events.endpoints import unix_path
+from ....events.network import descriptors
+from ....events.network.endpoints import unix_path
 from ...access.settings import AccessSettings
 from .authentication import UID
 from .http_settings import HttpSettings

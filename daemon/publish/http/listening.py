@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from ....events import ConfigError
-from ....events.endpoints import check_address, is_loopback, private_files
+from ....events.network.endpoints import check_address, is_loopback, private_files
 
 _log = logging.getLogger(__name__)
 _FOR_ALL: Final = 0o666

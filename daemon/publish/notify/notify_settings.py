@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from ....events import ConfigError
-from ....events.endpoints import is_loopback
+from ....events.network.endpoints import is_loopback
 
 _MOST: Final = 8
 _LONGEST: Final = 2048

@@ -19,7 +19,7 @@ from iotide.daemon.ingest.ingest import Ingest
 from iotide.daemon.ingest.ingest_core import IngestSettings
 from iotide.daemon.ingest.sink import Sink
 from iotide.events import Definitions, EventBatch
-from iotide.events.wire import Bye, Heartbeat, Hello, Reject, decode, encode, encode_batch
+from iotide.events.network.wire import Bye, Heartbeat, Hello, Reject, decode, encode, encode_batch
 from support import serving
 from support.link import INFO, numbered
 from support.serving import Fed, until

@@ -25,8 +25,8 @@ from iotide.daemon.publish.pubsub import Publisher
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import ConfigError, InputError, StreamInfo
-from iotide.events.curve import make_keys
-from iotide.events.wire import Hello, encode
+from iotide.events.network.curve import make_keys
+from iotide.events.network.wire import Hello, encode
 from iotide.results.base import Model
 from iotide.results.contention import Contention
 from iotide.results.jobs.job import JobList
@@ -235,7 +235,7 @@ async def test_plan_is_left_by_who_operates_alone(listed: Listed) -> None:
 
 
 async def test_page_that_was_drawn_for_an_operator_is_not_shown_to_others(listed: Listed) -> None:
-    from iotide.clients.live_pages import LivePages
+    from iotide.clients.pages.live_pages import LivePages
 
     node, alice = listed.key("node", "collect"), listed.token("alice", "read", user="alice")
     operator = listed.token("operator", "operate")

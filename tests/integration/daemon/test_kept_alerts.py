@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from iotide.daemon.kept_alerts import NAME, AlertFile, KeptAlerts
+from iotide.daemon.state.kept_alerts import NAME, AlertFile, KeptAlerts
 from iotide.results.alerts import AlertList
 from support.http_receivers import Heard, hearing
 from support.restarts import copied

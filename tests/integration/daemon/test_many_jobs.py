@@ -9,7 +9,7 @@ import zmq
 import zmq.asyncio
 from iotide.daemon.server import Server
 from iotide.events import StreamInfo
-from iotide.events.wire import Hello, encode
+from iotide.events.network.wire import Hello, encode
 from support.serving import Fed, asking, feeding, serving, until
 
 EVENTS = 120

@@ -16,7 +16,7 @@ from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest import ingest
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import InputError
-from iotide.events.wire import Heartbeat, encode
+from iotide.events.network.wire import Heartbeat, encode
 from iotide.results.jobs.job import JobDetail
 from iotide.results.jobs.ledger import JobLedger
 from support.served import served

@@ -16,8 +16,8 @@ import pytest
 from iotide.analyzers.pipeline import snapshots
 from iotide.analyzers.pipeline.snapshots import STATE_VERSION, restore, snapshot
 from iotide.daemon.jobs.job_summary import detail_of
-from iotide.daemon.saved_state import _MAGIC, NAME, _shared
-from iotide.daemon.state_file import StateFile, StateWriter
+from iotide.daemon.state.saved_state import _MAGIC, NAME, _shared
+from iotide.daemon.state.state_file import StateFile, StateWriter
 from iotide.events import ConfigError
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.restarts import UNTIL_S, feed, has, job_at, opened, told

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from iotide.daemon.saved_state import NAME
+from iotide.daemon.state.saved_state import NAME
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.restarts import job_at
 from support.served import served

@@ -23,7 +23,7 @@ from iotide.daemon.publish.metrics import FAMILIES
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import ConfigError
-from iotide.events.wire import Heartbeat, encode
+from iotide.events.network.wire import Heartbeat, encode
 from iotide.results.jobs.job import JobDetail, JobList, SignalSeries
 from iotide.results.prediction import Prediction
 from support.commands import IOTIDE, Program, iotide, plain_environment

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.clients.live_pages import LivePages
+from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.server import Server
 from support.commands import iotide
 from support.serving import Fed, feeding, serving, until

@@ -9,7 +9,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from iotide.clients.live_pages import LivePages
+from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Kind, Layer
 from iotide.results.layers import Layers

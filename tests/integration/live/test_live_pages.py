@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 import numpy as np
 import pytest
-from iotide.clients.live_pages import LivePages
+from iotide.clients.pages.live_pages import LivePages
 from iotide.collectors.source import Chunk
 from iotide.daemon.server import Server
 from iotide.events import FileInfo, FileType, Kind, make_batch

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.time_limit import Written, time_limit_of
 from iotide.cli.common.job_end import end_of_job, parsed_end
-from iotide.clients.prediction_text import prediction_lines, time_limit_text
+from iotide.clients.text.prediction_text import prediction_lines, time_limit_text
 from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Changed, Opened
 from iotide.collectors.transport.shipper import Shipper
@@ -19,7 +19,7 @@ from iotide.daemon.jobs.job_summary import summary_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
-from iotide.events.wire import Heartbeat, Hello, decode, encode
+from iotide.events.network.wire import Heartbeat, Hello, decode, encode
 from iotide.results.base import Estimate
 from iotide.results.prediction import Drift, NextPhase, Prediction, TimeLimit, Window
 from support.serving import PERIOD_S, periodic_batch

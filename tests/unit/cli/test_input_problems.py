@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from iotide.cli.common.input_problems import tell
+from iotide.cli.common.console.input_problems import tell
 from iotide.collectors.source import Omissions, Problems
 from iotide.events import InputError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from iotide.cli.common.tracer_options import CALL_CLASSES, LAYERS, settings_of
+from iotide.cli.common.arguments.tracer_options import CALL_CLASSES, LAYERS, settings_of
 from iotide.cli.main import group
 from iotide.collectors.settings import TracerSettings
 from iotide.collectors.tracer.preload_environment import LIBRARY_LAYERS, layer_library, traced_environment

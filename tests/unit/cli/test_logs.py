@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import logging
 
-from iotide.cli.common.logs import LimitedHandler
+from iotide.cli.common.console.logs import LimitedHandler
 
 
 class Bench:

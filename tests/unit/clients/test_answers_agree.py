@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iotide.clients.detection.text import print_detection
-from iotide.clients.headline import headline_of
-from iotide.clients.prediction_text import prediction_line
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.area_view import AreaView
-from iotide.clients.units import duration_text
+from iotide.clients.text.headline import headline_of
+from iotide.clients.text.prediction_text import prediction_line
+from iotide.clients.text.units import duration_text
 from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings

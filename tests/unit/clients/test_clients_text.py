@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients import charts, graphviz, prediction_text, svg_chart, tables, units
-from iotide.clients.headline import who_text
-from iotide.clients.prediction_text import prediction_line, prediction_lines, sparkline
+from iotide.clients.drawing import charts, graphviz, svg_chart
 from iotide.clients.report.report import write_report
 from iotide.clients.terminal.status_area import StatusArea
+from iotide.clients.text import prediction_text, tables, units
+from iotide.clients.text.headline import who_text
+from iotide.clients.text.prediction_text import prediction_line, prediction_lines, sparkline
 from iotide.results.prediction import OtherPeriod, Prediction, Who
 from support.results import around, make_prediction, make_signal, make_summary
 from support.waiting import wait_for

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from iotide.clients.advice_text import first_line
-from iotide.clients.in_short import _CHANGE, in_short
+from iotide.clients.text.advice_text import first_line
+from iotide.clients.text.job_sentence import _CHANGE, in_short
 from iotide.results.advice import Advice, AdviceFinding, Cause, Spent
 from iotide.results.base import Estimate
 from iotide.results.prediction import NextPhase, Prediction, Scores, Who, Window

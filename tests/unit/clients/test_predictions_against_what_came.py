@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients.report.came import came_of
+from iotide.clients.report.sections.predicted_phases import came_of
 from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems
 from iotide.results.prediction import FollowingPhase, NextPhase, Prediction
 from support.results import around, make_prediction

@@ -12,10 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.clients import layer_words
-from iotide.clients.report import cost, graph_part, inside
-from iotide.clients.report.heat_picture import heat_picture, shown_rows
+from iotide.clients.report.pictures.heat_picture import heat_picture, shown_rows
 from iotide.clients.report.report import write_report
+from iotide.clients.report.sections import graph_section as graph_part
+from iotide.clients.report.sections import inside_job as inside
+from iotide.clients.report.sections import io_cost as cost
+from iotide.clients.text import layer_words
 from iotide.daemon.jobs.job_findings import findings_of
 from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.session import JobSession

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from iotide.clients.detection.picture_data import crests_s
-from iotide.clients.report.report_charts import history_chart, signal_chart
-from iotide.clients.svg_chart import Chart, round_ticks
+from iotide.clients.drawing.svg_chart import Chart, round_ticks
+from iotide.clients.report.pictures.report_charts import history_chart, signal_chart
 from iotide.results.jobs.job import SignalSeries
 from iotide.results.prediction import Frequency
 from support.results import make_prediction, make_signal

@@ -14,7 +14,18 @@ from iotide.collectors.transport import window
 from iotide.collectors.transport.shipper import FIRST_CREDIT, Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, FileInfo, HandleInfo, Interner, Layer, StreamInfo, make_batch
-from iotide.events.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Batch, Bye, Frame, Heartbeat, Hello, decode, encode
+from iotide.events.network.wire import (
+    MAX_BATCH_EVENTS,
+    MAX_STREAM_ID,
+    Ack,
+    Batch,
+    Bye,
+    Frame,
+    Heartbeat,
+    Hello,
+    decode,
+    encode,
+)
 from support.link import INFO, Wire, numbered, pair
 from support.sinks import RememberingSink
 

@@ -11,7 +11,7 @@ from iotide.collectors.source import Changed, Chunk, Closed, Opened
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions, Interner
-from iotide.events.wire import Batch, Bye, Frame, Hello, Reject, decode, encode, encode_batch
+from iotide.events.network.wire import Batch, Bye, Frame, Hello, Reject, decode, encode, encode_batch
 from support.link import INFO, Link, numbered, pair
 from support.sinks import RememberingSink
 

@@ -14,7 +14,7 @@ import pytest
 from iotide.daemon.journal.forked import Forked
 from iotide.events import Interner, StreamInfo
 from iotide.events.losses import LOST_IN_JOURNAL
-from iotide.events.wire import Ack, Frame, Heartbeat, Hello, decode, encode, encode_batch
+from iotide.events.network.wire import Ack, Frame, Heartbeat, Hello, decode, encode, encode_batch
 from support.killing import Daemon
 from support.restarts import UNTIL_S
 from support.serving import periodic_batch

@@ -13,7 +13,7 @@ from iotide.daemon.ingest.ingest import Ingest
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import ConfigError, Definitions, StreamInfo
 from iotide.events.losses import LOST_IN_JOURNAL
-from iotide.events.wire import Ack, Bye, Frame, Heartbeat, Hello, Reject, decode, encode, encode_batch
+from iotide.events.network.wire import Ack, Bye, Frame, Heartbeat, Hello, Reject, decode, encode, encode_batch
 from support.link import INFO, numbered
 from support.sinks import RememberingSink
 from support.waiting import DEADLINE_S

@@ -12,7 +12,7 @@ from iotide.collectors.source import Chunk, Closed, Opened
 from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions
-from iotide.events.wire import Ack, Bye, Frame, Heartbeat, Hello, Message, Reject, decode, encode, encode_batch
+from iotide.events.network.wire import Ack, Bye, Frame, Heartbeat, Hello, Message, Reject, decode, encode, encode_batch
 from support.link import INFO, numbered, pair
 from support.sinks import RememberingSink
 

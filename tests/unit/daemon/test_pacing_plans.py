@@ -8,9 +8,9 @@ from iotide.clients.schedulers.backends.preload import PreloadPacing
 from iotide.clients.schedulers.live_jobs import Seen
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.pacing_plans import PacingPlans
-from iotide.daemon.publish.http.pacing_routes import pacing_routes
+from iotide.daemon.publish.http.routes.pacing_routes import pacing_routes
 from iotide.events import FileInfo, InputError
-from iotide.events.wire import Heartbeat, decode, encode
+from iotide.events.network.wire import Heartbeat, decode, encode
 from iotide.results.pacing import PacedJob, PacingPlan
 from iotide.scheduling.protocol import Forecast, JobState
 from support.sinks import RememberingSink

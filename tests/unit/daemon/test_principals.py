@@ -23,9 +23,9 @@ from iotide.daemon.access.principals import (
 )
 from iotide.daemon.access.viewer import viewer_of, viewer_of_user
 from iotide.events import ConfigError, StreamInfo, empty_batch
-from iotide.events.curve import is_public_key, make_keys, read_client_keys, read_pair, read_public
 from iotide.events.definitions import Definitions
-from iotide.events.wire import Bye, Heartbeat, Hello, decode_header, encode, encode_batch
+from iotide.events.network.curve import is_public_key, make_keys, read_client_keys, read_pair, read_public
+from iotide.events.network.wire import Bye, Heartbeat, Hello, decode_header, encode, encode_batch
 from msgspec import msgpack
 
 KEYS = [zmq.curve_keypair()[0].decode() for _ in range(6)]

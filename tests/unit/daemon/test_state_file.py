@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.analyzers.pipeline.snapshots import SnapshotError
 from iotide.daemon.jobs.job_table import Card
-from iotide.daemon.state_file import StateFile, StateWriter, is_state_file
+from iotide.daemon.state.state_file import StateFile, StateWriter, is_state_file
 
 END = struct.Struct("<QQI12s")
 DOCUMENTS = {f"job {number}": bytes([number]) * 300 + b"end" for number in range(4)}

@@ -15,7 +15,7 @@ from iotide.clients.subscriber import Subscriber
 from iotide.collectors.settings import CollectorSettings, FtioSettings
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError
-from iotide.events.endpoints import check_address, check_endpoint, is_ipv6
+from iotide.events.network.endpoints import check_address, check_endpoint, is_ipv6
 
 WRONG = [
     "tcp://127.0.0.1:99999",

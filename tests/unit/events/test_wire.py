@@ -19,7 +19,7 @@ from iotide.events import (
     StreamInfo,
     make_batch,
 )
-from iotide.events.wire import (
+from iotide.events.network.wire import (
     MAX_BATCH_EVENTS,
     MAX_HEADER_BYTES,
     MAX_STREAM_ID,

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from iotide.cli.common.tracer_options import CALL_CLASSES
+from iotide.cli.common.arguments.tracer_options import CALL_CLASSES
 from iotide.events import Kind
 from support.accounting import account, run_both
 from support.building import built

@@ -14,7 +14,7 @@ from iotide.analyzers.contention.collisions import collisions_of
 from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.scenarios import Expected, played, shares
 from iotide.analyzers.contention.settings import ContentionSettings
-from iotide.clients.contention_text import _collision_text
+from iotide.clients.text.contention_text import _collision_text
 from iotide.results.base import Estimate
 from iotide.results.contention import Collision
 from iotide.results.prediction import NextPhase, OtherPeriod, Prediction, Who, Window

@@ -23,7 +23,7 @@ from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.detect.command import command as detect
 from iotide.clients.detection.page_periods import period_rows
-from iotide.clients.headline import headline_text, other_text, who_text
+from iotide.clients.text.headline import headline_text, other_text, who_text
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 from iotide.results.prediction import Prediction
 

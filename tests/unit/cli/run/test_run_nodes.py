@@ -14,7 +14,7 @@ from iotide.cli.run.nodes.launchers import Launcher, address_towards, launcher_o
 from iotide.cli.run.nodes.messages import News, Orders, Unseen, as_line
 from iotide.daemon.access.principals import read_principals
 from iotide.events import UnavailableError
-from iotide.events.curve import read_pair
+from iotide.events.network.curve import read_pair
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-3]", "SLURM_JOB_NUM_NODES": "3", "SLURMD_NODENAME": "n1"}
 NODES = """NodeName=n1 Arch=x86_64 NodeAddr=10.0.0.1 NodeHostName=n1 OS=Linux 6.1 #1 SMP

@@ -14,7 +14,7 @@ from iotide.clients.schedulers.backends.lustre_tbf import PARAMETER, LustreTbf, 
 from iotide.clients.schedulers.limits import Limit, decide
 from iotide.clients.schedulers.live_jobs import LiveJobs
 from iotide.clients.schedulers.steering import Steering, Step
-from iotide.daemon.publish.http.live_io_routes import joined
+from iotide.daemon.publish.http.routes.live_io_routes import joined
 from iotide.events import ConfigError, InputError
 from iotide.results.base import Estimate
 from iotide.results.contention import Capacity

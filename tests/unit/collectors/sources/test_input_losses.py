@@ -7,7 +7,7 @@ from iotide.collectors.source import Chunk, Lost, Opened, Origin, SourceItem
 from iotide.collectors.sources._input_losses import InputLosses
 from iotide.collectors.sources.registry import open_file
 from iotide.events import Definitions, StreamInfo, make_batch
-from iotide.events.wire import decode, encode_batch
+from iotide.events.network.wire import decode, encode_batch
 
 CALL = '{"call": "write", "path": "/data/out", "start": %d, "dur": 0.1, "size": 10%s}\n'
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.cli.common.batch_facts import batch_facts
-from iotide.clients.prediction_text import prediction_line
+from iotide.clients.text.prediction_text import prediction_line
 from iotide.daemon.jobs.job_summary import summary_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import BatchJob, StreamInfo
-from iotide.events.wire import Hello, decode, encode
+from iotide.events.network.wire import Hello, decode, encode
 from support.results import make_prediction
 
 ENVIRONMENT = {

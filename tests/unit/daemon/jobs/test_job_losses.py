@@ -17,7 +17,7 @@ from iotide.daemon.jobs.losses.job_losses import JobLosses
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, StreamInfo
 from iotide.events.losses import MOST_REASONS, checked, events_of, loss_lines
-from iotide.events.wire import Batch, Bye, Heartbeat, Hello, decode, encode, encode_batch
+from iotide.events.network.wire import Batch, Bye, Heartbeat, Hello, decode, encode, encode_batch
 from iotide.results.jobs.job import JobSummary
 from msgspec.structs import replace as msgspec_replace
 from support.link import INFO, Link, Wire, numbered

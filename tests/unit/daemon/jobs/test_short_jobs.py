@@ -19,7 +19,7 @@ from iotide.daemon.pressure import Allowance, Pressure
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
-from iotide.events.wire import Ack, Hello, decode, encode, encode_batch
+from iotide.events.network.wire import Ack, Hello, decode, encode, encode_batch
 from iotide.results.jobs.job import JobDetail, JobSummary
 from iotide.results.prediction import Prediction
 from support.analyzer_kinds import made_by

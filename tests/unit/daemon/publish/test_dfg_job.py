@@ -9,7 +9,7 @@ import re
 import httpx
 import pytest
 from iotide.analyzers.dfg.compare import compare
-from iotide.clients.live_pages import MOST_PAGES, LivePages
+from iotide.clients.pages.live_pages import MOST_PAGES, LivePages
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestStats
 from iotide.daemon.jobs.session import JobSession

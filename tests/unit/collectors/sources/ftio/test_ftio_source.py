@@ -14,7 +14,7 @@ from iotide.collectors.settings import FtioSettings
 from iotide.collectors.source import Closed, Origin, SourceItem
 from iotide.collectors.sources.tmio.ftio import FtioSource
 from iotide.events import ConfigError, EventBatch, Flag, Kind, Layer
-from iotide.events.wire import MAX_BATCH_EVENTS
+from iotide.events.network.wire import MAX_BATCH_EVENTS
 from support.parsing import Stream, collect, one
 from support.waiting import wait_for
 

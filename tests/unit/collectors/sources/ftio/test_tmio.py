@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.collectors.sources.tmio.parser import TmioParser
 from iotide.events import Flag, Kind, Layer
-from iotide.events.wire import MAX_BATCH_EVENTS
+from iotide.events.network.wire import MAX_BATCH_EVENTS
 from support.parsing import Stream, cut, one, parse
 
 DATA = Path(__file__).parents[4] / "data"

@@ -23,7 +23,7 @@ from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.relay import RelayedSource
 from iotide.collectors.sources.preload.spool.spool import DONE, SpoolWriter
 from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
-from iotide.events.descriptors import raise_limit
+from iotide.events.network.descriptors import raise_limit
 from support.regions import MadeRegion
 from support.rooms import small_room
 from support.waiting import wait_for

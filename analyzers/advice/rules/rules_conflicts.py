@@ -1,0 +1,128 @@
+"""A rule about data: processes write the same bytes, or read them, and nothing between makes them visible.
+
+Source: the conflict detector of Recorder (Wang et al., IPDPS 2020) and VerifyIO's commit and session semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ....results.advice import AdviceFinding
+from ...common.state import Ints
+from ..extents import Extents, Shown
+from ..picture import Calls, Picture
+from .claims import Words, group_of, made
+from .words import size_text
+
+_MOST_PAIRS: Final = 200_000
+"""Pairs of extents that are compared; what is beyond is not looked at."""
+_NEVER: Final = 2**62
+
+
+class Conflict(NamedTuple):
+    """What processes do to the same bytes of one file."""
+
+    file: int
+    writers: bool
+    """Whether both write; else one reads."""
+    bytes: int
+    """At least."""
+    one: str
+    other: str
+
+
+def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
+    """Bytes are written by several processes, or by one and read by another rank, without a flush or close between."""
+    picture = calls.picture
+    found = [conflict for file in _shared(picture.extents) if (conflict := _of_file(picture, file))]
+    for writers in (True, False):
+        some = [each for each in found if each.writers == writers]
+        if not some:
+            continue
+        files = np.array([each.file for each in some], np.int64)
+        moves = np.flatnonzero((calls.reads | calls.writes) & np.isin(calls.file, files))
+        if not len(moves):
+            continue
+        group = group_of(calls, moves)
+        first, size = some[0], sum(each.bytes for each in some)
+        does = "both write" if writers else f"{first.other} reads what {first.one} writes in"
+        who = f"{first.one} and {first.other} {does}" if writers else does
+        words = Words(
+            title=f"{who} the same {size_text(size)} of {group.where}, and no flush or close lies between",
+            why="Which bytes stay, or are read, depends on who comes first; file systems that keep writes in a "
+            "client's memory until a flush or close (NFS, burst buffers) show old bytes to those who come later.",
+            change="Give each process bytes or a file of its own; or order them: flush or close, MPI_File_sync or a "
+            "barrier, then open and go on.",
+        )
+        yield made(group, "conflict", words, 0.0, run_s, {"bytes": float(size)}).model_copy(
+            update={"seconds": 0.0, "share": 0.0}
+        )
+
+
+def _shared(extents: Extents) -> list[int]:
+    """Returns the files of which several threads' extents are known, and something was written."""
+    pairs = np.unique(np.stack([extents.file, extents.thread]), axis=1)
+    files, users = np.unique(pairs[0], return_counts=True)
+    found: list[int] = np.intersect1d(files[users > 1], extents.file[extents.write]).tolist()
+    return found
+
+
+def _of_file(picture: Picture, file: int) -> Conflict | None:
+    """Returns the conflicts on a file; None where there are none."""
+    every, shown = picture.extents, picture.shown
+    rows = np.flatnonzero(every.file == file)
+    # By their content: the order in which extents are kept depends on how events were batched.
+    rows = rows[np.lexsort([each[rows] for each in (every.high, every.last, every.first, every.low)])]
+    some = every.at(rows)
+    names = [picture.threads[thread] for thread in some.thread.tolist()]
+    process = [(thread.rank, thread.host, thread.pid) for thread in names]
+    ranked = [thread.rank >= 0 for thread in names]
+    visible = _visible_at(some, shown, file).tolist()
+    low, high, first, write = (column.tolist() for column in (some.low, some.high, some.first, some.write))
+    begun, gone = (each.take(some.thread).tolist() for each in picture.lives)
+    active: list[int] = []
+    by_way: dict[bool, list[tuple[int, int, int, int]]] = {True: [], False: []}
+    compared = 0
+    for at in range(len(rows)):
+        active = [each for each in active if high[each] > low[at]]
+        for each in active:
+            compared += 1
+            early, late = (each, at) if first[each] <= first[at] else (at, each)
+            seen = visible[early] <= first[late] or gone[early] <= begun[late]
+            if process[each] == process[at] or not write[early] or seen:
+                continue
+            if write[late] or (ranked[early] and ranked[late]):
+                by_way[write[late]].append((low[at], min(high[each], high[at]), early, late))
+        if compared > _MOST_PAIRS:
+            break
+        active.append(at)
+    for writers in (True, False):
+        if pieces := by_way[writers]:
+            early, late = pieces[0][2:]
+            label = [picture.label(int(some.thread[each])) for each in (early, late)]
+            return Conflict(file, writers, _united(pieces), *label)
+    return None
+
+
+def _visible_at(extents: Extents, shown: Shown, file: int) -> Ints:
+    """Returns from when on others may count on each extent, ns: the first flush or close of its stream after it."""
+    mine = shown.file == file
+    stream, at = shown.stream[mine], shown.at[mine]
+    made = np.full(len(extents.low), _NEVER, np.int64)
+    for number in np.unique(extents.stream).tolist():
+        rows = np.flatnonzero(extents.stream == number)
+        times = np.append(np.sort(at[stream == number]), _NEVER)
+        made[rows] = times[np.searchsorted(times, extents.last[rows])]
+    return made
+
+
+def _united(pieces: list[tuple[int, int, int, int]]) -> int:
+    """Returns how many bytes some ranges have together."""
+    total, reached = 0, -_NEVER
+    for low, high, _, _ in sorted(pieces):
+        total += max(high - max(low, reached), 0)
+        reached = max(reached, high)
+    return total

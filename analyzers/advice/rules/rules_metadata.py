@@ -1,0 +1,165 @@
+"""Rules about calls that move nothing: flushes, opens, many small files, looks at names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ....events import Kind, Layer
+from ..picture import LIBRARIES, Calls, Flags, Floats
+from .claims import Claim, Group, Words
+from .words import count_text, size_text, time_text
+
+_SYNCS: Final = 4
+_OPENS: Final = 8
+_PER_OPEN: Final = 4
+_FILES: Final = 100
+_SMALL_FILE: Final = 2**20
+_LOOKS: Final = 200
+_FEW: Final = 0.9
+"""What one file, or one look, instead of many saves of the time."""
+_LOG_ENDINGS: Final = ("-journal", "-wal")
+_DATABASES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
+
+
+def fsync(calls: Calls) -> Iterator[Claim]:
+    """Data is flushed again and again."""
+    picture = calls.picture
+    synced = calls.kind == int(Kind.SYNC)
+    synced &= ~np.isin(calls.layer, LIBRARIES) & (calls.layer != int(Layer.STDIO))  # fflush waits for no storage
+    count = calls.by_file(calls.calls, synced)
+    often = count >= _SYNCS
+    log = np.array([info.path.endswith(_LOG_ENDINGS) for info in picture.files])
+    beside = log[calls.file] & ~calls.reads & ~calls.writes  # a database opens and removes its log for each transaction
+    rows = np.flatnonzero((synced | beside) & often[calls.file])
+    if not len(rows):
+        return
+    share = 1.0 - 1.0 / count[calls.file[rows]]
+    numbers = {folder: at for at, folder in enumerate(picture.folders)}
+    own = np.array([numbers.get(info.path, -1) for info in picture.files])[calls.file[rows]]
+    place = np.where(own >= 0, own, picture.folder_of[calls.file[rows]])  # a folder is flushed with its files
+    yield Claim("fsync", rows, calls.ns[rows] * share, place, _fsync_words)
+
+
+def _fsync_words(group: Group) -> Words:
+    calls, rows = group.calls, group.rows
+    files = np.unique(calls.file[rows])
+    written = int(calls.bytes[calls.writes & np.isin(calls.file, files)].sum())
+    synced = rows[calls.kind[rows] == int(Kind.SYNC)]
+    times = int(calls.calls[synced].sum())
+    each = int(calls.ns[synced].sum()) / max(times, 1) / 1e9
+    paths = [group.picture.path(int(file)) for file in files.tolist()]
+    after = f", one for each {size_text(written / max(times, 1))} written" if written else ""
+    if any(path.endswith((*_LOG_ENDINGS, *_DATABASES)) for path in paths):
+        change = (
+            "Put many changes into one transaction (BEGIN ... COMMIT, executemany inside one commit); "
+            "PRAGMA journal_mode=WAL with synchronous=NORMAL flushes less often."
+        )
+    else:
+        change = (
+            "Flush once for many records, at the end of a checkpoint; leave it to the system where nothing is shared."
+        )
+    return Words(
+        title=f"{times:,} {'flush' if times == 1 else 'flushes'} of {group.where}{after}",
+        why=f"A flush (fsync, fdatasync) waits until the storage has the data: {time_text(each)} each.",
+        change=change,
+    )
+
+
+def of_files(calls: Calls) -> Iterator[Claim]:
+    """Files are opened again and again, or are many and small, or are only looked at."""
+    picture = calls.picture
+    size = len(picture.files)
+    opens = calls.by_file(calls.calls, calls.opens)
+    pairs = np.unique(np.stack([calls.file[calls.opens], calls.thread[calls.opens]]), axis=1)
+    openers = np.bincount(pairs[0], minlength=size) if pairs.size else np.zeros(size)
+    beside = ~(calls.reads | calls.writes) & (calls.kind != int(Kind.SYNC))
+    yield from _reopened(calls, opens, openers.astype(np.float64), beside)
+    yield from _many(calls, opens)
+    yield from _looks(calls)
+
+
+def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> Iterator[Claim]:
+    picture = calls.picture
+    classes = picture.class_of
+    times = np.bincount(classes, opens)
+    once = np.bincount(classes, openers)
+    moves = calls.reads | calls.writes
+    moved = np.bincount(classes, calls.by_file(calls.bytes, moves))
+    asked = np.bincount(classes, calls.by_file(calls.calls, moves))
+    often = (times >= _OPENS * np.maximum(once, 1)) & (once > 0) & (moved < _SMALL_FILE * times)
+    short = often & (asked <= _PER_OPEN * times)  # and what is read or written each time could be with the rest, too
+    beside = (beside & often[classes[calls.file]]) | (moves & short[classes[calls.file]])
+    rows = np.flatnonzero(beside & (calls.file > 0) & (opens[calls.file] > 0))
+    if not len(rows):
+        return
+    of = classes[calls.file[rows]]
+    share = 1.0 - once[of] / np.maximum(times[of], 1)
+
+    def words(group: Group) -> Words:
+        files = np.unique(calls.file[group.rows])
+        count = int(opens[files].sum())
+        each = int(calls.ns[group.rows].sum()) / max(count, 1) / 1e9
+        return Words(
+            title=f"{group.where} {'is' if len(files) == 1 else 'are'} opened {count:,} times",
+            why=f"Each open and close takes {time_text(each)}, on a parallel file system a request to its metadata "
+            "server.",
+            change="Open the file once and keep it open; append to one open file and flush it where others have to see "
+            "the lines.",
+        )
+
+    gain = np.where(moves[rows], np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0), calls.ns[rows]) * share
+    yield Claim("reopened", rows, gain * 1.01, of, words)
+
+
+def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
+    picture = calls.picture
+    folders = picture.folder_of
+    opened = np.bincount(folders[1:], opens[1:] > 0, minlength=len(picture.folders))
+    moved = calls.by_file(calls.bytes, calls.reads | calls.writes)
+    size = np.bincount(folders, moved, minlength=len(picture.folders))
+    times = np.bincount(folders, opens, minlength=len(picture.folders))
+    many = (opened >= _FILES) & (size < _SMALL_FILE * opened) & (times < _OPENS * opened)
+    rows = np.flatnonzero(many[folders[calls.file]] & (calls.file > 0) & (calls.kind != int(Kind.SYNC)))
+    if not len(rows):
+        return
+    of = folders[calls.file[rows]]
+    moves = calls.reads[rows] | calls.writes[rows]
+    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0) * np.where(moves, 1.01, _FEW)
+
+    def words(group: Group) -> Words:
+        folder = int(folders[calls.file[group.rows][0]])
+        count = int(opened[folder])
+        each = int(calls.ns[group.rows].sum()) / max(count, 1) / 1e9
+        return Words(
+            title=f"{count:,} files of {size_text(size[folder] / max(count, 1))} each in {picture.folders[folder]}",
+            why=f"Making, opening, closing and removing a small file takes {time_text(each)}, more than its bytes.",
+            change="Put many records into one file: HDF5, NetCDF, SQLite, tar or zip; or onto a local file system.",
+        )
+
+    yield Claim("many_files", rows, gain, of, words)
+
+
+def _looks(calls: Calls) -> Iterator[Claim]:
+    picture = calls.picture
+    folders = picture.folder_of
+    looks = (calls.kind == int(Kind.OTHER)) | (calls.kind == int(Kind.DELETE))
+    looks &= ~np.isin(calls.layer, LIBRARIES)
+    count = np.bincount(folders[calls.file[looks]], calls.calls[looks], minlength=len(picture.folders))
+    often = count >= _LOOKS
+    rows = np.flatnonzero(looks & often[folders[calls.file]])
+    if not len(rows):
+        return
+
+    def words(group: Group) -> Words:
+        each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
+        return Words(
+            title=f"{count_text(group.calls_made, 'call')} that only look at names (stat, access ...): {group.where}",
+            why=f"Each takes {time_text(each)}, on a parallel file system a request to its metadata server.",
+            change="Look once and remember; list a folder with scandir, which tells types without a stat each; wait "
+            "for a file with inotify or a longer pause.",
+        )
+
+    yield Claim("metadata", rows, calls.ns[rows] * _FEW, folders[calls.file[rows]], words)

@@ -1,0 +1,213 @@
+"""Rules about where in a file requests lie: order, the same bytes again, and the borders of stripes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ...common.state import Ints
+from ..keys import split
+from ..picture import LOWEST, Calls, Flags, Floats
+from .claims import Claim, Group, Words
+from .words import count_text, size_text, time_text
+
+_FEWEST: Final = 50
+_JUMPS: Final = 0.5
+_BACKWARDS: Final = 0.2
+_WAITED_NS: Final = 15_000
+"""A request that takes less was in memory: its order costs nothing."""
+_COLD_RATE: Final = 5e8
+"""What reading in order reaches where nothing is in memory, bytes a second."""
+_DENSE: Final = 8.0
+"""Bytes that are read in order for each that is wanted, at most: beyond, gaps are skipped."""
+_AGAIN: Final = 0.5
+_STRIPE_GAIN: Final = 0.3
+
+
+class Places:
+    """What is known of the order of each cell of ``Calls``, by its row; zeros where nothing is."""
+
+    def __init__(self, calls: Calls) -> None:
+        picture = calls.picture
+        keys = split(picture.places.key)
+        known = _number(keys.thread, keys.file, keys.kind, keys.layer)
+        order = np.argsort(known)
+        mine = _number(calls.thread, calls.file, calls.kind, calls.layer)
+        at = np.searchsorted(known[order], mine)
+        at = np.where(at < len(known), at, 0)
+        row = order[at] if len(known) else np.zeros(len(mine), np.int64)
+        found = (known[row] == mine) if len(known) else np.zeros(len(mine), np.bool_)
+        found &= np.isin(calls.layer, LOWEST) & (calls.file > 0) & (calls.thread > 0)
+
+        def column(values: Ints) -> Floats:
+            return np.where(found, values[row] if len(known) else 0, 0).astype(np.float64)
+
+        sums = picture.places.sums
+        self.calls, self.ns, self.bytes, self.jumps, self.backwards, self.jump_ns, self.astray = (
+            column(sums[:, each]) for each in range(7)
+        )
+        low, high = column(picture.places.least), column(picture.places.most)
+        self.extent = np.where(found, high - low, 0.0)
+
+
+def _number(thread: Ints, file: Ints, kind: Ints, layer: Ints) -> Ints:
+    number: Ints = ((thread << 24 | file) << 4 | kind) << 3 | layer
+    return number
+
+
+def random(calls: Calls, places: Places) -> Iterator[Claim]:
+    """Requests jump to and fro, and each waits for its bytes."""
+    known = np.maximum(places.calls, 1)
+    rows = np.flatnonzero(
+        calls.reads
+        & (places.calls >= _FEWEST)
+        & (places.jumps >= _JUMPS * known)
+        & (places.backwards >= _BACKWARDS * known)
+        & (places.ns >= _WAITED_NS * places.calls)
+    )
+    if not len(rows):
+        return
+    share = places.jump_ns[rows] / np.maximum(places.ns[rows], 1)
+    passed = np.clip(places.extent[rows], calls.bytes[rows], _DENSE * calls.bytes[rows])
+    gain = np.maximum(calls.ns[rows] * share - passed / _COLD_RATE * 1e9, 0.0)
+
+    def words(group: Group) -> Words:
+        some = group.rows
+        jumps = places.jumps[some].sum() / max(places.calls[some].sum(), 1)
+        each = int(calls.ns[some].sum()) / max(group.calls_made, 1) / 1e9
+        return Words(
+            title=f"{count_text(group.calls_made, 'read')} of {size_text(group.size / max(group.calls_made, 1))} from "
+            f"{group.where}, {jumps:.0%} of them not where the one before ended",
+            why=f"Nothing is read ahead for requests in random order: each waits {time_text(each)} for the storage.",
+            change="Read in the order of the file: sort the offsets, or read whole blocks once and pick from memory.",
+        )
+
+    yield Claim("random", rows, gain, calls.picture.class_of[calls.file[rows]], words)
+
+
+def again(calls: Calls, places: Places) -> Iterator[Claim]:
+    """The same bytes are read or written again."""
+    picture = calls.picture
+    size = len(picture.files)
+    written = calls.by_file(calls.calls, calls.writes)
+    opens = _opens(calls)
+    for way, cause in ((calls.reads, "read_again"), (calls.writes, "rewritten")):
+        extent = places.extent if cause == "read_again" else places.extent * np.maximum(opens, 1)
+        share = np.clip(1.0 - extent / np.maximum(places.bytes, 1), 0.0, 1.0)
+        found = way & (places.calls > 1) & (share >= _AGAIN)
+        if cause == "read_again":
+            found &= written[calls.file] == 0
+        if not found.any():
+            continue
+        fraction: dict[int, float] = {}
+        for thread, file, part in zip(calls.thread[found], calls.file[found], share[found], strict=True):
+            fraction[int(thread) * size + int(file)] = float(part)
+        rows = np.flatnonzero(found)
+        gain = calls.ns[rows] * share[rows]
+        if cause == "read_again":  # with the opens that come with it
+            pairs = calls.thread * size + calls.file
+            beside = np.flatnonzero(~found & ~calls.writes & np.isin(pairs, np.array(list(fraction), np.int64)))
+            of = np.array([fraction[int(each)] for each in pairs[beside]], np.float64)
+            rows, gain = np.concatenate([rows, beside]), np.concatenate([gain, calls.ns[beside] * of])
+        words = _read_again if cause == "read_again" else _rewritten
+        yield Claim(cause, rows, gain, picture.class_of[calls.file[rows]], words, {})  # type: ignore[arg-type]
+
+
+def _opens(calls: Calls) -> Floats:
+    """Returns how often the thread of each row opened its file."""
+    size = len(calls.picture.files)
+    pairs = calls.thread * size + calls.file
+    found, which = np.unique(pairs, return_inverse=True)
+    times = np.bincount(which, np.where(calls.opens, calls.calls, 0).astype(np.float64), minlength=len(found))
+    return times[which].astype(np.float64)
+
+
+def _read_again(group: Group) -> Words:
+    calls, rows = group.calls, group.rows
+    places = Places(calls)
+    reads = rows[calls.reads[rows]]
+    times = places.bytes[reads].sum() / max(places.extent[reads].sum(), 1)
+    return Words(
+        title=f"{group.where} is read {times:,.0f} times over: {size_text(group.size)} of "
+        f"{size_text(places.extent[reads].sum())} in {count_text(int(calls.calls[reads].sum()), 'read')}",
+        why="Bytes that the program has had before are read, and often opened, again; nobody in the job wrote them.",
+        change="Read the file once and keep it in memory, or keep what was computed from it.",
+    )
+
+
+def _rewritten(group: Group) -> Words:
+    places = Places(group.calls)
+    extent = places.extent[group.rows].sum()
+    times = places.bytes[group.rows].sum() / max(extent, 1)
+    return Words(
+        title=f"the same {size_text(extent)} of {group.where} are written {times:,.0f} times over in "
+        f"{count_text(group.calls_made, 'write')} while the file stays open",
+        why="Only the last version of these bytes stays; the others cost time and, on parallel file systems, traffic.",
+        change="Keep what changes in memory and write it when it is complete; write a header once, at the end.",
+    )
+
+
+def read_back(calls: Calls, chunked: Flags) -> Iterator[Claim]:
+    """A thread reads what it has written itself."""
+    size = len(calls.picture.files)
+    pairs = calls.thread * size + calls.file
+    _, which = np.unique(pairs, return_inverse=True)
+    count = int(which.max(initial=-1)) + 1
+    wrote = np.bincount(which, np.where(calls.writes, calls.bytes, 0), minlength=count)
+    read = np.bincount(which, np.where(calls.reads, calls.bytes, 0), minlength=count)
+    begun = np.full(count, 2**62, np.int64)
+    np.minimum.at(begun, which[calls.writes], calls.first[calls.writes])
+    asked = np.full(count, 2**62, np.int64)
+    np.minimum.at(asked, which[calls.reads], calls.first[calls.reads])
+    found = (wrote > 0) & (read >= _AGAIN * wrote) & (asked >= begun)
+    rows = np.flatnonzero(calls.reads & found[which] & (calls.file > 0) & (calls.thread > 0))
+    rows = rows[~chunked[calls.file[rows]]]
+    if len(rows):
+        yield Claim(
+            "read_back",
+            rows,
+            calls.ns[rows].astype(np.float64) * 1.0001,
+            calls.picture.class_of[calls.file[rows]],
+            _read_back,
+        )
+
+
+def _read_back(group: Group) -> Words:
+    return Words(
+        title=f"{size_text(group.size)} are read from {group.where} by the process that wrote them, in "
+        f"{count_text(group.calls_made, 'read')}",
+        why="The data was in the program's memory; reading it back makes the file system move it again.",
+        change="Keep what is needed again in memory, or hand it on there; put scratch files on a local file system "
+        "($TMPDIR, /dev/shm).",
+    )
+
+
+def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
+    """Requests of several threads to a striped file cross the borders of its stripes."""
+    files = calls.picture.files
+    striped = np.array([info.stripes > 1 and info.stripe_bytes > 0 for info in files])
+    rows = np.flatnonzero(
+        (calls.reads | calls.writes)
+        & striped[calls.file]
+        & (calls.users[calls.file] >= 2)
+        & (places.astray >= _JUMPS * np.maximum(places.calls, 1))
+        & (calls.bytes >= calls.picture.settings.small_bytes * calls.calls)
+    )
+    if not len(rows):
+        return
+
+    def words(group: Group) -> Words:
+        some = group.rows
+        info = files[int(calls.file[some][0])]
+        return Words(
+            title=f"{int(places.astray[some].sum()):,} of {int(places.calls[some].sum()):,} requests to {group.where} "
+            f"do not begin at a stripe of {size_text(info.stripe_bytes)}",
+            why="A request across a border locks objects on two servers, and ranks wait for one another's locks.",
+            change="Let each rank's blocks begin at multiples of the stripe size (H5Pset_alignment, striping_unit), "
+            "or set the stripe size to that of the blocks (lfs setstripe -S).",
+        )
+
+    place = calls.picture.class_of[calls.file[rows]]
+    yield Claim("misaligned", rows, calls.ns[rows] * _STRIPE_GAIN, place, words)

@@ -1,0 +1,214 @@
+"""Rules about requests: small ones, also on shared files, and chunks that do not fit the access."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import numpy as np
+
+from ....events import Kind, Layer
+from ...common.state import Ints
+from ..picture import LIBRARIES, Calls, Flags
+from .claims import Claim, Group, Words
+from .rules_order import Places
+from .words import count_text, size_text, time_text
+
+_FEWEST: Final = 100
+_LIBRARY_CALL_NS: Final = 20_000.0
+"""What a read or write of a format library takes besides its bytes."""
+_BUFFERED: Final = 4
+"""Calls of the C library for each system call that they lead to, from which on its buffer does its work."""
+_BUFFERED_NS: Final = 600.0
+"""A call of the C library that takes less only copied to its buffer: where no system calls were traced."""
+_LARGE: Final = 2_048
+"""Bytes of a request from which on its bytes cost more than the call, where it is served from memory."""
+_CACHED_NS: Final = 50_000.0
+"""A request that takes less was served from memory."""
+_READ_CALL_NS, _WRITE_CALL_NS = 1_000.0, 4_000.0
+"""What a system call takes besides its bytes: of 80 MiB to a new file on ext4, writes of 2 to 64 KiB took 4.0 to 5.7 us
+each more than ones of 1 MiB."""
+_MORE_CALLS: Final = 4
+_MORE_BYTES: Final = 1.5
+
+
+def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
+    """Requests are small: those to files alike are taken together, those to files with few requests by folder.
+
+    Requests of one process that do not follow one another in their file cannot be made one, and are left out.
+    """
+    picture = calls.picture
+    moves = (calls.reads | calls.writes) & (calls.calls > 0) & ~chunked[calls.file]
+    moves &= ~_buffered(calls)
+    rows = np.flatnonzero(moves)
+    if not len(rows):
+        return
+    place = _place(calls, rows)
+    _, group = np.unique(place, return_inverse=True)
+    count = np.bincount(group, calls.calls[rows])
+    size = np.bincount(group, calls.bytes[rows])
+    found = (count >= _FEWEST) & (size < picture.settings.small_bytes * count)
+    rows, place = rows[found[group]], place[found[group]]
+    flushes, where = _flushes(calls, rows, place)
+    rows, place = np.concatenate([rows, flushes]), np.concatenate([place, where])
+    library = np.isin(calls.layer[rows], LIBRARIES)
+    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0)
+    copied = ~library & (calls.bytes[rows] >= _LARGE * calls.calls[rows])
+    copied &= calls.ns[rows] < _CACHED_NS * calls.calls[rows]
+    each_ns = np.where(calls.writes[rows], _WRITE_CALL_NS, _READ_CALL_NS)
+    gain = np.where(copied, np.minimum(gain, each_ns * calls.calls[rows]), gain)
+    ranked = np.array([thread.rank >= 0 for thread in picture.threads])[calls.thread[rows]]
+    shared = ranked & (calls.users[calls.file[rows]] >= 2) & ~calls.together[rows]
+    apart = np.where(shared, 0.0, places.jumps[rows] / np.maximum(places.calls[rows], 1))
+    gain *= 1.0 - apart
+    for together, cause in ((True, "small_shared"), (False, "small_requests")):
+        for of_library in (True, False):
+            mine = (shared == together) & (library == of_library)
+            if mine.any():
+                words = _shared_words if together else (_library_words if of_library else _words)
+                yield Claim(cause, rows[mine], gain[mine], place[mine], words)  # type: ignore[arg-type]
+
+
+def _buffered(calls: Calls) -> Flags:
+    """Tells which cells are of the C library's calls that only copy to or from its buffer."""
+    keys, sums = calls.picture.keys, calls.picture.cells.sums
+    size = len(calls.picture.files)
+    stdio = calls.layer == int(Layer.STDIO)
+    below = keys.deep & ((keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL)))
+    found = np.zeros(len(calls.rows), np.bool_)
+    for ways, kind in ((calls.reads, Kind.READ), (calls.writes, Kind.WRITE)):
+        flushed = calls.by_file(calls.calls, stdio & (calls.kind == int(Kind.SYNC)))
+        count = flushed + np.bincount(
+            keys.file[below], np.where(keys.kind[below] == int(kind), sums[below, 0], 0), minlength=size
+        )
+        asked = calls.by_file(calls.calls, stdio & ways)
+        quick = np.where(count[calls.file] > 0, False, calls.ns < _BUFFERED_NS * calls.calls)
+        found |= stdio & ways & (quick | ((count > 0) & (asked >= _BUFFERED * count))[calls.file])
+    return found
+
+
+def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
+    """Returns the cells in which the C library is told to give its buffer away, by those who make some small writes.
+
+    Args:
+        calls: all calls.
+        rows: cells of small requests.
+        place: what each is taken together by.
+
+    Returns:
+        The cells, and the place of each.
+    """
+    size = len(calls.picture.files)
+    pairs = calls.thread * size + calls.file
+    of_stdio = (calls.layer[rows] == int(Layer.STDIO)) & calls.writes[rows]
+    known, at = np.unique(pairs[rows[of_stdio]], return_index=True)
+    flushes = np.flatnonzero((calls.layer == int(Layer.STDIO)) & (calls.kind == int(Kind.SYNC)))
+    flushes = flushes[np.isin(pairs[flushes], known)]
+    return flushes, place[of_stdio][at][np.searchsorted(known, pairs[flushes])]
+
+
+def _place(calls: Calls, rows: Ints) -> Ints:
+    """Numbers what requests are taken together by: class of file, or folder where its files have few; and the way."""
+    picture = calls.picture
+    classes, folders = picture.class_of[calls.file[rows]], picture.folder_of[calls.file[rows]]
+    count = np.bincount(classes, calls.calls[rows], minlength=len(picture.class_names))
+    place = np.where(count[classes] < _FEWEST, len(picture.class_names) + folders, classes)
+    return place * 2 + calls.writes[rows]
+
+
+def _asked(group: Group) -> str:
+    calls, rows = group.calls, group.rows
+    way = "write" if calls.writes[rows].any() else "read"
+    made = int(calls.calls[rows[calls.reads[rows] | calls.writes[rows]]].sum())
+    each = size_text(group.size / max(made, 1))
+    return f"{count_text(made, way)} of {each} on average {'to' if way == 'write' else 'from'} {group.where}"
+
+
+def _words(group: Group) -> Words:
+    ns = int(group.calls.ns[group.rows].sum()) / max(group.calls_made, 1)
+    if group.calls.writes[group.rows].any():
+        change = (
+            "Buffer the output and write 1 MiB or more at once: setvbuf() in C, open(..., buffering=1<<20) in Python, "
+            "or collect records in an array."
+        )
+    else:
+        change = (
+            "Read 1 MiB or more at once and take records out of memory: setvbuf() or one large read() in C, "
+            "open(..., buffering=1<<20) or numpy.fromfile in Python."
+        )
+    return Words(
+        title=_asked(group),
+        why=f"Each request takes {time_text(ns / 1e9)}: a system call costs 1 to 5 us besides its bytes, and on a "
+        "network a round trip.",
+        change=change,
+    )
+
+
+def _library_words(group: Group) -> Words:
+    ns = int(group.calls.ns[group.rows].sum()) / max(group.calls_made, 1)
+    return Words(
+        title=_asked(group),
+        why=f"Each call of the library takes {time_text(ns / 1e9)} for selections and types, whatever it moves.",
+        change="Read or write whole blocks with one call: many rows of a dataset at once, from an array in memory.",
+    )
+
+
+def _shared_words(group: Group) -> Words:
+    threads = len(np.unique(group.calls.thread[group.rows]))
+    return Words(
+        title=f"{_asked(group)}, by {threads:,} ranks, none of them collective",
+        why="Small requests of many ranks to one file make its servers lock and seek for each of them.",
+        change="Have each rank move large blocks of its own, in one file or in a file a rank; where pieces must lie in "
+        "turns, collective calls gather them (MPI_File_write_at_all, H5FD_MPIO_COLLECTIVE), which pays off on parallel "
+        "file systems.",
+    )
+
+
+def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
+    """A format library makes many small requests, or many more bytes, of what it is asked for.
+
+    Returns:
+        The claims, and which files they are about, bool[files].
+    """
+    picture = calls.picture
+    size = len(picture.files)
+    chunked = np.zeros(size, np.bool_)
+    library = np.isin(calls.layer, LIBRARIES)
+    moves = library & (calls.reads | calls.writes)
+    if not moves.any():
+        return [], chunked
+    keys, sums = picture.keys, picture.cells.sums
+    below = keys.deep & ((keys.kind == int(Kind.READ)) | (keys.kind == int(Kind.WRITE)))
+    below &= (keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL))
+    count = np.bincount(keys.file[below], sums[below, 0], minlength=size)
+    moved = np.bincount(keys.file[below], sums[below, 2], minlength=size)
+    asked = calls.by_file(calls.bytes, moves)
+    times = calls.by_file(calls.calls, moves)
+    many = (count >= _FEWEST) & (count >= _MORE_CALLS * times) & (moved < picture.settings.small_bytes * count)
+    more = (moved >= _MORE_BYTES * asked) & (moved > 2**20) & (asked > 0)
+    chunked = many | more
+    chunked[0] = False
+    ends = library & ((calls.kind == int(Kind.DESTROY)) | (calls.kind == int(Kind.SYNC)))
+    rows = np.flatnonzero((moves | ends) & chunked[calls.file])
+    if not len(rows):
+        return [], chunked
+    file = calls.file[rows]
+    rest = calls.ideal_ns[rows] + np.minimum(calls.calls[rows] * _LIBRARY_CALL_NS, 0.5 * calls.ns[rows])
+    of_calls = np.maximum(calls.ns[rows] - rest, 0.0)
+    of_bytes = calls.ns[rows] * np.clip(1.0 - asked[file] / np.maximum(moved[file], 1.0), 0.0, 1.0)
+    gain = np.where(many[file], np.maximum(of_calls, np.where(more[file], of_bytes, 0.0)), of_bytes)
+
+    def words(group: Group) -> Words:
+        files = np.unique(group.calls.file[group.rows])
+        each = moved[files].sum() / max(count[files].sum(), 1)
+        return Words(
+            title=f"{int(times[files].sum()):,} reads and writes "
+            f"of {size_text(asked[files].sum())} in {group.where} become {int(count[files].sum()):,} requests of "
+            f"{size_text(each)} and {size_text(moved[files].sum())} below",
+            why="Chunks do not have the shape of the access: each call touches many small chunks, or reads whole "
+            "chunks for a part of them.",
+            change="Make chunks of the shape that is read and written at once, 1 MiB or so each (chunks=... in h5py, "
+            "H5Pset_chunk), or give the cache room for all that a call touches (rdcc_nbytes, H5Pset_chunk_cache).",
+        )
+
+    return [Claim("chunks", rows, gain, picture.class_of[file], words)], chunked

@@ -1,0 +1,1 @@
+"""What commands share of what they print: problems of inputs, the log, tables, progress."""

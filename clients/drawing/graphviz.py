@@ -1,0 +1,51 @@
+"""Graphviz: its program ``dot`` that draws graphs as SVG and PNG, and texts in its language."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import Final, Literal
+
+from ...events.errors import UnavailableError
+
+HOW_TO_INSTALL: Final = (
+    "pictures as SVG and PNG need Graphviz (apt install graphviz, dnf install graphviz); "
+    "html, json, dot and graphml need nothing"
+)
+BACKSLASH: Final = "\N{SET MINUS}"
+"""Stands for a backslash, which looks the same."""
+_LONGEST_S: Final = 120.0
+_DPI: Final = 110
+
+
+def drawn(dot: str, file_format: Literal["svg", "png"]) -> bytes:
+    """Lets ``dot`` draw a text.
+
+    Raises:
+        UnavailableError: Graphviz is missing, failed, or took longer than two minutes.
+    """
+    program = shutil.which("dot")
+    if program is None:
+        raise UnavailableError(HOW_TO_INSTALL)
+    options = [f"-T{file_format}", *([f"-Gdpi={_DPI}"] if file_format == "png" else [])]
+    try:
+        done = subprocess.run([program, *options], input=dot.encode(), capture_output=True, timeout=_LONGEST_S)
+    except subprocess.TimeoutExpired as error:
+        raise UnavailableError(f"dot did not draw the graph within {_LONGEST_S:.0f} s: show fewer edges") from error
+    if done.returncode or not done.stdout:
+        reason = done.stderr.decode(errors="replace").strip().splitlines()
+        raise UnavailableError(f"dot could not draw the graph: {reason[-1] if reason else done.returncode}")
+    return done.stdout
+
+
+def quoted(text: str) -> str:
+    """Writes a string of DOT that shows a text as it is.
+
+    Graphviz replaces entities and, in some places twice, escapes such as a backslash before N; so a backslash becomes
+    the set minus sign, which looks the same.
+
+    >>> print(quoted('a "b" &lt; ' + chr(92) + 'N'))
+    "a \\"b\\" &amp;lt; ∖N"
+    """
+    text = text.replace("&", "&amp;").replace("\\", BACKSLASH).replace('"', '\\"').replace("\n", "\\n")
+    return f'"{text}"'

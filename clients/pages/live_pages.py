@@ -1,0 +1,99 @@
+"""Pages of running jobs: of graphs, each drawn anew with the nodes where they stood, and of layers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from ...events.losses import loss_lines
+from ...results.dfg import Comparison, Graph
+from ...results.jobs.job_view import JobView
+from ...results.layers import Layers, LayersReport
+from ..dfg.layout import Layout
+from ..dfg.page import laid_out
+from ..layers.page import page_of
+from ..web import web_file
+from .live_job import job_page, waiting_page
+
+MOST_PAGES: Final = 64
+REFRESH_S: Final = 2.0
+_NO_LOSSES: Final[Mapping[str, int]] = MappingProxyType({})
+_SHARE: Final = 0.1  # of a core that drawing one page may take
+
+
+@dataclass(frozen=True)
+class _Page:
+    text: str
+    layout: Layout | None
+    stale_s: float
+
+
+class LivePages:
+    """Draws pages, and remembers the last of each name; may be used from several threads.
+
+    A page is drawn again once it is ``refresh_s`` old, or ten times as old as its drawing took.
+    """
+
+    def __init__(self, refresh_s: float = REFRESH_S) -> None:
+        self._refresh_s = refresh_s
+        self._pages: OrderedDict[str, _Page] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def current(self, name: str) -> str | None:
+        """Returns a page that need not be drawn again yet."""
+        page = self._pages.get(name)
+        return None if page is None or time.monotonic() >= page.stale_s else page.text
+
+    def draw(
+        self, name: str, graph: Graph, comparison: Comparison | None = None, *, losses: Mapping[str, int] = _NO_LOSSES
+    ) -> str:
+        """Draws a page, with what of its jobs was lost; where it was drawn before, its nodes keep their places."""
+        with self._lock:
+            begun = time.monotonic()
+            last = self._pages.get(name)
+            text, layout = laid_out(
+                graph,
+                comparison=comparison,
+                before=None if last is None else last.layout,
+                refresh_s=self._refresh_s,
+                lost=list(loss_lines(losses)),
+            )
+            self._keep(name, text, layout, begun)
+            return text
+
+    def draw_layers(self, name: str, layers: Layers, *, losses: Mapping[str, int] = _NO_LOSSES) -> str:
+        """Draws the page of a job's layers, which says what of it was lost."""
+        with self._lock:
+            begun = time.monotonic()
+            report = LayersReport(files=[layers.job], source="running job", wall_clock=True, layers=layers)
+            text = page_of(report, refresh_s=self._refresh_s, lost=list(loss_lines(losses)))
+            self._keep(name, text, None, begun)
+            return text
+
+    def draw_job(self, name: str, view: JobView, address: str) -> str:
+        """Draws the page of a job; ``address``: of the page, relative to the root."""
+        with self._lock:
+            begun = time.monotonic()
+            text = job_page(view, address)
+            self._keep(name, text, None, begun)
+            return text
+
+    def draw_waiting(self, job: str, address: str) -> str:
+        """Draws the page of a job of which nothing is known."""
+        return waiting_page(job, address)
+
+    def web_file(self, name: str) -> tuple[str, str] | None:
+        """Returns text and media type of a file that the pages are made of."""
+        return web_file(name)
+
+    def _keep(self, name: str, text: str, layout: Layout | None, begun: float) -> None:
+        now = time.monotonic()
+        self._pages[name] = _Page(text, layout, now + max(self._refresh_s / 2, (now - begun) / _SHARE))
+        self._pages.move_to_end(name)
+        while len(self._pages) > MOST_PAGES:
+            self._pages.popitem(last=False)

@@ -1,0 +1,29 @@
+"""Pages from the templates in ``clients/templates/``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from ..text.units import byte_text, duration_text, rate_text
+
+
+def page_template(name: str, **filters: Callable[..., Any]) -> jinja2.Template:
+    """Returns a template of a page: what is inserted is escaped, and what is not there is an error.
+
+    Args:
+        name: file name in ``clients/templates/``.
+        filters: besides ``size``, ``rate`` and ``duration``, which all pages have, or in their place.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update({"size": byte_text, "rate": rate_text, "duration": duration_text} | filters)
+    return environment.get_template(name)

@@ -1,0 +1,76 @@
+"""What to change, in a report: findings that save the most first, each with its evidence, why, and what to do."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from ....results.advice import Advice, AdviceFinding
+from ...text.layer_words import time_text
+from ...text.units import byte_text, duration_text
+from ..markup import Lines, bullets, code, heading, paragraph, sentence
+from ..subject import Subject
+from .io_cost import share_text
+
+if TYPE_CHECKING:
+    from ....results.layers import Finding
+
+_MOST: Final = 8
+_HEAD: Final = "Is it well, and what to change"
+
+
+def what_to_change(subject: Subject, advice: Advice | None, findings: list[Finding]) -> Lines:
+    """Yields advice; what stands out in the layers where there is none."""
+    yield heading(_HEAD)
+    if not subject.job.events:
+        yield paragraph("No call was seen.")
+    elif advice is not None:
+        yield from _advice(advice, subject.started_s)
+    else:
+        yield from _standing_out(findings, subject.lasted_s)
+
+
+def _advice(advice: Advice, started_s: float) -> Lines:
+    if not advice.findings:
+        yield paragraph(
+            f"Nothing was found whose change would save {share_text(advice.floor_share)} of the run or more."
+        )
+        return
+    yield '<ol class="advice">'
+    for row in advice.findings[:_MOST]:
+        yield f"  <li>{''.join(_item(row, started_s))}</li>"
+    yield "</ol>"
+    if (more := len(advice.findings) - _MOST) > 0:
+        yield paragraph(f"and {more:,} further findings (iotide advise)", soft=True)
+
+
+def _item(row: AdviceFinding, started_s: float) -> Lines:
+    yield f"<b>{escape(row.title)}</b><br>{escape(row.change)} <span>{escape(row.why)}</span>"
+    parts = []
+    if row.seconds:
+        parts.append(f"costs {time_text(row.seconds)}, {share_text(row.share)} of the run")
+    if row.gain_s:
+        parts.append(f"the change saves about {time_text(row.gain_s)}, {share_text(row.gain_share)}")
+    if row.calls:
+        moved = f", {byte_text(row.bytes)}" if row.bytes else ""
+        files = f", {row.files:,} files" if row.files > 1 else ""
+        parts.append(f"{row.calls:,} calls{moved}{files}")
+    if row.slowest:
+        parts.append(f"most of {row.slowest}")
+    if row.last_s > row.first_s >= started_s:
+        parts.append(f"from {duration_text(row.first_s - started_s)} to {duration_text(row.last_s - started_s)}")
+    yield f'<br><span class="soft">{escape("; ".join(parts))}</span>' if parts else ""
+    if row.examples:
+        yield f"<br>{', '.join(code(path) for path in row.examples)}"
+
+
+def _standing_out(findings: list[Finding], span_s: float) -> Lines:
+    if not findings:
+        yield paragraph("Nothing stands out in its calls.")
+        return
+    lines = []
+    for row in findings[:_MOST]:
+        share = f" ({share_text(row.seconds / span_s)} of the run)" if 0 < row.seconds <= span_s else ""
+        lines.append(f"{escape(sentence(row.text))}: {time_text(row.seconds)}{share}.")
+    yield from bullets(lines)
+    yield paragraph("Times are summed over threads and processes.", soft=True)

@@ -1,0 +1,61 @@
+"""How sure and how complete a report is: what does not count, what was lost, what was not seen, what broke."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+from ....events.losses import loss_lines
+from ....results.jobs.run import UnseenProgram
+from ....results.prediction import Prediction
+from ...text.units import mapped_text, not_counted_text
+from ..markup import Lines, bullets, code, heading, paragraph, sentence
+from ..subject import Subject
+
+_MOST_UNSEEN: Final = 20
+
+
+def how_complete(subject: Subject, calls: int) -> Lines:
+    """Yields what is missing, or that nothing is as far as can be known."""
+    job = subject.job
+    yield heading("How sure, and how complete")
+    yield from _sure(subject.prediction)
+    if left := not_counted_text(job.not_counted):
+        yield f'<p class="soft">{escape(sentence(left))}.\n  What counts is the program\'s data.</p>'
+    if stores := mapped_text(job.not_counted):
+        yield paragraph(f"{sentence(stores)}.", soft=True)
+    if job.losses:
+        yield paragraph("Lost on the way, and missing here:")
+        yield from bullets(escape(line) for line in loss_lines(job.losses))
+    if job.failures:
+        yield paragraph("Analyses that failed, and whose results are missing here:")
+        yield from bullets(escape(f"{row.analysis}: {row.reason}") for row in job.failures)
+    if subject.lacks:
+        yield paragraph("What the input does not say, or is left out:")
+        yield from bullets(escape(line) for line in subject.lacks)
+    yield from _unseen(subject.unseen)
+    if not (job.losses or job.failures or subject.unseen or subject.lacks) and job.events:
+        yield paragraph(f"Nothing is known to be missing: all {calls:,} calls that were recorded are in this report.")
+
+
+def _sure(prediction: Prediction | None) -> Lines:
+    if prediction is None or prediction.period_s is None:
+        return
+    text = f"The period is right to 5 % with a probability of {prediction.confidence:.0%}."
+    if prediction.completeness < 1:
+        text += f" {prediction.completeness:.1%} of the calls that it rests on arrived."
+    yield paragraph(text)
+
+
+def _unseen(rows: Sequence[UnseenProgram]) -> Lines:
+    if not rows:
+        return
+    lines = []
+    for row in rows[:_MOST_UNSEEN]:
+        often = f" ({row.times:,} times)" if row.times > 1 else ""
+        lines.append(f"{code(row.program or 'another program')}{often},\n    which {escape(row.reason)}")
+    if (more := len(rows) - _MOST_UNSEEN) > 0:
+        lines.append(f"{more:,} further programs")
+    yield paragraph("Not seen, and missing here:")
+    yield from bullets(lines)

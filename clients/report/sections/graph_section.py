@@ -1,0 +1,70 @@
+"""What follows what, in a report: the graph of the calls on the program's data, as a picture and as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ....results.findings import Findings
+from ...text.layer_words import time_text
+from ..markup import Lines, heading, paragraph, picture, table
+from ..subject import Subject
+
+if TYPE_CHECKING:
+    from ....results.dfg import Graph
+    from ....results.layers import Layers
+
+_MOST_EDGES: Final = 10
+_MOST_DRAWN: Final = 10
+
+
+def graph(subject: Subject, findings: Findings) -> Lines:
+    """Yields which call follows which most often."""
+    if findings.graph is None or _of_sums(findings.layers):
+        return
+    told = on_data(findings.graph)
+    if not told.edges:
+        return
+    from ..pictures.graph_picture import graph_picture
+
+    yield heading("What follows what")
+    yield picture(graph_picture(_strongest(told)), "")
+    yield paragraph(
+        "The strongest part of the directly-follows graph of the calls on the program's data. The darker a node, the "
+        "more of the time of all calls it takes; at an edge stands how often the one followed the other. All of it: "
+        "iotide dfg -o graph.html",
+        soft=True,
+    )
+    heads = ("Call", "then", "times", "mean gap")
+    rows = (
+        (row.source, row.target, f"{row.count:,}", "overlap" if row.mean_gap_s < 0 else time_text(row.mean_gap_s))
+        for row in told.edges[:_MOST_EDGES]
+    )
+    yield from table(heads, rows)
+
+
+def on_data(told: Graph) -> Graph:
+    """Returns the part of a graph that is on the program's data; all of it where that was not looked at."""
+    kept = [row for row in told.activities if row.on_data is not False]
+    if len(kept) == len(told.activities):
+        return told
+    return _among(told, {row.name for row in kept})
+
+
+def _strongest(told: Graph) -> Graph:
+    """Returns as many activities as a picture has room for, those of the most frequent edges."""
+    names: set[str] = set()
+    for row in told.edges:
+        if len(names | {row.source, row.target}) <= _MOST_DRAWN:
+            names |= {row.source, row.target}
+    return _among(told, names)
+
+
+def _among(told: Graph, names: set[str]) -> Graph:
+    activities = [row for row in told.activities if row.name in names]
+    edges = [row for row in told.edges if row.source in names and row.target in names]
+    return told.model_copy(update={"activities": activities, "edges": edges})
+
+
+def _of_sums(told: Layers | None) -> bool:
+    """Tells whether most events are sums of many calls, which follow one another in no order."""
+    return told is not None and 2 * told.summaries > told.events

@@ -1,0 +1,230 @@
+"""What is inside a job: who does I/O when, layers, graph, files, calls, sizes, positions, interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import TYPE_CHECKING, Final
+
+from ....results.findings import Findings
+from ...text.layer_words import caller_name, layer_name, time_text
+from ...text.units import byte_text
+from ..markup import Lines, bullets, code, heading, paragraph, picture, table
+from ..subject import Subject
+from .graph_section import graph
+from .io_cost import share_text
+
+if TYPE_CHECKING:
+    from ....results.interaction import Actor, Interaction, Ranking
+    from ....results.layers import CallLayer, Layers, SizeRow
+
+_MOST_FILES: Final = 20
+_MOST_CALLS: Final = 20
+_MOST_EDGES: Final = 10
+_LEAST_SHARE: Final = 0.01
+"""Of the time on files, from which on one that no byte moves through is listed."""
+_POSITIONED: Final = ("pread", "pwrite", "preadv", "pwritev")
+_SEEKS: Final = ("lseek", "lseek64", "llseek", "fseek", "fseeko", "fseeko64", "MPI_File_seek", "rewind", "fsetpos")
+_BAR: Final = 240
+
+
+def who_when(subject: Subject, findings: Findings) -> Lines:
+    """Yields the heat map: I/O against everything else, by member and moment."""
+    heat = findings.heat
+    if heat is None or not heat.rows:
+        return
+    from ..pictures.heat_picture import heat_picture, shown_rows
+
+    yield heading("Who does I/O when")
+    rows = shown_rows(heat)
+    yield picture(heat_picture(heat, rows), "")
+    yield paragraph(
+        "Each row is a rank or a process, or several neighbours. The darker a cell, the larger the share of its time "
+        "in I/O calls on the program's data; the colour is that of what takes the most. Where it is empty, the "
+        "program computes, waits, or does other things."
+        + (f" {len(heat.rows) - len(rows):,} rows with little I/O are left out." if len(rows) < len(heat.rows) else ""),
+        soft=True,
+    )
+
+
+def layers(subject: Subject, findings: Findings) -> Lines:
+    """Yields time and bytes by layer."""
+    told = findings.layers
+    if told is None or not told.layers:
+        return
+    yield heading("Layers")
+    heads = ("Layer", "Own time on data", "of it metadata", "Own time on pipes ...", "Calls", "Read", "Written")
+    rows = (
+        (
+            layer_name(row.layer),
+            time_text(row.data_seconds),
+            share_text(row.metadata_seconds / row.data_seconds) if row.data_seconds else "",
+            time_text(row.channel_seconds),
+            f"{row.calls:,}",
+            byte_text(row.bytes_read),
+            byte_text(row.bytes_written),
+        )
+        for row in told.layers
+    )
+    yield from table(heads, rows)
+
+
+def files(subject: Subject, findings: Findings) -> Lines:
+    """Yields the program's files with the most bytes; others only where they take time."""
+    rows = subject.job.files
+    seconds = sum(row.seconds for row in rows)
+    shown = [row for row in rows if row.bytes_read + row.bytes_written or row.seconds >= _LEAST_SHARE * seconds > 0]
+    if not shown:
+        return
+    yield heading("Largest files")
+    heads = ("File", "Calls", "Read", "Written", "Time")
+    cells = (
+        (
+            row.path,
+            f"{row.calls:,}",
+            byte_text(row.bytes_read),
+            byte_text(row.bytes_written),
+            time_text(row.seconds),
+        )
+        for row in shown[:_MOST_FILES]
+    )
+    yield from table(heads, cells, code)
+
+
+def calls(subject: Subject, findings: Findings) -> Lines:
+    """Yields the calls on the program's data with the most time; of all calls where the layers are not known."""
+    told = findings.layers
+    data = [] if told is None else sorted(_on_data(told), key=lambda row: -row.exclusive_seconds)
+    heads = ("Call", "Layer", "Calls", "Failed", "Moved", "Own time")
+    if data:
+        yield heading("Calls on its data")
+        cells = [
+            (
+                row.call,
+                layer_name(row.layer),
+                f"{row.calls:,}",
+                f"{row.failed:,}",
+                byte_text(row.bytes),
+                time_text(row.exclusive_seconds),
+            )
+            for row in data[:_MOST_CALLS]
+        ]
+        yield from table(heads, cells, code)
+    elif subject.job.calls:
+        yield heading("Calls")
+        totals = [
+            (
+                row.call,
+                layer_name(row.layer),
+                f"{row.calls:,}",
+                f"{row.failed:,}",
+                byte_text(row.bytes),
+                time_text(row.seconds),
+            )
+            for row in subject.job.calls[:_MOST_CALLS]
+        ]
+        yield from table((*heads[:-1], "Time"), totals, code)
+
+
+def sizes(subject: Subject, findings: Findings) -> Lines:
+    """Yields how large the requests are, and whether they go on where the last one ended."""
+    told = findings.layers
+    if told is None or not told.sizes:
+        return
+    yield heading("Access sizes")
+    lines: dict[tuple[str, str, str], list[SizeRow]] = {}
+    for row in told.sizes:
+        lines.setdefault((row.caller, row.layer, row.way), []).append(row)
+    for (caller, layer, way), rows in sorted(lines.items()):
+        yield f"<h3>{escape(f'{caller_name(caller)}: {layer_name(layer)} {way}s')}</h3>"
+        most = max(row.calls for row in rows)
+        yield '<div class="wide" tabindex="0" role="group" aria-label="Table"><table class="bars"><tbody>'
+        for row in sorted(rows, key=lambda row: row.from_bytes):
+            wide = max(row.calls / most * _BAR, 1.0)
+            bar = f'<rect width="{wide:.0f}" height="10" fill="#0b6e99"/>'
+            yield (
+                f"  <tr><td>{escape(_size_text(row.from_bytes))}</td>"
+                f'<td><svg width="{_BAR}" height="10" aria-hidden="true">{bar}</svg></td><td>{row.calls:,}</td></tr>'
+            )
+        yield "</tbody></table></div>"
+    yield from _pattern(told)
+
+
+def who_interacts(subject: Subject, findings: Findings) -> Lines:
+    """Yields who passes data to whom, through files, pipes and locks."""
+    told = findings.ranking
+    if told is None or not told.edges:
+        return
+    yield heading("Who interacts with whom")
+    names = _names(told)
+    heads = ("From", "to", "through", "times", "bytes")
+    rows = (
+        (
+            _end(names, row, source=True),
+            _end(names, row, source=False),
+            row.kind,
+            f"{row.count:,}",
+            byte_text(row.bytes),
+        )
+        for row in sorted(told.edges, key=lambda row: row.kind == "fork")[:_MOST_EDGES]
+    )
+    yield from table(heads, rows, code)
+    if (more := len(told.edges) - _MOST_EDGES + told.omitted_edges) > 0:
+        yield paragraph(f"and {more:,} further ones (iotide rank)", soft=True)
+
+
+def _on_data(told: Layers) -> Iterator[CallLayer]:
+    return (row for row in told.calls if row.group == "data")
+
+
+def _pattern(told: Layers) -> Lines:
+    """Yields how many requests are placed by a seek or by an offset of their own."""
+    data = list(_on_data(told))
+    moving = sum(row.calls for row in data if row.way != "other")
+    if not moving:
+        return
+    seeks = sum(row.calls for row in data if row.call in _SEEKS)
+    placed = sum(row.calls for row in data if row.call.removesuffix("64").startswith(_POSITIONED) or "_at" in row.call)
+    yield heading("Access pattern")
+    parts = [f"{seeks:,} seeks for {moving:,} reads and writes on its data"]
+    if placed:
+        parts.append(f"{placed:,} of these name an offset of their own")
+    if not seeks and not placed:
+        parts = [f"all {moving:,} reads and writes on its data go on where the last one through their handle ended"]
+    yield from bullets(escape(part) for part in parts)
+
+
+def _size_text(size: int) -> str:
+    """Writes from which size on, up to twice as much.
+
+    >>> _size_text(0), _size_text(512), _size_text(4096)
+    ('0', '512 B to 1 KiB', '4 KiB to 8 KiB')
+    """
+    return "0" if not size else f"{_power(size)} to {_power(2 * size)}"
+
+
+def _power(size: int) -> str:
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor:
+            return f"{size // factor:,} {unit}"
+    return f"{size} B"
+
+
+def _names(told: Ranking) -> dict[tuple[bool, int], str]:
+    names = {(False, actor.id): _actor(actor) for actor in told.actors}
+    return names | {(True, file.id): file.path for file in told.files}
+
+
+def _actor(actor: Actor) -> str:
+    if actor.rank >= 0:
+        return f"rank {actor.rank}"
+    return f"{actor.name} {actor.pid or ''}".strip()
+
+
+def _end(names: dict[tuple[bool, int], str], row: Interaction, *, source: bool) -> str:
+    key = (row.source_is_file, row.source) if source else (row.target_is_file, row.target)
+    return names.get(key, "another one")
+
+
+SECTIONS: Final = (who_when, layers, graph, files, calls, sizes, who_interacts)
+"""In the order of the questions."""

@@ -1,0 +1,141 @@
+"""The beginning of a report: what the job did, in figures and in words, and whether it is well."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from html import escape
+from typing import Final
+
+from ....results.advice import Advice
+from ....results.findings import Findings
+from ....results.jobs.job import JobDetail
+from ...text.headline import Headline, headline_of
+from ...text.job_sentence import in_short
+from ...text.layer_words import layer_name, time_text
+from ...text.units import byte_text, clock_text, duration_text, rate_text
+from ..markup import Lines, bullets, code, fact, heading, sentence
+from ..subject import Subject
+from .io_cost import Cost, cost_of, share_text
+
+_LONGEST_COMMAND: Final = 400
+_LEAST_SHARE: Final = 0.05
+"""Of the bytes, from which on a file is named."""
+
+
+def title(subject: Subject) -> Lines:
+    """Yields the name of the job, its command, and when it ran."""
+    yield f"<h1>{escape(subject.job.job)}</h1>"
+    command = shlex.join(subject.command) or subject.job.command
+    if len(command) > _LONGEST_COMMAND:
+        command = f"{command[:_LONGEST_COMMAND]} ..."
+    lines = [code(command)] if command else []
+    when = f"{duration_text(subject.lasted_s)}"
+    if subject.wall_clock:
+        when = f"{clock_text(subject.started_s)} to {clock_text(subject.ended_s)}, {when}"
+    if subject.exit_status is not None:
+        when += f"; exit status {subject.exit_status}"
+    elif subject.job.state != "ended":
+        when += f"; {subject.job.state}"
+    lines.append(escape(when))
+    lines += [escape(note) for note in subject.notes]
+    yield f'<p class="soft">{"<br>".join(lines)}</p>'
+
+
+def short(subject: Subject, advice: Advice | None) -> Lines:
+    """Yields the job in one sentence; nothing where nothing moved."""
+    if advice is None:
+        return
+    now_s = subject.ended_s if subject.job.state != "ended" and subject.wall_clock else None
+    if told := in_short(advice, subject.prediction, now_s):
+        yield f"<p><b>{escape(sentence(told))}.</b></p>"
+
+
+def facts(subject: Subject, told: Headline, findings: Findings) -> Lines:
+    """Yields the figures."""
+    job, prediction = subject.job, subject.prediction
+    yield '<div class="facts">'
+    yield fact("Period", told.period, "; ".join(told.notes))
+    yield fact("Confidence", told.confidence, _times(subject.predictions, "prediction"))
+    yield fact("Written", byte_text(job.bytes_written))
+    yield fact("Read", byte_text(job.bytes_read))
+    yield fact("I/O calls", f"{calls_of(subject, findings):,}", f"{job.events_dropped:,} dropped")
+    if (cost := cost_of(findings.heat, subject.lasted_s)) is not None:
+        note = f"of the time of {cost.slowest}" if findings.heat and findings.heat.members > 1 else "of the time"
+        yield fact("In I/O", share_text(cost.slowest_share), note)
+    if prediction is not None and (scores := prediction.scores) is not None:
+        share = f"I/O {scores.time_ratio * 100:.0f} % of the time at {rate_text(scores.bandwidth)}"
+        yield fact("Bytes per phase", byte_text(scores.bytes_per_phase), share)
+    yield "</div>"
+
+
+def _times(count: int, what: str) -> str:
+    """Writes how many there are; "" for none."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}" if count else ""
+
+
+def what_it_did(subject: Subject, findings: Findings) -> Lines:
+    """Yields a few sentences: who did I/O, what moved where, what it cost."""
+    yield heading("What it did")
+    yield from bullets(escape(line) for line in _did(subject, findings))
+
+
+def calls_of(subject: Subject, findings: Findings) -> int:
+    """Returns how many calls there were: an event may be the sum of many."""
+    layers = [] if findings.layers is None else findings.layers.layers
+    return max(subject.job.events, sum(row.calls for row in layers))
+
+
+def _did(subject: Subject, findings: Findings) -> Iterator[str]:
+    job, heat = subject.job, findings.heat
+    who = f"{job.ranks:,} ranks" if job.ranks > 1 else ""
+    if not who and heat is not None and heat.members > 1:
+        who = f"{heat.members:,} processes"
+    nodes = f"{len(job.hosts):,} nodes" if len(job.hosts) > 1 else (job.hosts or ["one node"])[0]
+    yield f"{sentence(who or 'It')} ran for {duration_text(subject.lasted_s)} on {nodes}."
+    moved = job.bytes_read + job.bytes_written
+    if not moved:
+        yield "No byte of the program's data was read or written."
+    else:
+        files = _files(job)
+        rate = f", {rate_text(moved / subject.lasted_s)} on average" if subject.lasted_s > 0 else ""
+        yield f"It wrote {byte_text(job.bytes_written)} and read {byte_text(job.bytes_read)}{rate}{files}."
+    if (cost := cost_of(heat, subject.lasted_s)) is not None and heat is not None:
+        yield _costs(cost, heat.members)
+    if findings.layers is not None and findings.layers.mounts:
+        mount = max(findings.layers.mounts, key=lambda row: (row.bytes_read + row.bytes_written, row.calls))
+        share = {"shared": ", which nodes share", "local": ", of one node"}.get(mount.scope, "")
+        if mount.mount_point:
+            yield f"Most of it went to {mount.mount_point} ({mount.filesystem or 'unknown type'}{share})."
+    layers = [] if findings.layers is None else [row for row in findings.layers.layers if row.program_seconds > 0]
+    if len(layers) > 1:
+        names = ", ".join(layer_name(row.layer) for row in sorted(layers, key=lambda row: -row.program_seconds))
+        yield f"It called {names}, by time."
+
+
+def _costs(cost: Cost, members: int) -> str:
+    spent = time_text(cost.slowest_s)
+    if members == 1:
+        return f"Calls on its data took {spent}, {share_text(cost.slowest_share)} of the run."
+    return (
+        f"Calls on its data took {share_text(cost.slowest_share)} of the run of {cost.slowest} ({spent}), "
+        f"and {share_text(cost.mean_share)} on average."
+    )
+
+
+def _files(job: JobDetail) -> str:
+    moved = [row for row in job.files if row.bytes_read + row.bytes_written]
+    if not moved:
+        return ""
+    first = moved[0]
+    share = (first.bytes_read + first.bytes_written) / (job.bytes_read + job.bytes_written)
+    if share < _LEAST_SHARE:
+        return ""
+    if len(moved) == 1 and share > 0.99:
+        return f"; all of it in {first.path}"
+    return f"; {share_text(min(share, 1.0))} of it in {first.path}"
+
+
+def headline(subject: Subject) -> Headline:
+    """Returns what is said first of the period."""
+    return headline_of(subject.prediction)

@@ -1,0 +1,131 @@
+"""Predictions against what came: for each phase, the last prediction that was made before it began."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from ....results.jobs.file_systems import IoPhase, JobFileSystems
+from ....results.prediction import Prediction
+from ...text.units import byte_text, clock_text, duration_text
+from ..markup import Lines, heading, paragraph, table
+
+_MOST: Final = 12
+_SUBSTANTIAL: Final = 0.25
+"""Of the volume that was predicted, from which on I/O is the phase and not a piece beside it."""
+_PIECE: Final = 0.5
+"""Of a period: I/O that begins sooner after a phase began is a piece of it."""
+_ON_TIME: Final = 0.2
+"""Of a period, up to which a start is as predicted; as ``NextPhase.confidence`` has it."""
+
+
+class Came(Struct, frozen=True):
+    """A phase, and what was said of it before.
+
+    Attributes:
+        start_s: when it began.
+        moved: bytes.
+        told_s: when it was predicted to begin.
+        told_volume: bytes that were predicted.
+        made_s: when that was said.
+        on_time: whether it began within a fifth of a period of that.
+    """
+
+    start_s: float
+    moved: int
+    told_s: float
+    told_volume: float
+    made_s: float
+    on_time: bool
+
+
+def came_of(history: Sequence[Prediction], systems: JobFileSystems | None) -> list[Came]:
+    """Pairs the latest phases, newest first, with what the last prediction before each said of it.
+
+    Where several phases came after one prediction, the first is its next phase, and the others are those following it.
+    Phases of which nothing was said, such as those before the first prediction, are left out.
+
+    Args:
+        history: predictions, oldest first.
+        systems: phases of the job, by file system; those of the one with the most bytes count.
+    """
+    told = [row for row in history if row.period_s is not None and row.next_phase is not None]
+    if not told or systems is None or not systems.file_systems or systems.own_clock:
+        return []
+    made: list[Came] = []
+    begun_s = -math.inf
+    latest, after = -1, 0
+    for phase in _joined(systems.file_systems[0].phases):
+        while latest + 1 < len(told) and told[latest + 1].made_at_s < phase.start_s:
+            latest, after = latest + 1, 0
+        if latest < 0:
+            continue
+        one = told[latest]
+        if one.next_phase is None or one.period_s is None:
+            continue
+        expected, period_s = one.next_phase.volume_bytes.value, one.period_s.value
+        if phase.moved < _SUBSTANTIAL * expected or phase.start_s - begun_s < _PIECE * period_s:
+            continue
+        begun_s = phase.start_s
+        starts = [one.next_phase.start_s, *(each.start_s for each in one.next_phase.following)]
+        if after < len(starts):
+            start_s = starts[after].value
+            made.append(
+                Came(
+                    start_s=phase.start_s,
+                    moved=phase.moved,
+                    told_s=start_s,
+                    told_volume=expected,
+                    made_s=one.made_at_s,
+                    on_time=abs(start_s - phase.start_s) <= _ON_TIME * period_s,
+                )
+            )
+        after += 1
+    return made[: -_MOST - 1 : -1]
+
+
+def predictions_against_what_came(history: Sequence[Prediction], systems: JobFileSystems | None) -> Lines:
+    """Yields a row for each of the latest phases."""
+    rows = came_of(history, systems)
+    if not rows:
+        return
+    yield heading("Predictions against what came")
+    right = sum(row.on_time for row in rows)
+    yield paragraph(
+        f"{right} of the last {len(rows)} phases began within a fifth of a period of when they were predicted."
+    )
+    heads = ("Began at", "Predicted for", "Off by", "Said before", "Moved", "Predicted", "On time")
+    cells = (
+        (
+            clock_text(row.start_s),
+            clock_text(row.told_s),
+            duration_text(row.start_s - row.told_s),
+            duration_text(row.start_s - row.made_s),
+            byte_text(row.moved),
+            byte_text(row.told_volume),
+            "yes" if row.on_time else "no",
+        )
+        for row in rows
+    )
+    yield from table(heads, cells)
+
+
+def _joined(phases: Sequence[IoPhase]) -> list[IoPhase]:
+    """Returns phases with the pieces that go on from them."""
+    whole: list[IoPhase] = []
+    for phase in phases:
+        if phase.continues and whole:
+            before = whole[-1]
+            whole[-1] = before.model_copy(
+                update={
+                    "end_s": phase.end_s,
+                    "bytes_read": before.bytes_read + phase.bytes_read,
+                    "bytes_written": before.bytes_written + phase.bytes_written,
+                }
+            )
+        else:
+            whole.append(phase)
+    return whole

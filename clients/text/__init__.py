@@ -1,0 +1,1 @@
+"""Results as text: numbers with units, tables, sentences."""

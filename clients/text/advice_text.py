@@ -1,0 +1,124 @@
+"""Advice in words: lines for the end of a run, and all of it for ``iotide advise``."""
+
+from __future__ import annotations
+
+from typing import Final, TextIO
+
+from ...results.advice import Advice, AdviceFinding
+from .units import byte_text, duration_text, rate_text
+
+_PLACES: Final = 2
+_PARTS: Final = (
+    ("read_s", "reading"),
+    ("write_s", "writing"),
+    ("sync_s", "flushing"),
+    ("metadata_s", "opening and the like"),
+)
+_TELLING: Final = 0.05
+_SLIGHT: Final = 0.001
+_SMALL_SHARE: Final = 0.1
+
+
+def percent(share: float) -> str:
+    """Writes a part of a run.
+
+    >>> percent(0.414), percent(0.0041), percent(0.0001), percent(0)
+    ('41 %', '0.4 %', 'under 0.1 %', '0 %')
+    """
+    if 0 < share < _SLIGHT:
+        return "under 0.1 %"
+    return f"{share * 100:.1f} %".replace(".0 %", " %") if share < _SMALL_SHARE else f"{share * 100:.0f} %"
+
+
+def spent_line(advice: Advice) -> str:
+    """Says who spends how much of the run in I/O, and on what."""
+    if not advice.slowest and not advice.io_s:
+        return "I/O: no call on the program's data was seen"
+    told = [
+        f"{duration_text(seconds)} {what}"
+        for name, what in _PARTS
+        if (seconds := getattr(advice.spent, name)) >= _TELLING * advice.io_s and seconds > 0
+    ]
+    who = f" in {advice.slowest}" if advice.slowest else ""
+    lanes = f", the slowest of {advice.lanes:,} at once" if advice.lanes > 1 else ""
+    on = f": {', '.join(told)}" if told else ""
+    beside = ""
+    if advice.run_s and advice.system_s >= _TELLING * advice.run_s:
+        beside = f"; {percent(advice.system_s / advice.run_s)} more on imports and system files"
+    return f"I/O takes {percent(advice.io_share)} of the run{who}{lanes}{on}{beside}"
+
+
+def moved_line(advice: Advice) -> str:
+    """Says what moved, where to, and how fast."""
+    if not advice.destinations:
+        return "no data moved"
+    told = []
+    for place in advice.destinations[:_PLACES]:
+        ways = [
+            f"{byte_text(size)} {way}"
+            for size, way in ((place.bytes_read, "read from"), (place.bytes_written, "written to"))
+            if size
+        ]
+        kind = f" ({place.type})" if place.type else ""
+        rate = f" at {rate_text(place.rate)}" if place.rate else ""
+        told.append(f"{' and '.join(ways)} {place.place or 'files without a name'}{kind}{rate}")
+    more = len(advice.destinations) - _PLACES
+    return "; ".join(told) + (f"; {more:,} more places" if more > 0 else "")
+
+
+def first_line(advice: Advice) -> str:
+    """Says what to change first, and what that saves."""
+    if not advice.findings:
+        return f"nothing to change: no cause was found that costs {percent(advice.floor_share)} of the run or more"
+    first = advice.findings[0]
+    if not first.gain_s:
+        return f"data at risk: {first.title}. {first.change}"
+    more = f" (and {len(advice.findings) - 1} more: iotide advise)" if len(advice.findings) > 1 else ""
+    return f"change first, {_saves(first)}: {first.title}. {first.change}{more}"
+
+
+def _saves(finding: AdviceFinding) -> str:
+    return f"saves about {duration_text(finding.gain_s)} ({percent(finding.gain_share)} of the run)"
+
+
+def print_advice(advice: Advice, stream: TextIO) -> None:
+    """Prints advice.
+
+    Args:
+        advice: the answer.
+        stream: where to.
+    """
+
+    def say(text: str = "") -> None:
+        stream.write(text + "\n")
+
+    say(f"{advice.job}: {advice.events:,} calls over {duration_text(advice.run_s)}")
+    say(spent_line(advice))
+    say(moved_line(advice))
+    if not advice.findings:
+        say(first_line(advice))
+    for number, finding in enumerate(advice.findings, 1):
+        say()
+        say(f"{number}. {finding.title}")
+        say(f"   {finding.cause.replace('_', ' ')}: {_cost(finding)}")
+        say(f"   why     {finding.why}")
+        say(f"   change  {finding.change}")
+        begin, end = finding.first_s - advice.first_s, finding.last_s - advice.first_s
+        say(f"   when    from {duration_text(begin)} to {duration_text(end)} after the first call")
+        for path in finding.examples:
+            say(f"   file    {path}")
+    for reason, count in advice.losses.items():
+        say(f"left out: {count:,} {reason.replace('_', ' ')}")
+
+
+def _cost(finding: AdviceFinding) -> str:
+    if not finding.gain_s:
+        return "costs no time, but endangers data"
+    costs = f"costs {duration_text(finding.seconds)} ({percent(finding.share)} of the run){_who(finding)}"
+    return f"{costs}; the change {_saves(finding)}"
+
+
+def _who(finding: AdviceFinding) -> str:
+    if not finding.slowest:
+        return ""
+    return f" in {finding.slowest}" + (f", the slowest of {finding.processes:,}" if finding.processes > 1 else "")

@@ -1,0 +1,105 @@
+"""Contention between jobs on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console
+
+from ...results.alerts import Alert
+from ...results.base import Estimate
+from ...results.contention import Capacity, Collision, Contention, Slowdown
+from .headline import who_text
+from .tables import shown, table_of
+from .units import clock_text, duration_text, rate_text
+
+_MOST: Final = 20
+_KNOWN: Final = {"configured": "", "learnt": " learnt", "at_least": " at least"}
+
+
+def show(found: Contention, console: Console | None = None) -> None:
+    """Prints what was found.
+
+    Args:
+        found: what.
+        console: where to; standard output by default.
+    """
+    console = console or Console(highlight=False, soft_wrap=True)
+    console.print(f"{found.jobs} jobs at {clock_text(found.made_at_s)}, {found.completeness:.1%} complete at least")
+    table = table_of("File systems", "can move", "moves", "busy", "jobs")
+    table.add_column("file system")
+    for state in found.file_systems[:_MOST]:
+        table.add_row(
+            _capacity_text(state.capacity), rate_text(state.bandwidth), f"{state.busy:.0%}", str(len(state.jobs)),
+            shown(state.file_system),
+        )  # fmt: skip
+    if found.file_systems:
+        console.print(table)
+    for alert in found.alerts[:_MOST]:
+        console.print(f"[bold]ALERT[/bold] {shown(alert_line(alert))}")
+    slowed = [each for each in found.slowdowns if each.verdict == "slowed"]
+    for each in slowed[:_MOST]:
+        console.print(_slowdown_text(each))
+    if not slowed:
+        console.print("No job is slowed down by others for sure.")
+    for collision in found.ongoing[:_MOST]:
+        console.print(f"As measured, {_collision_text(collision, found.made_at_s)}")
+    for collision in found.collisions[:_MOST]:
+        console.print(_collision_text(collision, found.made_at_s))
+    if not found.collisions:
+        console.print("No collision is foreseen.")
+    for file in found.files[:_MOST]:
+        who = _and([shown(user.job) for user in file.jobs])
+        console.print(f"{shown(file.path)} is shared by {who}, {duration_text(file.together_s)} at once")
+    for one in found.abstained[:_MOST]:
+        what = {"both": "nothing is claimed", "forecast": "nothing is foreseen", "slowdown": "no slowdown is told"}
+        console.print(f"Of {shown(one.job)} {what[one.what]}: {one.reason}")
+    more = len(found.collisions) - _MOST
+    if more > 0:
+        console.print(f"{more} further collisions: --json has all")
+
+
+def alert_line(alert: Alert) -> str:
+    """Writes an alert in one line: since when, what, how sure, and what to do."""
+    begun = f"{clock_text(alert.changed_at_s)} {alert.state}"
+    since = f" (since {clock_text(alert.since_s)})" if alert.since_s != alert.changed_at_s else ""
+    return f"{begun}{since}: {alert.summary} ({alert.sure:.1%} sure); {alert.advice}"
+
+
+def _capacity_text(capacity: Capacity) -> str:
+    if capacity.bytes_per_s is None:
+        return "?"
+    return f"{rate_text(capacity.bytes_per_s.value)}{_KNOWN.get(capacity.known, '')}"
+
+
+def _slowdown_text(each: Slowdown) -> str:
+    told = each.slowdown or Estimate(value=1.0, low=1.0, high=1.0)
+    what = "a byte" if each.measure == "data" else "a metadata call"
+    who = _and([f"{shown(one.job)} ({one.share:.0%} of what they do)" for one in each.culprits])
+    return (
+        f"{shown(each.job)} needs {told.value:.2f} times as long for {what} on {shown(each.file_system)} while others"
+        f" do I/O ({told.low:.2f} to {told.high:.2f}; {each.shared_phases} phases against {each.alone_phases} alone,"
+        f" p = {each.p_value:.1g}): {who or each.no_culprit}"
+    )
+
+
+def _collision_text(collision: Collision, now_s: float) -> str:
+    wait = collision.start_s.value - now_s
+    when = f"in {duration_text(wait)}" if wait > 0 else "now"
+    jobs = _and(
+        [
+            shown(each.job)
+            + ("" if each.who is None else f" ({shown(who_text(each.who))})")
+            + (f" (+{duration_text(each.delay_s.value)})" if each.delay_s is not None else "")
+            for each in collision.jobs
+        ]
+    )
+    size = f"{rate_text(collision.demand)} wanted" + (
+        f", {collision.excess:.1f} times what there is" if collision.excess > 1 else ""
+    )
+    return f"{when} ({collision.probability:.0%} likely) on {shown(collision.file_system)}: {jobs}; {size}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,148 @@
+"""The answer of a prediction in words: the one source of what terminals, reports, pages and logs say of it first."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from msgspec import Struct
+
+from ...results.base import Estimate
+from ...results.prediction import Drift, Frequency, ModeName, OtherPeriod, Prediction, Who
+from .units import byte_text, duration_text
+
+_OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
+_UNSURE: Final = "not clearly periodic"
+_MOST_NAMES: Final = 3
+_LONGEST_NAME: Final = 48
+_FOLDERS: Final = 2  # parts of a path that are told
+NO_RHYTHM: Final = "no period"
+NONE_CLAIMED: Final = "no period claimed"
+NO_LINE: Final = "none of these lines is a period; the weight says how far a line stands out from the others"
+"""Said below the lines of a spectrum that have given no period."""
+
+
+class Headline(Struct, frozen=True):
+    """What is said first.
+
+    Attributes:
+        period: how long it is, or that there is none.
+        confidence: in it, in percent; "-" where there is no period that it could be in.
+        notes: what else belongs to the answer, a clause each.
+        found: whether there is a period.
+    """
+
+    period: str
+    confidence: str
+    notes: tuple[str, ...]
+    found: bool
+
+
+def headline_of(prediction: Prediction | None, start_s: float | None = None) -> Headline:
+    """Returns the answer; moments count from ``start_s``, or the window's start. None: no prediction was made."""
+    if prediction is None:
+        return Headline(NO_RHYTHM, "-", ("no call was seen",), found=False)
+    if prediction.incomplete:
+        return Headline(NONE_CLAIMED, "-", (incompleteness_text(prediction),), found=False)
+    window, period = prediction.window, prediction.period_s
+    if period is None:
+        earlier = [each for each in prediction.others if each.relation == "earlier"]
+        notes = [other_text(each, window.start_s if start_s is None else start_s) for each in earlier]
+        return Headline(NO_RHYTHM, "-", (*notes, f"{duration_text(window.end_s - window.start_s)} seen"), found=False)
+    notes = [interval_text(period).strip(" ()"), _OF_MODE[prediction.mode]]
+    if prediction.drift is not None:
+        notes.append(drift_text(prediction.drift))
+    notes.append("" if prediction.who is None else f"of {who_text(prediction.who)}")
+    notes.append("" if prediction.periodic else _UNSURE)
+    notes.append(f"{prediction.ranks_unseen:,} ranks not seen" if prediction.ranks_unseen else "")
+    told = tuple(note for note in notes if note)
+    return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", told, found=True)
+
+
+def further_periods(prediction: Prediction | None) -> list[OtherPeriod]:
+    """Returns the periods that the headline does not tell."""
+    others = [] if prediction is None else prediction.others
+    return [each for each in others if headline_of(prediction).found or each.relation != "earlier"]
+
+
+def weight_text(prediction: Prediction | None, line: Frequency) -> str:
+    """Writes how much a line of the spectrum counts: of the one that is the answer the confidence in it."""
+    if prediction is not None and prediction.period_s is not None and prediction.period_s.value == line.period_s:
+        return headline_of(prediction).confidence
+    return f"{line.confidence:.0%}"
+
+
+def headline_text(prediction: Prediction) -> str:
+    """Writes the answer in one line."""
+    told = headline_of(prediction)
+    notes = ", ".join(note for note in told.notes if note != _UNSURE)
+    brackets = f" ({notes})" if notes else ""
+    if not told.found:
+        return f"{told.period}{brackets}"
+    word = "period" if prediction.periodic else "perhaps a period of"
+    return f"{word} {told.period}{brackets}  confidence {told.confidence}"
+
+
+def drift_text(drift: Drift) -> str:
+    """Writes how a period changes."""
+    change = "longer" if drift.per_phase > 0 else "shorter"
+    return f"{abs(drift.per_phase):.1%} {change} each time, now {duration_text(drift.period_s.value)}"
+
+
+def incompleteness_text(prediction: Prediction) -> str:
+    """Writes how much of a prediction's window is missing."""
+    return f"{1 - prediction.completeness:.0%} of the data is missing"
+
+
+def other_text(other: OtherPeriod, start_s: float) -> str:
+    """Writes a further period of a job; moments count from ``start_s``."""
+    period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
+    span = f"{duration_text(max(other.start_s - start_s, 0.0))} to {duration_text(other.end_s - start_s)}"
+    match other.relation:
+        case "earlier":
+            return f"before, from {span}: a period of {period}, {other.phases} phases"
+        case "within":
+            return f"within: bursts every {period}, {other.phases} of them"
+        case "around":
+            return f"around: a larger phase every {period}"
+        case "beside":
+            phase = other.next_phase
+            due = "" if phase is None else f", next at {duration_text(phase.start_s.value - start_s)}"
+            each = "" if other.bytes_per_phase is None else f" of {byte_text(other.bytes_per_phase)}"
+            return f"{beside_text(other)}, {other.phases} phases{each}{due}"
+
+
+def beside_text(other: OtherPeriod) -> str:
+    """Writes who has which period beside the main one."""
+    whose = "others" if other.who is None else who_text(other.who)
+    period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
+    return f"beside: {whose} every {period}, confidence {other.confidence:.0%}"
+
+
+def who_text(who: Who) -> str:
+    """Writes who has a period: ranks 0-3, command lmp, files *.chk; with their hosts where ranks are told."""
+    names = who.members[:_MOST_NAMES]
+    kind = who.kind.removesuffix("es" if who.kind == "processes" else "s") if _is_one(who) else who.kind
+    more = f" and {len(who.members) - len(names)} more" if len(who.members) > len(names) else ""
+    return f"{kind} {', '.join(map(_short, names))}{more}"
+
+
+def _is_one(who: Who) -> bool:
+    return len(who.members) == 1 and not (who.kind == "ranks" and "-" in who.members[0])
+
+
+def _short(name: str) -> str:
+    """Shortens a command to its program's name and what follows, and cuts what is long; programs give any names."""
+    name = "".join(letter if letter.isprintable() else "?" for letter in " ".join(name.split()))
+    if name.startswith("/") and " " not in name and name.count("/") > _FOLDERS:
+        name = f".../{'/'.join(name.split('/')[-_FOLDERS:])}"
+    program, blank, rest = name.partition(" ")
+    if blank and "/" in program:
+        name = f"{program.rpartition('/')[2]} {rest}"
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 3]}..."
+
+
+def interval_text(estimate: Estimate) -> str:
+    """Writes an interval in brackets; "" where it is too narrow to matter."""
+    if estimate.high - estimate.low <= 0.005 * abs(estimate.value):
+        return ""
+    return f" ({duration_text(estimate.low)} to {duration_text(estimate.high)})"

@@ -1,0 +1,84 @@
+"""A job in one sentence: what it moves how often and how, when next, and what to change first."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ...results.advice import Advice, AdviceFinding, Cause
+from ...results.prediction import NextPhase, Prediction
+from .headline import who_text
+from .units import byte_text, clock_text, duration_text
+
+_HOUR_S: Final = 3600.0
+_REPEATS: Final = 3
+"""Periods of a run from which on it is told what an hour of it would save."""
+_CHANGE: Final[dict[Cause, str]] = {
+    "small_requests": "move 1 MiB or more at once",
+    "small_shared": "have each rank move large blocks of its own",
+    "metadata": "look at names once and remember",
+    "reopened": "keep the file open",
+    "many_files": "put the records into one file",
+    "fsync": "flush once for many records",
+    "random": "read in the order of the file",
+    "rewritten": "write what changes once, at the end",
+    "read_again": "read the file once and keep it",
+    "read_back": "keep in memory what was written",
+    "chunks": "give chunks the shape of the access",
+    "imbalance": "spread the I/O over the ranks",
+    "misaligned": "begin blocks at stripes",
+    "mount": "use the faster file system",
+    "checkpoints": "write checkpoints less often",
+    "conflict": "give each process bytes of its own",
+}
+
+
+def in_short(advice: Advice, prediction: Prediction | None, now_s: float | None = None) -> str:
+    """Says it.
+
+    Args:
+        advice: of the job.
+        prediction: its latest.
+        now_s: the time, where the job still runs: its next phase is told then.
+
+    Returns:
+        A sentence without a full stop; "" where nothing moved.
+    """
+    if not advice.bytes_read + advice.bytes_written:
+        return ""
+    first = advice.findings[0] if advice.findings else None
+    sure = prediction if prediction is not None and prediction.periodic else None
+    parts = [_moves(advice, sure)]
+    if sure is not None and sure.next_phase is not None and now_s is not None:
+        parts.append(_next(sure.next_phase, now_s))
+    parts.append("nothing to change" if first is None else _change(first, advice, sure))
+    return "; ".join(parts)
+
+
+def _moves(advice: Advice, sure: Prediction | None) -> str:
+    writes = advice.bytes_written >= advice.bytes_read
+    if sure is not None and sure.period_s is not None and sure.scores is not None:
+        way = "writes" if sure.mode == "write" or (writes and sure.mode != "read") else "reads"
+        told = f"{way} {byte_text(sure.scores.bytes_per_phase)} every {duration_text(sure.period_s.value)}"
+        if sure.who is not None:  # the size of requests is of all that the job does
+            return f"{told} ({who_text(sure.who)})"
+    else:
+        ways = ((advice.bytes_written, "writes"), (advice.bytes_read, "reads"))
+        told = " and ".join(f"{way} {byte_text(size)}" for size, way in sorted(ways, key=lambda each: -each[0]) if size)
+        told += f" in {duration_text(advice.run_s)}"
+    return f"{told} {advice.manner}".rstrip()
+
+
+def _next(phase: NextPhase, now_s: float) -> str:
+    start_s = phase.start_s.value
+    return f"next at {clock_text(start_s)}" if start_s > now_s else "next now"
+
+
+def _change(first: AdviceFinding, advice: Advice, sure: Prediction | None) -> str:
+    change = _CHANGE[first.cause]
+    if not first.gain_s:
+        return change
+    # Of a period that some have, what is to change may be done once, by others.
+    period_s = sure.period_s.value if sure is not None and sure.period_s is not None and sure.who is None else 0.0
+    if 0 < _REPEATS * period_s <= advice.run_s:
+        return f"{change} and save {duration_text(first.gain_share * _HOUR_S)} an hour"
+    return f"{change} and save {duration_text(first.gain_s)} of {duration_text(advice.run_s)}"

@@ -1,0 +1,97 @@
+"""A prediction in a line or a few, for terminals without cursor control, logs and pipes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ...results.prediction import LastCheckpoint, NextPhase, Prediction, TimeLimit
+from .headline import beside_text, headline_text
+from .units import byte_text, clock_text, duration_text
+
+BLOCKS: Final = " ▁▂▃▄▅▆▇█"
+
+
+def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
+    """Writes what a person wants to know of a job's main period, in one line."""
+    return _line(prediction, headline_text(prediction), prediction.next_phase, with_job=with_job)
+
+
+def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[str]:
+    """Writes the same, and a line for each group of members with a period beside the main one, and for the end."""
+    others = [other for other in prediction.others if other.relation == "beside"]
+    return [
+        prediction_line(prediction, with_job=with_job),
+        *(_line(prediction, beside_text(other), other.next_phase, with_job=with_job) for other in others),
+        *(_end_line(prediction, prediction.time_limit, with_job=with_job) if prediction.time_limit else ()),
+    ]
+
+
+def _end_line(prediction: Prediction, limit: TimeLimit, *, with_job: bool) -> list[str]:
+    if not prediction.periodic:  # which the line above says
+        return []
+    parts = [clock_text(prediction.made_at_s), _job_text(prediction) if with_job else "", time_limit_text(limit)]
+    return ["  ".join(part for part in parts if part)]
+
+
+def _line(prediction: Prediction, periodicity: str, upcoming: NextPhase | None, *, with_job: bool) -> str:
+    parts = [clock_text(prediction.made_at_s), _job_text(prediction) if with_job else "", periodicity]
+    return "  ".join(part for part in (*parts, next_phase_text(upcoming, prediction.made_at_s)) if part)
+
+
+def _job_text(prediction: Prediction) -> str:
+    """Writes a job's id, and the name that its user gave it."""
+    name = "".join(character if character.isprintable() else "?" for character in prediction.name)
+    return f"{prediction.job} ({name})" if name else prediction.job
+
+
+def next_phase_text(phase: NextPhase | None, now_s: float) -> str:
+    """Writes when the next phase comes, seen from ``now_s``, and how large it will be; "" where it is not known."""
+    if phase is None:
+        return ""
+    wait = phase.start_s.value - now_s
+    when = f"in {duration_text(wait)}" if wait > 0 else "now"
+    return (
+        f"next phase {when} (at {clock_text(phase.start_s.value)}, {phase.confidence:.0%} sure):"
+        f" {byte_text(phase.volume_bytes.value)} in {duration_text(phase.duration_s.value)}"
+    )
+
+
+def time_limit_text(limit: TimeLimit) -> str:
+    """Writes when a job is killed, which checkpoint is the last one that fits, and what is lost."""
+    told = [f"ends in {duration_text(max(limit.left_s, 0.0))} (at {clock_text(limit.ends_at_s)})"]
+    if (last := limit.last_checkpoint) is not None:
+        told.append(f"last whole checkpoint {_ahead_text(last)}, {last.fits:.0%} sure")
+    elif limit.lost_s is not None and not limit.unknown:
+        told.append("no further checkpoint fits")
+    if limit.lost_s is not None:
+        low, high = duration_text(limit.lost_s.low), duration_text(limit.lost_s.high)
+        told.append(f"killed then it loses {duration_text(limit.lost_s.value)} of work ({low} to {high})")
+    if limit.begin_by_s is not None and limit.cut_off:
+        told.append(f"one on request has to begin by {clock_text(limit.begin_by_s)}")
+    if limit.unknown:
+        told.append(limit.unknown)
+    return "; ".join(told)
+
+
+def _ahead_text(last: LastCheckpoint) -> str:
+    starts = clock_text(last.start_s.value)
+    return f"began at {starts}" if last.ahead == 0 else f"begins at {starts} (number {last.ahead} from now)"
+
+
+def sparkline(values: Sequence[float], width: int) -> str:
+    """Draws values as a line of block characters, the largest of each column shown, newest at the right.
+
+    >>> sparkline([0, 0, 4, 8, 0, 0, 2, 8], 8)
+    '  ▄█  ▂█'
+    """
+    if not values or width < 1:
+        return ""
+    step = max(1, -(-len(values) // width))
+    head = len(values) % step
+    columns = [max(values[:head])] if head else []
+    columns += [max(values[at : at + step]) for at in range(head, len(values), step)]
+    top = max(columns)
+    if top <= 0:
+        return " " * len(columns)
+    return "".join(BLOCKS[0] if value <= 0 else BLOCKS[max(1, round(value / top * 8))] for value in columns)

@@ -1,0 +1,95 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from typing import Final
+
+from ...results.jobs.job import NotCounted
+
+_PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
+
+
+def byte_text(count: float) -> str:
+    """Writes a number of bytes with a decimal prefix.
+
+    >>> byte_text(999), byte_text(4096), byte_text(12_500_000)
+    ('999 B', '4.1 kB', '12.5 MB')
+    """
+    return f"{_scaled(count)}B"
+
+
+def rate_text(bytes_per_second: float) -> str:
+    """Writes a bandwidth.
+
+    >>> rate_text(2.5e9)
+    '2.5 GB/s'
+    """
+    return f"{_scaled(bytes_per_second)}B/s"
+
+
+def duration_text(seconds: float) -> str:
+    """Writes a duration with three significant digits, or as hours and minutes when it is long.
+
+    >>> duration_text(0.0000123), duration_text(0.0123), duration_text(0.9999), duration_text(754), duration_text(7260)
+    ('12.3 us', '12.3 ms', '1 s', '12 min 34 s', '2 h 01 min')
+    """
+    if not math.isfinite(seconds):
+        return "?"
+    if 0 < abs(seconds) < 0.0009995:
+        return f"{seconds * 1e6:.3g} us"
+    if abs(seconds) < 0.9995:
+        return f"{seconds * 1e3:.3g} ms"
+    if abs(seconds) < 120:
+        return f"{seconds:.3g} s"
+    whole = round(seconds)
+    if whole < 7200:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
+def clock_text(unix_s: float) -> str:
+    """Writes a moment as local wall-clock time with tenths."""
+    return datetime.fromtimestamp(unix_s).astimezone().strftime("%H:%M:%S.%f")[:-5]
+
+
+def not_counted_text(left: NotCounted) -> str:
+    """Says what does not count of the bytes moved; "" where all does.
+
+    >>> not_counted_text(NotCounted(system_read=709_000, channel_written=12))
+    'not counted: 709.0 kB of imports and system files, 12 B through pipes, sockets and devices'
+    >>> not_counted_text(NotCounted())
+    ''
+    """
+    parts = {
+        "of imports and system files": left.system_read + left.system_written,
+        "through pipes, sockets and devices": left.channel_read + left.channel_written,
+    }
+    told = [f"{byte_text(moved)} {where}" for where, moved in parts.items() if moved]
+    return f"not counted: {', '.join(told)}" if told else ""
+
+
+def mapped_text(left: NotCounted) -> str:
+    """Says what was mapped for stores, which are no calls; "" where nothing was.
+
+    >>> mapped_text(NotCounted(mapped_for_writing=64_000_000, flushed_at_most=64_000_000))
+    'not seen: stores to 64.0 MB of mapped files (msync wrote back at most 64.0 MB)'
+    >>> mapped_text(NotCounted(mapped_for_writing=8192)), mapped_text(NotCounted())
+    ('not seen: stores to 8.2 kB of mapped files', '')
+    """
+    if not left.mapped_for_writing:
+        return ""
+    flushed = f" (msync wrote back at most {byte_text(left.flushed_at_most)})" if left.flushed_at_most else ""
+    return f"not seen: stores to {byte_text(left.mapped_for_writing)} of mapped files{flushed}"
+
+
+def _scaled(number: float) -> str:
+    if not math.isfinite(number):
+        return "? "
+    for prefix in _PREFIXES:
+        if abs(number) < 999.95 or prefix == _PREFIXES[-1]:
+            text = f"{number:.0f}" if not prefix else f"{number:.1f}"
+            return f"{text} {prefix}"
+        number /= 1000
+    raise AssertionError("unreachable")

@@ -1,0 +1,1 @@
+"""The routes of the HTTP API and of its pages, a module a subject."""

@@ -1,0 +1,110 @@
+"""What the analyzers found in jobs, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from .....analyzers.dfg.compare import compare
+from .....analyzers.interaction.settings import InteractionSettings
+from .....analyzers.interaction.tables import Tables
+from .....analyzers.layers.report.report import Cut
+from .....analyzers.pipeline.contract import AnalyzerKind
+from .....analyzers.pipeline.job_interactions import rank_jobs
+from .....analyzers.pipeline.registry import ANALYZERS
+from .....results.advice import Advice
+from .....results.dfg import Comparison, Graph
+from .....results.interaction import Culprits, Ranking
+from .....results.layers import Layers
+from ....jobs.culprits import frozen_culprits, shared_by
+from ....jobs.job_findings import frozen_advice
+from ..job_access import JobAccess, not_found
+
+
+def analysis_routes(access: JobAccess) -> APIRouter:
+    """Returns the routes of graphs, layers, rankings, culprits, and of each analyzer that has a result of its own."""
+    router = APIRouter()
+
+    @router.get("/api/v1/jobs/{job:path}/dfg", response_model=Graph | Comparison)
+    async def dfg(job: str, versus: str | None = None) -> Response:
+        """Returns a job's directly-follows graph of now, or what sets it apart from another job's."""
+        green, about = access.graph(job), (access.session(job), "graph")
+        if versus is None:
+            return await access.as_json(lambda: green().model_dump_json(), about)
+        red = access.graph(versus)
+        return await access.as_json(lambda: compare(green(), red(), job, versus).model_dump_json(), about)
+
+    @router.get("/api/v1/jobs/{job:path}/layers", response_model=Layers)
+    async def layers(job: str, top: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Response:
+        """Returns what each layer of a job does, now; of handles and files those with the most time."""
+        report = access.layers(job)
+        cut = Cut(handles=top, files=top)
+        return await access.as_json(lambda: report(cut).model_dump_json(), (access.session(job), "layers"))
+
+    @router.get("/api/v1/jobs/{job:path}/rank", response_model=Ranking)
+    async def rank(job: str) -> Response:
+        """Returns who interacts with whom in a job, and who matters, now."""
+        session = access.session(job)
+        interactions = session.interactions
+        if interactions is None:
+            raise not_found(f"job {job!r} has no ranking", "a job with events, and rank.enabled")
+        with session.failures.asking("interactions"):
+            frozen = interactions.frozen()
+        return await access.as_json(lambda: frozen().model_dump_json(), (session, "interactions"))
+
+    @router.get("/api/v1/jobs/{job:path}/advice", response_model=Advice)
+    async def advice(job: str) -> Response:
+        """Returns what a job spends on I/O, and what to change first, now."""
+        session = access.session(job)
+        with session.failures.asking("advice"):
+            made = frozen_advice(session)
+        if made is None:
+            raise not_found(f"job {job!r} has no advice", "a job with events, and analyzers.advice not switched off")
+        return await access.as_json(lambda: made().model_dump_json(), (session, "advice"))
+
+    for kind in ANALYZERS.values():
+        if kind.result not in (None, Advice):
+            _add_result(router, access, kind)
+
+    @router.get("/api/v1/jobs/{job:path}/culprits", response_model=Culprits)
+    async def culprits(
+        job: str,
+        from_s: Annotated[float | None, Query(ge=0, lt=2**33)] = None,
+        to_s: Annotated[float | None, Query(ge=0, lt=2**33)] = None,
+        top: Annotated[int, Query(ge=1, le=1000)] = 10,
+        jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+    ) -> Response:
+        """Returns what other jobs moved while this one did I/O, in all its time or a part of it."""
+        asked = access.session(job)
+        found = frozen_culprits(asked, [each async for each in access.sessions(jobs)], from_s, to_s, top)
+        if found is None:
+            raise not_found(f"job {job!r} has done no I/O yet", "a job with events")
+        return await access.as_json(lambda: found().model_dump_json())
+
+    @router.get("/api/v1/rank", response_model=Ranking)
+    async def rank_of_jobs(jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
+        """Returns how the latest active jobs interact through the files that they share."""
+        known: list[tuple[str, Tables, Sequence[str]]] = []
+        settings = InteractionSettings()
+        async for session in access.sessions(jobs):  # what waits of a job may take some milliseconds
+            settings = session.settings.rank
+            known += shared_by([session])
+        return await access.as_json(lambda: rank_jobs(known, settings).model_dump_json())
+
+    return router
+
+
+def _add_result(router: APIRouter, access: JobAccess, kind: AnalyzerKind) -> None:
+    @router.get(f"/api/v1/jobs/{{job:path}}/{kind.name}", response_model=kind.result, name=kind.name)
+    async def result(job: str) -> Response:
+        """Returns what an analyzer found in a job, now."""
+        session = access.session(job)
+        analyzer = session.analyzers.reporting(kind.name)
+        if analyzer is None:
+            expected = f"a job with events, and analyzers.{kind.name} not switched off"
+            raise not_found(f"job {job!r} has no {kind.name}", expected)
+        with session.failures.asking(kind.name):
+            frozen = analyzer.frozen()
+        return await access.as_json(lambda: frozen().model_dump_json(), (session, kind.name))

@@ -1,0 +1,40 @@
+"""Contention between jobs, and the file systems that they use, as JSON."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from .....results.alerts import AlertList
+from .....results.contention import Contention, FileSystemList
+from ....contention import ContentionWatch
+from ..job_access import not_found, of_several_jobs
+
+
+def contention_routes(watch: ContentionWatch | None) -> APIRouter:
+    """Returns the routes of what was found at the last look."""
+    router = APIRouter()
+
+    async def found() -> Contention:
+        of_several_jobs()
+        if watch is None:
+            raise not_found("contention between jobs is not looked for", "contention.enabled, and iotide serve")
+        return await watch.current()
+
+    @router.get("/api/v1/contention")
+    async def contention() -> Contention:
+        """Returns how jobs get into one another's way, as of the last look."""
+        return await found()
+
+    @router.get("/api/v1/filesystems")
+    async def file_systems() -> FileSystemList:
+        """Returns the file systems that running jobs use, likewise."""
+        latest = await found()
+        return FileSystemList(made_at_s=latest.made_at_s, file_systems=latest.file_systems)
+
+    @router.get("/api/v1/alerts")
+    async def alerts() -> AlertList:
+        """Returns the alerts on contention that are raised, and those resolved lately."""
+        of_several_jobs()
+        return AlertList(raised=[], resolved=[]) if watch is None else watch.alerts()
+
+    return router

@@ -1,0 +1,87 @@
+"""Jobs as JSON: the list, each with its totals, its signal and its prediction."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+
+from .....results.jobs.job import JobDetail, JobList, SignalSeries
+from .....results.jobs.ledger import JobLedger
+from .....results.prediction import Prediction, PredictionList, TimeLimit
+from ....jobs.job_summary import detail_of, summary_of
+from ....jobs.job_table import Card
+from ....jobs.losses.job_ledger import ledger_of
+from ....jobs.session import PREDICTION, SIGNAL, JobSession
+from ..job_access import JobAccess, not_found
+
+
+def job_routes(access: JobAccess) -> APIRouter:
+    """Returns the routes of a job's signal and prediction, and of all jobs."""
+    router = APIRouter()
+
+    @router.get("/api/v1/jobs", response_model=JobList)
+    async def jobs(latest: Annotated[int | None, Query(ge=0)] = None) -> Response:
+        """Lists all jobs, or so many, the latest active first."""
+        now = access.clock()
+
+        def row(job: JobSession | Card) -> bytes:
+            return job.summary if isinstance(job, Card) else summary_of(job, now).model_dump_json().encode()
+
+        rows = [row(job) async for job in access.latest(latest, make=False)]
+        head = JobList(jobs=[]).model_dump_json().encode()
+        return Response(head.replace(b"[]", b"[" + b",".join(rows) + b"]"), media_type="application/json")
+
+    @router.get("/api/v1/jobs/{job:path}/prediction")
+    async def prediction(job: str) -> Prediction:
+        """Returns a job's last prediction."""
+        session = access.session(job)
+        session.failures.check(SIGNAL)
+        last = session.prediction
+        if last is None:
+            session.failures.check(PREDICTION, ever=True)
+            raise not_found(f"job {job!r} has no prediction yet", "a job with events")
+        return last
+
+    @router.get("/api/v1/jobs/{job:path}/predictions")
+    async def predictions(job: str, last: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
+        """Returns the latest predictions of a job, oldest first."""
+        kept = access.session(job).history.latest(last)
+        return await access.as_json(lambda: PredictionList(job=job, predictions=list(kept)).model_dump_json())
+
+    @router.get("/api/v1/jobs/{job:path}/limit")
+    async def limit(job: str, ends_at_s: Annotated[float | None, Query(gt=0, lt=2**33)] = None) -> TimeLimit:
+        """Returns what a job has saved when it is killed, at its own end or at another one."""
+        last, session = await prediction(job), access.session(job)
+        end_s = ends_at_s or session.ends_at_s
+        if not end_s:
+            raise not_found(f"nobody has said when job {job!r} ends", "ends_at_s in the query, Unix time")
+        with session.failures.asking(PREDICTION):
+            found = session.time_limit(last, end_s)
+        if found is None:
+            raise not_found(f"job {job!r} has a clock of its own", "a job with the time of day")
+        return found
+
+    @router.get("/api/v1/jobs/{job:path}/ledger")
+    async def ledger(job: str) -> JobLedger:
+        """Returns how many events of a job came by each place on their way, and what does not add up."""
+        return ledger_of(access.session(job), archives=access.archives)
+
+    @router.get("/api/v1/jobs/{job:path}/signal")
+    async def signal(job: str, last_s: Annotated[float | None, Query(gt=0)] = None) -> SignalSeries:
+        """Returns a job's bandwidth over time, all that is kept or the last seconds."""
+        return access.session(job).signal(last_s)
+
+    return router
+
+
+def detail_route(access: JobAccess) -> APIRouter:
+    """Returns the route of a job alone. An id may contain slashes, so that routes below a job have to come before."""
+    router = APIRouter()
+
+    @router.get("/api/v1/jobs/{job:path}")
+    async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:
+        """Returns a job with its largest files and calls."""
+        return detail_of(access.session(job), access.clock(), top)
+
+    return router

@@ -1,0 +1,86 @@
+"""Live pages for a browser: all jobs, file systems, a job; and the files that they are made of."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from ....jobs.job_view import view_of
+from ..job_access import JobAccess, not_found
+from .page_routes import Pages
+
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'self'; form-action 'none'; frame-ancestors 'self'"
+)
+_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+def shell_routes(pages: Pages) -> APIRouter:
+    """Returns the routes of pages that ask for what they show, and of the files of all pages."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    async def fleet(request: Request) -> Response:
+        """Shows all jobs."""
+        return _shown(_file(pages, "fleet.html")[0], request)
+
+    @router.get("/filesystems")
+    async def file_systems(request: Request) -> Response:
+        """Shows the phases to come, by file system."""
+        return _shown(_file(pages, "filesystems.html")[0], request)
+
+    @router.get("/assets/{name}")
+    async def asset(name: str) -> Response:
+        """Returns a script or a style sheet."""
+        if name.endswith(".html"):
+            raise not_found(f"no asset {name!r}", "a script or a style sheet of a page")
+        text, kind = _file(pages, name)
+        return Response(text, media_type=kind, headers=_HEADERS | {"Cache-Control": "no-cache"})
+
+    return router
+
+
+def job_page_route(access: JobAccess, pages: Pages) -> APIRouter:
+    """Returns the route of a job's page. An id may contain slashes, so that routes below a job have to come before."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/jobs/{job:path}")
+    async def job_page(job: str, request: Request) -> Response:
+        """Shows a job, and follows it."""
+        name = f"job\n{job}"
+        if access.holds(job) and (known := pages.current(name)) is not None:
+            return _shown(known, request)
+        address = f"jobs/{quote(job, safe='/')}"
+        try:
+            session = access.session(job)
+        except HTTPException:
+            if "text/html" not in request.headers.get("accept", ""):
+                raise
+            return _shown(pages.draw_waiting(job, address), request, 404)  # which asks again: it may come
+        view = view_of(session, access.clock(), archives=access.archives)
+        return _shown(await access.in_thread(lambda: pages.draw_job(name, view(), address)), request)
+
+    return router
+
+
+def _file(pages: Pages, name: str) -> tuple[str, str]:
+    found = pages.web_file(name)
+    if found is None:
+        raise not_found(f"no file {name!r}", "a script or a style sheet of a page")
+    return found
+
+
+def _shown(page: str, request: Request, status: int = 200) -> Response:
+    """Answers with a page; its addresses are relative, so that it works below the prefix of a proxy."""
+    path = request.scope.get("raw_path") or request.scope["path"].encode()
+    below = path.partition(b"?")[0].count(b"/") - 1
+    base = "../" * below or "./"
+    return Response(page.replace("@BASE@", base, 1), status, media_type="text/html", headers=_HEADERS)

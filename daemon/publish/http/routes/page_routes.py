@@ -1,0 +1,85 @@
+"""Pages for a browser: a job's graph and its layers, which follow the job while it runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Protocol
+
+from fastapi import APIRouter
+from fastapi.responses import HTMLResponse
+
+from .....analyzers.dfg.compare import compare
+from .....analyzers.dfg.merge import union_of
+from .....analyzers.layers.report.report import Cut
+from .....results.dfg import Comparison, Graph
+from .....results.jobs.job_view import JobView
+from .....results.layers import Layers
+from ..job_access import JobAccess
+
+
+class Pages(Protocol):
+    """Draws graphs and layers as pages for a browser; called from a thread."""
+
+    def current(self, name: str) -> str | None:
+        """Returns a page that need not be drawn again yet."""
+        ...
+
+    def draw(self, name: str, graph: Graph, comparison: Comparison | None = None, *, losses: Mapping[str, int]) -> str:
+        """Draws a page; with a comparison, of both graphs together. ``losses``: what of the jobs was lost."""
+        ...
+
+    def draw_layers(self, name: str, layers: Layers, *, losses: Mapping[str, int]) -> str:
+        """Draws the page of a job's layers, likewise."""
+        ...
+
+    def draw_job(self, name: str, view: JobView, address: str) -> str:
+        """Draws the page of a job; ``@BASE@`` in its head stands for the way to the root."""
+        ...
+
+    def draw_waiting(self, job: str, address: str) -> str:
+        """Draws the page of a job of which nothing is known, or nothing may be seen, likewise."""
+        ...
+
+    def web_file(self, name: str) -> tuple[str, str] | None:
+        """Returns text and media type of a file that the pages are made of."""
+        ...
+
+
+def page_routes(access: JobAccess, pages: Pages) -> APIRouter:
+    """Returns the routes of the pages."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/jobs/{job:path}/dfg", response_class=HTMLResponse)
+    async def graph_page(job: str, versus: str | None = None) -> str:
+        """Shows a job's graph, or its and another's, while they grow."""
+        name = f"{job}\n{versus or ''}"
+        shown = access.holds(job) and (versus is None or access.holds(versus))
+        if shown and (known := pages.current(name)) is not None:
+            return known
+        session, green = access.session(job), access.graph(job)
+        losses = Counter(session.losses.total)
+        if versus is None:
+            return await access.in_thread(lambda: pages.draw(name, green(), losses=losses), (session, "graph"))
+        red = access.graph(versus)
+        losses.update(access.session(versus).losses.total)
+
+        def drawn() -> str:
+            one, other = green(), red()
+            return pages.draw(name, union_of(one, other), compare(one, other, job, versus), losses=losses)
+
+        return await access.in_thread(drawn, (session, "graph"))
+
+    @router.get("/jobs/{job:path}/layers", response_class=HTMLResponse)
+    async def layers_page(job: str) -> str:
+        """Shows a job's layers."""
+        name = f"layers\n{job}"
+        if access.holds(job) and (known := pages.current(name)) is not None:
+            return known
+        session, report = access.session(job), access.layers(job)
+        losses = Counter(session.losses.total)
+        return await access.in_thread(
+            lambda: pages.draw_layers(name, report(Cut()), losses=losses), (session, "layers")
+        )
+
+    return router

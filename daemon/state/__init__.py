@@ -1,0 +1,1 @@
+"""What an aggregator keeps over its end: the state of its jobs, alerts, and the file that has them."""

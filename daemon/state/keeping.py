@@ -1,0 +1,188 @@
+"""An aggregator's folder: what the one before knew is taken up, and what this one knows is kept there."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from ...events import ConfigError
+from ..aggregator import Aggregator
+from ..archiving.archives import Archives
+from ..clocks import Clocks
+from ..ingest.ingest_core import IngestCore, IngestSettings
+from ..journal.contract import KeptJournal, Kind, Moment, Position
+from ..journal.durability import Durability
+from ..journal.recovery import do_again
+from ..journal.segment_journal import SegmentJournal
+from ..journal.segments import SUFFIX
+from ..journal.settings import JournalSettings
+from .saved_state import SavedState
+
+_log = logging.getLogger(__name__)
+JOURNAL: Final = "journal"
+_MOST_ATTEMPTS: Final = 3
+
+
+class Attempts:
+    """How often in a row an aggregator began to go on from a journal and did not come to the end of it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> int:
+        """Returns how often."""
+        with contextlib.suppress(OSError):
+            return self._path.stat().st_size
+        return 0
+
+    def count(self) -> None:
+        """Takes in that another one begins."""
+        with self._path.open("ab") as file:
+            file.write(b".")
+
+    def forget(self) -> None:
+        """Takes in that one has come to the end."""
+        self._path.unlink(missing_ok=True)
+
+
+class Keeping:
+    """Takes up what is in a folder when it is made; ``begin`` has this aggregator's own state kept there.
+
+    Args:
+        folder: of this aggregator alone.
+        settings: whether and how to journal.
+        aggregator: has no job yet.
+        clocks: those of the aggregator; the steady one goes on from where the one before was.
+        core: has no stream yet; None where nothing listens for collectors, and nothing is journalled.
+        bounds: those of the core.
+        archives: hand on to the aggregator, and go on as it does; None without any.
+        journal: one that is not in the folder; released with this.
+
+    Attributes:
+        durability: what journals, once begun; None where that is switched off.
+
+    Raises:
+        ConfigError: the folder cannot be used, or another aggregator uses it.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        settings: JournalSettings,
+        aggregator: Aggregator,
+        clocks: Clocks,
+        core: IngestCore | None,
+        bounds: IngestSettings,
+        archives: Archives | None = None,
+        journal: KeptJournal | None = None,
+    ) -> None:
+        self.durability: Durability | None = None
+        self._settings, self._aggregator, self._clocks, self._core = settings, aggregator, clocks, core
+        self._archives = archives
+        self._bounds = bounds
+        self._saved = SavedState(folder)
+        self._attempts = Attempts(folder / "recovering")
+        try:
+            self._journal = journal or SegmentJournal(folder / JOURNAL, settings.segment_bytes, settings.quota_bytes)
+            if journal is not None and any((folder / JOURNAL).glob(f"*{SUFFIX}")):
+                raise ConfigError(
+                    f"state = {folder}: an aggregator without journal.servers was killed there, and its journal would "
+                    "be passed over; start one, and end it with SIGTERM, first"
+                )
+            self._journal.bring(self._saved.path)
+            self._at = self._take_up()
+        except OSError as error:
+            self._saved.close()
+            raise ConfigError(f"state = {folder}: the journal cannot be read: {error.strerror}") from None
+        except BaseException:
+            self._saved.close()
+            raise
+
+    def begin(self, wake: Callable[[], None]) -> None:
+        """Keeps what this aggregator knows, from now on; ``wake`` is called when there may be answers to send.
+
+        Raises:
+            ConfigError: nothing can be written.
+        """
+        if self._core is None or not self._settings.on:
+            self._journal.remove()
+            self._saved.discard()
+            return
+        aggregator, core = self._aggregator, self._core
+        try:
+            self._journal.begin(self._at, wake)
+        except OSError as error:
+            raise ConfigError(f"the journal cannot be written: {error.strerror}") from None
+        now = Moment(self._clocks.clock(), self._clocks.steady(), time.monotonic())
+        self._journal.append((), b"", now, Kind.RESTART)
+        self.durability = Durability(
+            self._journal,
+            aggregator,
+            self._clocks,
+            core,
+            self._settings,
+            lambda at, changed: self._saved.write(aggregator, core, self._archives, at, changed),
+            self._saved.commit,
+            wake,
+            now.now_s,
+            lambda: self._saved.descriptors,
+        )
+        if self._archives is not None:
+            self._archives.mark = self.durability.mark
+
+    def finish(self, within_s: float) -> None:
+        """Writes down what is known, for the next aggregator; not where that takes longer and a journal has it."""
+        if self.durability is None:
+            self._saved.save(self._aggregator, self._core, self._archives)
+        else:
+            self.durability.finish(within_s)
+
+    def close(self) -> None:
+        """Lets another aggregator use the folder."""
+        if self.durability is not None:
+            self.durability.close()
+        else:
+            self._journal.close()
+        self._journal.release()
+        self._saved.close()
+
+    def _take_up(self) -> Position:
+        """Does again what is not in the state that was written last; returns up to where that goes."""
+        state = self._saved.read(self._aggregator)
+        at = self._journal.start
+        core = self._another()
+        if state is not None:
+            self._clocks.go_on_from(state["aggregator"]["at_s"])
+            self._aggregator.resume(state["aggregator"])
+            self._saved.lose_damaged(self._aggregator)
+            if "at" in state:
+                at = Position(*state["at"])
+                core.take_up(state["core"])
+            elif state["ingest"] is not None:
+                core.resume(state["ingest"], time.monotonic())
+        if self._archives is not None:
+            self._archives.begin_recovery(None if state is None else state.get("archives"))
+        if self._attempts.read() >= _MOST_ATTEMPTS:
+            _log.error("the journal ended %d aggregators that went on from it: it is set aside", _MOST_ATTEMPTS)
+            self._journal.set_aside()
+        self._attempts.count()
+        again = do_again(self._journal.replay(at), self._aggregator, self._clocks, core, self._another)
+        if again.steady_s is not None:
+            self._clocks.go_on_from(again.steady_s)
+        if self._core is not None:
+            self._core.resume(again.core.state(), time.monotonic())
+        self._aggregator.counters["journal_recovered"] = again.records
+        self._aggregator.counters["journal_damaged"] += again.damaged
+        if self._archives is not None:
+            self._archives.end_recovery()
+        self._attempts.forget()
+        if jobs := len(self._aggregator.jobs):
+            _log.info("going on with %d jobs; %d records of the journal were done again", jobs, again.records)
+        return at
+
+    def _another(self) -> IngestCore:
+        return IngestCore(self._archives or self._aggregator, self._bounds)

@@ -1,0 +1,88 @@
+"""Alerts over a restart: those that are raised, those resolved lately, and what receivers have not taken yet."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+from pathlib import Path
+from typing import Final
+
+from pydantic import Field, ValidationError
+
+from ...events.files import read_text
+from ...results.alerts import Alert
+from ...results.base import Model
+
+NAME: Final = "alerts.json"
+_log = logging.getLogger(__name__)
+
+
+class KeptAlerts(Model):
+    """What is in the file."""
+
+    version: int = 1
+    raised: list[Alert] = Field(default_factory=list)
+    resolved: list[Alert] = Field(default_factory=list)
+    waiting: dict[str, list[Alert]] = Field(default_factory=dict)
+    """News that a receiver has not taken, by the digest of its address."""
+
+
+class AlertFile:
+    """A file in the folder of an aggregator's state, private to its user.
+
+    Args:
+        folder: of this aggregator alone.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self._partial = folder / f"{NAME}.partial"
+        self._written = b""
+        self._failed = False
+        self._lock = threading.Lock()
+
+    def read(self, now_s: float) -> tuple[KeptAlerts, float]:
+        """Returns what is there and how old that is, s; nothing, where it is not there or cannot be read.
+
+        A file that cannot be read is set aside, and said so.
+        """
+        try:
+            kept = KeptAlerts.model_validate_json(read_text(self._path))
+            return kept, max(now_s - self._path.stat().st_mtime, 0.0)
+        except FileNotFoundError:
+            pass
+        except (OSError, UnicodeDecodeError, ValidationError) as error:
+            aside = self._path.with_suffix(".unreadable")
+            reason = f"{error.error_count()} errors" if isinstance(error, ValidationError) else str(error)
+            _log.error(
+                "%s cannot be read (%s): it is set aside as %s, and alerts begin anew", self._path, reason, aside.name
+            )
+            with contextlib.suppress(OSError):
+                self._path.replace(aside)
+        return KeptAlerts(), 0.0
+
+    def write(self, kept: KeptAlerts) -> None:
+        """Writes it, or says that it is as it was; says so in the log where that fails."""
+        with self._lock:
+            self._write(kept.model_dump_json().encode())
+
+    def _write(self, content: bytes) -> None:
+        try:
+            if content == self._written:
+                os.utime(self._path)
+            else:
+                descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    os.fsync(descriptor)
+                self._partial.replace(self._path)
+                self._written = content
+            self._failed = False
+        except OSError as error:
+            self._written = b""
+            if not self._failed:
+                _log.error("alerts could not be written to %s: %s", self._path, error.strerror)
+            self._failed = True

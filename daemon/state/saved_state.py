@@ -1,0 +1,260 @@
+"""What an aggregator knows of its jobs, written when it ends in order and taken up by the next one."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import logging
+import os
+import zlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import IO, Any, Final
+
+from ...analyzers.pipeline.snapshots import SnapshotError, restore, snapshot
+from ...events import ConfigError
+from ..aggregator import Aggregator
+from ..archiving.archives import Archives
+from ..ingest.ingest_core import IngestCore
+from ..jobs.job_summary import summary_of
+from ..jobs.job_table import Card
+from ..jobs.losses.dropped import held_sums
+from ..jobs.session import JobSession
+from ..journal.contract import Position
+from ..journal.segments import save_folder
+from .state_file import StateFile, StateWriter, is_state_file
+
+NAME: Final = "jobs.state"
+_MAGIC: Final = b"iotide state 1\n"
+_DIGEST: Final = 32
+_BUFFER: Final = 1 << 20
+_log = logging.getLogger(__name__)
+
+
+class SavedState:
+    """A folder that holds the state of one aggregator while none runs.
+
+    Without a journal, a state is removed once a daemon goes on from it: what one that is killed knew is not written,
+    and an older state would lack what was acknowledged since.
+
+    Args:
+        folder: made if it is not there; private to its user.
+
+    Raises:
+        ConfigError: the folder cannot be used, or another aggregator uses it.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / NAME
+        self._file: StateFile | None = None
+        self._damaged: set[str] = set()
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._lock: IO[bytes] = (folder / "lock").open("ab")
+        except OSError as error:
+            raise ConfigError(f"state = {folder}: {error.strerror}; expected a folder that may be written") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise ConfigError(f"state = {folder} is used by another aggregator; expected a folder of its own") from None
+
+    def save(self, aggregator: Aggregator, core: IngestCore | None, archives: Archives | None) -> bool:
+        """Writes what is known of all jobs; says so and returns False where that fails."""
+        try:
+            if self.write(aggregator, core, archives):
+                self.commit()
+                return True
+        except OSError as error:
+            _log.error("%s cannot be put in its place: %s", self._path, error.strerror)
+        return False
+
+    def write(
+        self,
+        aggregator: Aggregator,
+        core: IngestCore | None,
+        archives: Archives | None,
+        at: Position | None = None,
+        changed: Collection[str] | None = None,
+    ) -> bool:
+        """Writes it down beside what was written before.
+
+        Args:
+            aggregator: whose jobs.
+            core: where streams are; None where nothing listens for them.
+            archives: of the jobs.
+            at: up to where a journal is part of it.
+            changed: jobs that are not as they were when the file was written that was committed last; None: all.
+        """
+        state: dict[str, Any] = {"ingest": None if core is None else core.state()}
+        if core is not None and at is not None:
+            state |= {"core": core.whole_state(), "at": tuple(at)}
+        try:
+            if archives is not None:
+                state["archives"] = archives.state()
+            state["aggregator"] = aggregator.state()  # after what the archives may tell it
+            self._write(aggregator, state, changed)
+        except (OSError, SnapshotError) as error:
+            _log.error(
+                "what is known of %d jobs could not be written to %s: %s", len(aggregator.jobs), self._path, error
+            )
+            return False
+        return True
+
+    def commit(self) -> None:
+        """Has what was written last take the place of what was before; raises OSError where that fails."""
+        self._partial.replace(self._path)
+        save_folder(self._path.parent)
+        with contextlib.suppress(SnapshotError):  # it was written by us
+            self._open()
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """Returns what a copy of the process needs to write."""
+        return () if self._file is None else (self._file.descriptor,)
+
+    def read(self, aggregator: Aggregator) -> dict[str, Any] | None:
+        """Returns what an aggregator knew, and has its table of jobs know what it knew of them.
+
+        Sessions are made when they are first needed. A state that cannot be read is set aside, and said so; of one that
+        is damaged in some jobs a copy is, and these begin anew.
+
+        Returns:
+            None where there is nothing, or nothing that can be read.
+        """
+        try:
+            is_new = is_state_file(self._path)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            _log.error("%s cannot be read: %s", self._path, error.strerror)
+            return None
+        try:
+            state: dict[str, Any]
+            if is_new:
+                state = restore(self._open().rest(), _shared(aggregator))
+            else:
+                state = restore(_checked(self._path.read_bytes()), _shared(aggregator))
+            lacking = {"aggregator", "ingest"} - state.keys() or aggregator.lacking(state["aggregator"])
+            if lacking:
+                raise SnapshotError(f"it is of another version, and lacks {', '.join(sorted(lacking))}")
+        except (SnapshotError, AttributeError, OSError, zlib.error) as error:
+            _log.error("%s: %s; it is set aside as %s, and jobs begin anew", self._path, error, self._aside.name)
+            self._close_file()
+            with contextlib.suppress(OSError):
+                self._path.replace(self._aside)
+            return None
+        if self._file is not None:
+            self._lay(aggregator, self._file)
+        return state
+
+    def discard(self) -> None:
+        """Removes the state that was taken up."""
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Lets another aggregator use the folder."""
+        self._close_file()
+        self._lock.close()
+
+    @property
+    def path(self) -> Path:
+        """Where what is written down stands."""
+        return self._path
+
+    @property
+    def _partial(self) -> Path:
+        return self._path.with_suffix(".partial")
+
+    @property
+    def _aside(self) -> Path:
+        return self._path.with_suffix(".unreadable")
+
+    def _open(self) -> StateFile:
+        file = StateFile(self._path)
+        self._close_file()
+        self._file = file
+        return file
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _lay(self, aggregator: Aggregator, file: StateFile) -> None:
+        """Has the jobs of a file sleep in the table of jobs; those that are damaged begin anew."""
+        if damaged := set(file.damaged()):
+            _log.error(
+                "%s: what it knows of %d of %d jobs is damaged; a copy is kept as %s, and these jobs begin anew",
+                self._path, len(damaged), len(file.jobs), self._aside.name,
+            )  # fmt: skip
+            with contextlib.suppress(OSError):
+                self._aside.unlink(missing_ok=True)
+                self._aside.hardlink_to(self._path)
+        shared = _shared(aggregator)
+
+        def wake(job: str) -> JobSession | None:
+            try:
+                if self._file is not None:
+                    session: JobSession = restore(self._file.job(job), shared)
+                    return session
+            except (SnapshotError, OSError, KeyError, zlib.error) as error:
+                _log.error("%s: what it knows of job %s cannot be read: %s; it begins anew", self._path, job, error)
+            aggregator.lose_job(job)
+            return None
+
+        aggregator.jobs.lay({name: kept.card for name, kept in file.jobs.items() if name not in damaged}, wake)
+        self._damaged = damaged
+
+    def lose_damaged(self, aggregator: Aggregator) -> None:
+        """Has an aggregator that has taken up all the rest begin damaged jobs anew."""
+        for job in sorted(self._damaged):
+            aggregator.lose_job(job)
+        self._damaged = set()
+
+    def _write(self, aggregator: Aggregator, state: dict[str, Any], changed: Collection[str] | None) -> None:
+        descriptor = os.open(self._partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        jobs, shared, now_s = aggregator.jobs, _shared(aggregator), aggregator.clock()
+        before = {} if self._file is None else self._file.jobs
+        with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
+            writer = StateWriter(file)
+            for job in jobs.awake_names():
+                session = jobs.peek(job)
+                if self._file is not None and changed is not None and job not in changed and job in before:
+                    writer.copy(job, self._file)
+                else:
+                    writer.job(job, snapshot(session, shared), card_of(session, now_s))
+            if self._file is not None:
+                for job in jobs.asleep:
+                    writer.copy(job, self._file)
+            writer.finish(snapshot(state, shared))
+            file.flush()
+            os.fsync(descriptor)
+
+
+def card_of(session: JobSession, now_s: float) -> Card:
+    """Returns what is to be known of a job without its session."""
+    summary = summary_of(session, now_s).model_dump_json().encode()
+    sums = {name: count for name, count in held_sums(session).items() if count}
+    return Card(session.state.value, session.user, session.heard_at_s, summary, sums)
+
+
+def _checked(content: bytes) -> bytes:
+    """Returns the document in a file as earlier versions wrote it, in one piece.
+
+    Raises:
+        SnapshotError: it is none, or not as it was written.
+    """
+    if not content.startswith(_MAGIC):
+        raise SnapshotError("this is no state of an aggregator")
+    digest, packed = content[len(_MAGIC) :][:_DIGEST], content[len(_MAGIC) + _DIGEST :]
+    if hashlib.sha256(packed).digest() != digest:
+        raise SnapshotError("it is damaged: the check sum differs")
+    return zlib.decompress(packed)
+
+
+def _shared(aggregator: Aggregator) -> dict[str, Any]:
+    """Returns what sessions refer to and do not own."""
+    return {"settings": aggregator.settings, "clock": aggregator.clock, "counters": aggregator.counters}

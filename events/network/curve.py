@@ -1,0 +1,127 @@
+"""Keys of CURVE, by which ZeroMQ's sockets encrypt what they carry and know one another (RFC 26 of ZeroMQ).
+
+Key files are ZeroMQ's certificates: ``NAME.key`` has the public key, ``NAME.key_secret`` both.
+"""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import zmq
+import zmq.auth
+
+from ..errors import ConfigError
+from ..files import open_regular
+from .endpoints import private_files
+
+SECRET: Final = ".key_secret"  # noqa: S105  (the end of a name)
+PUBLIC: Final = ".key"
+_LARGEST: Final = 65_536
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """Both keys of one peer, each 40 characters of Z85."""
+
+    public: bytes
+    secret: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ClientKeys:
+    """What a socket that connects needs: its own pair, and the public key of the one it trusts."""
+
+    own: KeyPair
+    server: bytes
+
+    def secure(self, socket: zmq.Socket[Any]) -> None:
+        """Has a socket that is not connected yet use the keys."""
+        socket.setsockopt(zmq.CURVE_SERVERKEY, self.server)
+        socket.setsockopt(zmq.CURVE_PUBLICKEY, self.own.public)
+        socket.setsockopt(zmq.CURVE_SECRETKEY, self.own.secret)
+
+
+def read_client_keys(secret_key: Path | None, server_key: Path | None) -> ClientKeys | None:
+    """Returns the keys of a socket that connects; None where neither file is named.
+
+    Raises:
+        ConfigError: only one is named, or a file is not what it should be.
+    """
+    if secret_key is None and server_key is None:
+        return None
+    if secret_key is None or server_key is None:
+        raise ConfigError("CURVE needs both keys: one's own secret key and the public key of the aggregator")
+    return ClientKeys(read_pair(secret_key), read_public(server_key))
+
+
+def read_pair(path: Path) -> KeyPair:
+    """Returns the keys of a file that is private to its user.
+
+    Raises:
+        ConfigError: others may read it, or it is no such file.
+    """
+    public, secret = _read(path)
+    if secret is None:
+        raise ConfigError(f"{path} has no secret key: name the file that ends with {SECRET}")
+    if path.stat().st_mode & _OTHERS:
+        raise ConfigError(f"{path} may be used by others: `chmod 600` it, and make a new key if somebody read it")
+    return KeyPair(public, secret)
+
+
+def read_public(path: Path) -> bytes:
+    """Returns the public key of a file of either kind.
+
+    Raises:
+        ConfigError: it is no such file.
+    """
+    return _read(path)[0]
+
+
+def make_keys(folder: Path, name: str) -> tuple[Path, Path]:
+    """Writes a new pair of keys.
+
+    Returns:
+        The files of the public key and of both keys, the latter private to its user.
+
+    Raises:
+        ConfigError: there is such a file already, or it cannot be written.
+    """
+    public, secret = folder / f"{name}{PUBLIC}", folder / f"{name}{SECRET}"
+    for path in (public, secret):
+        if path.exists() or path.is_symlink():
+            raise ConfigError(f"{path} is there already: remove it first, or choose another name")
+    try:
+        with private_files():
+            zmq.auth.create_certificates(folder, name)
+        public.chmod(0o644)
+    except OSError as error:
+        raise ConfigError(f"{folder}: the keys cannot be written: {error.strerror}") from None
+    return public, secret
+
+
+def is_public_key(text: str) -> bool:
+    """Tells whether a text is a key of 40 characters of Z85."""
+    try:
+        return len(text) == 40 and len(zmq.utils.z85.decode(text)) == 32
+    except (KeyError, ValueError, UnicodeError):
+        return False
+
+
+def _read(path: Path) -> tuple[bytes, bytes | None]:
+    try:
+        with open_regular(path) as file:
+            if len(file.read(_LARGEST + 1)) > _LARGEST:
+                raise ConfigError(f"{path} is no file of keys, which `iotide keys new` makes")
+        public, secret = zmq.auth.load_certificate(path)
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    except (ValueError, UnicodeDecodeError):
+        raise ConfigError(f"{path} is no file of keys, which `iotide keys new` makes") from None
+    for key in (public, secret):
+        if key is not None and not is_public_key(key.decode(errors="replace")):
+            raise ConfigError(f"{path}: a key has 40 characters of Z85")
+    return public, secret
