@@ -61,7 +61,7 @@ class Destination(Model):
     bytes_read: int
     bytes_written: int
     seconds: float
-    """In calls that moved it, of the slowest lane."""
+    """In calls that moved or flushed it, of the slowest lane."""
     rate: float | None
     """Bytes a second, over all lanes, of that time; None where no time is known."""
 

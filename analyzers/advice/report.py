@@ -141,6 +141,8 @@ def _destinations(calls: Calls) -> list[Destination]:
         np.int64,
     )
     at = of_file[calls.file[moves]]
+    taken = np.flatnonzero(calls.reads | calls.writes | (calls.kind == int(Kind.SYNC)))
+    taken_at = of_file[calls.file[taken]]
     read = np.bincount(at, np.where(calls.reads[moves], calls.bytes[moves], 0), minlength=len(places))
     written = np.bincount(at, np.where(calls.writes[moves], calls.bytes[moves], 0), minlength=len(places))
     made = []
@@ -148,7 +150,7 @@ def _destinations(calls: Calls) -> list[Destination]:
         total = float(read[number] + written[number])
         if not total:
             continue
-        rows = moves[at == number]
+        rows = taken[taken_at == number]
         seconds = picture.slowest(calls.ns[rows].astype(np.float64), calls.thread[rows])
         made.append(
             Destination(

@@ -165,7 +165,8 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
         wait_s = _TOLD_AFTER_S
         while not (await asyncio.wait([feeding], timeout=wait_s))[0]:
             if not plan.quiet:
-                _say(f"reading on, about {source.waiting_calls:,} calls to go (Ctrl-C leaves them out)")
+                to_go = f", about {waiting:,} calls to go" if (waiting := source.waiting_calls) else ""
+                _say(f"reading on{to_go} (Ctrl-C leaves the rest out)")
             wait_s = _TOLD_EVERY_S
     finally:
         loop.remove_signal_handler(signal.SIGINT)
@@ -216,7 +217,7 @@ def _finish(
             from ...clients.report.report import write_report  # when it is written: its templates take time to import
             from ...daemon.jobs.job_findings import findings_of
 
-            findings = findings_of(session, ranking=False)()
+            findings = findings_of(session, ranking=False, run_s=ended - started)()
             advice = findings.advice
             write_report(plan.output, summary, list(session.history), _signal_of(session), findings)
             written = True

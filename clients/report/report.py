@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from ...results.findings import NO_FINDINGS, Findings
 from ...results.jobs.job import SignalSeries
@@ -14,6 +15,8 @@ from .report_page import render_page
 from .subject import Subject, subject_of
 
 REPORT_NAME = "report.html"
+_SETTLING: Final = 3
+"""Predictions with a period, from which on a picture tells how they settled."""
 
 
 def write_report(
@@ -55,15 +58,15 @@ def write_page(target: Path, material: Material) -> None:
 def pictures_of(subject: Subject, history: Sequence[Prediction], signal: SignalSeries) -> dict[str, str]:
     """Draws what there is to draw; many short runs have nothing, and do without what draws."""
     has_signal = any(signal.read) or any(signal.written)
-    has_period = any(row.period_s is not None for row in history)
-    if not (has_signal or has_period):
+    settles = sum(row.period_s is not None for row in history) >= _SETTLING
+    if not (has_signal or settles):
         return {}
     from .pictures.report_charts import history_chart, signal_chart
 
     pictures = {}
     if has_signal:
         pictures["signal"] = signal_chart(signal, subject.prediction)
-    if has_period:
+    if settles:
         pictures["history"] = history_chart(history)
     return pictures
 

@@ -17,6 +17,8 @@ _PARTS: Final = (
 _TELLING: Final = 0.05
 _SLIGHT: Final = 0.001
 _SMALL_SHARE: Final = 0.1
+_LEAST_MOVED: Final = 0.01
+"""Of the bytes, from which on a place is named."""
 
 
 def percent(share: float) -> str:
@@ -53,7 +55,9 @@ def moved_line(advice: Advice) -> str:
     if not advice.destinations:
         return "no data moved"
     told = []
-    for place in advice.destinations[:_PLACES]:
+    moved = sum(place.bytes_read + place.bytes_written for place in advice.destinations)
+    places = [row for row in advice.destinations if row.bytes_read + row.bytes_written >= _LEAST_MOVED * moved]
+    for place in places[:_PLACES]:
         ways = [
             f"{byte_text(size)} {way}"
             for size, way in ((place.bytes_read, "read from"), (place.bytes_written, "written to"))
@@ -62,7 +66,7 @@ def moved_line(advice: Advice) -> str:
         kind = f" ({place.type})" if place.type else ""
         rate = f" at {rate_text(place.rate)}" if place.rate else ""
         told.append(f"{' and '.join(ways)} {place.place or 'files without a name'}{kind}{rate}")
-    more = len(advice.destinations) - _PLACES
+    more = len(places) - _PLACES
     return "; ".join(told) + (f"; {more:,} more places" if more > 0 else "")
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _Make = Callable[[], object]
 
 
-def findings_of(session: JobSession, *, ranking: bool = True) -> Callable[[], Findings]:
+def findings_of(session: JobSession, *, ranking: bool = True, run_s: float | None = None) -> Callable[[], Findings]:
     """Copies what the analyzers of a job know, and returns what makes the results of it.
 
     An analysis that fails is missing in the results; the session tells of it.
@@ -23,6 +23,7 @@ def findings_of(session: JobSession, *, ranking: bool = True) -> Callable[[], Fi
     Args:
         session: of the job.
         ranking: whether who interacts with whom is wanted: what ranks them takes 0.3 s to import.
+        run_s: how long its command ran, where that is known.
     """
     if not session.analyzers.events:
         return Findings
@@ -32,7 +33,7 @@ def findings_of(session: JobSession, *, ranking: bool = True) -> Callable[[], Fi
             continue
         try:
             with session.failures.asking(_ANALYSES.get(name, name)):
-                made = look(session)
+                made = frozen_advice(session, run_s) if name == "advice" else look(session)
         except AnalysisFailedError:
             continue
         if made is not None:
@@ -64,10 +65,6 @@ def _layers(session: JobSession) -> _Make | None:
 def _heat(session: JobSession) -> _Make | None:
     analyzer = session.analyzers.reporting("heatmap")
     return None if analyzer is None else analyzer.frozen()
-
-
-def _advice(session: JobSession) -> _Make | None:
-    return frozen_advice(session)
 
 
 def frozen_advice(session: JobSession, run_s: float | None = None) -> Callable[[], Advice] | None:
@@ -106,7 +103,7 @@ _LOOKS: Final[dict[str, Callable[[JobSession], _Make | None]]] = {
     "heat": _heat,
     "graph": _graph,
     "ranking": _ranking,
-    "advice": _advice,
+    "advice": frozen_advice,
     "file_systems": _file_systems,
 }
 _ANALYSES: Final = {"heat": "heatmap", "ranking": "interactions", "file_systems": "filesystems"}

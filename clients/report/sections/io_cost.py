@@ -1,4 +1,4 @@
-"""What I/O costs a job: the share of its time that its members spend in calls on its data."""
+"""What I/O costs a job: the share of its time that ranks or processes spend in calls on its data."""
 
 from __future__ import annotations
 
@@ -6,48 +6,55 @@ from typing import Final
 
 from msgspec import Struct
 
-from ....results.jobs.heat_map import HeatMap, HeatRow
+from ....results.findings import Findings
+from ....results.jobs.heat_map import HeatRow
+from ....results.jobs.job import JobDetail
 
 _LONGEST_NAME: Final = 36
 _KEPT: Final = 16
 
 
 class Cost(Struct, frozen=True):
-    """Shares of the time that the job was seen.
+    """What I/O costs, as shares of the time that the job was seen.
 
     Attributes:
-        slowest: the member that spends the most.
+        slowest: who spends the most: a rank, or a process; "" where there is one alone.
         slowest_s: the time that it spends.
         slowest_share: its share; may pass 1 where threads do I/O at the same time.
-        mean_share: of all members.
-        span_s: the time.
+        mean_share: of all ranks; None where there are none.
     """
 
     slowest: str
     slowest_s: float
     slowest_share: float
-    mean_share: float
-    span_s: float
+    mean_share: float | None
 
 
-def cost_of(heat: HeatMap | None, span_s: float) -> Cost | None:
+def cost_of(findings: Findings, job: JobDetail, span_s: float) -> Cost | None:
     """Returns what I/O costs; None where nobody was seen to do any.
 
+    The advice has it of those who do I/O after one another as of one, as in the sentences beside it; without advice the
+    heat map has it of each process.
+
     Args:
-        heat: time in calls by member and moment.
+        findings: advice, and time in calls by member and moment.
+        job: with its ranks.
         span_s: how long the job was seen.
     """
-    if heat is None or not heat.rows or span_s <= 0:
+    heat, advice = findings.heat, findings.advice
+    if span_s <= 0:
         return None
-    slowest = max(heat.rows, key=_most_of)
-    total = sum(row.seconds for row in heat.rows)
-    return Cost(
-        slowest=short_name(slowest.most or slowest.name),
-        slowest_s=_most_of(slowest),
-        slowest_share=_most_of(slowest) / span_s,
-        mean_share=total / max(heat.members, 1) / span_s,
-        span_s=span_s,
-    )
+    several = heat is not None and heat.members > 1
+    mean_share = None
+    if heat is not None and job.ranks > 1:
+        mean_share = sum(row.seconds for row in heat.rows) / max(heat.members, 1) / span_s
+    if advice is not None and advice.io_s > 0:
+        slowest = short_name(advice.slowest) if several or advice.lanes > 1 else ""
+        return Cost(slowest, advice.io_s, min(advice.io_s / span_s, 1.0), mean_share)
+    if heat is None or not heat.rows:
+        return None
+    row = max(heat.rows, key=_most_of)
+    return Cost(short_name(row.most or row.name) if several else "", _most_of(row), _most_of(row) / span_s, mean_share)
 
 
 def short_name(name: str) -> str:

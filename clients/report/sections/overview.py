@@ -60,8 +60,8 @@ def facts(subject: Subject, told: Headline, findings: Findings) -> Lines:
     yield fact("Written", byte_text(job.bytes_written))
     yield fact("Read", byte_text(job.bytes_read))
     yield fact("I/O calls", f"{calls_of(subject, findings):,}", f"{job.events_dropped:,} dropped")
-    if (cost := cost_of(findings.heat, subject.lasted_s)) is not None:
-        note = f"of the time of {cost.slowest}" if findings.heat and findings.heat.members > 1 else "of the time"
+    if (cost := cost_of(findings, job, subject.lasted_s)) is not None:
+        note = f"of the time of {cost.slowest}" if cost.slowest else "of the time"
         yield fact("In I/O", share_text(cost.slowest_share), note)
     if prediction is not None and (scores := prediction.scores) is not None:
         share = f"I/O {scores.time_ratio * 100:.0f} % of the time at {rate_text(scores.bandwidth)}"
@@ -100,8 +100,8 @@ def _did(subject: Subject, findings: Findings) -> Iterator[str]:
         files = _files(job)
         rate = f", {rate_text(moved / subject.lasted_s)} on average" if subject.lasted_s > 0 else ""
         yield f"It wrote {byte_text(job.bytes_written)} and read {byte_text(job.bytes_read)}{rate}{files}."
-    if (cost := cost_of(heat, subject.lasted_s)) is not None and heat is not None:
-        yield _costs(cost, heat.members)
+    if (cost := cost_of(findings, job, subject.lasted_s)) is not None:
+        yield _costs(cost)
     if findings.layers is not None and findings.layers.mounts:
         mount = max(findings.layers.mounts, key=lambda row: (row.bytes_read + row.bytes_written, row.calls))
         share = {"shared": ", which nodes share", "local": ", of one node"}.get(mount.scope, "")
@@ -113,14 +113,12 @@ def _did(subject: Subject, findings: Findings) -> Iterator[str]:
         yield f"It called {names}, by time."
 
 
-def _costs(cost: Cost, members: int) -> str:
+def _costs(cost: Cost) -> str:
     spent = time_text(cost.slowest_s)
-    if members == 1:
+    if not cost.slowest:
         return f"Calls on its data took {spent}, {share_text(cost.slowest_share)} of the run."
-    return (
-        f"Calls on its data took {share_text(cost.slowest_share)} of the run of {cost.slowest} ({spent}), "
-        f"and {share_text(cost.mean_share)} on average."
-    )
+    mean = "" if cost.mean_share is None else f", and {share_text(cost.mean_share)} on average"
+    return f"Calls on its data took {share_text(cost.slowest_share)} of the run of {cost.slowest} ({spent}){mean}."
 
 
 def _files(job: JobDetail) -> str:

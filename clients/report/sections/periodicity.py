@@ -18,10 +18,9 @@ def periodicity(subject: Subject, told: Headline, history: Sequence[Prediction],
     yield heading(f"Bandwidth{', and the period found in it' if told.found else ''}")
     yield picture(pictures.get("signal"), _nothing(subject))
     yield from _next_phase(subject.prediction)
-    if history or subject.is_run:
+    if drawn := pictures.get("history"):
         yield heading("How the prediction settled" if told.found else "What was predicted meanwhile")
-        nothing = "no period was found at any time" if history else "no prediction was made"
-        yield picture(pictures.get("history"), nothing)
+        yield picture(drawn, "")
     yield from _further(subject.prediction)
     yield from _frequencies(subject.prediction, told)
 

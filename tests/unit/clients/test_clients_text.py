@@ -79,7 +79,7 @@ def test_names_that_programs_give_stay_on_their_line(name: str) -> None:
 
 def test_report_escapes_what_programs_name(tmp_path: Path) -> None:
     summary = make_summary(command=["sh", "-c", "<script>alert(1)</script>"])
-    page = write_report(tmp_path / "out", summary, [make_prediction("job")], make_signal())
+    page = write_report(tmp_path / "out", summary, 3 * [make_prediction("job")], make_signal())
     text = page.read_text()
     assert "<script>" not in text
     assert "&lt;script&gt;" in text
@@ -97,7 +97,7 @@ def test_report_of_a_run_without_period_or_history_is_written(tmp_path: Path) ->
 def test_report_is_written_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in {"matplotlib", *(name for name in sys.modules if name.startswith("matplotlib."))}:
         monkeypatch.setitem(sys.modules, name, None)
-    page = write_report(tmp_path / "out", make_summary(command=["true"]), [make_prediction("job")], make_signal())
+    page = write_report(tmp_path / "out", make_summary(command=["true"]), 3 * [make_prediction("job")], make_signal())
     assert page.read_text().count("<svg xmlns") == 2
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from iotide.clients.text.advice_text import first_line
+from iotide.clients.text.advice_text import first_line, moved_line
 from iotide.clients.text.job_sentence import _CHANGE, in_short
-from iotide.results.advice import Advice, AdviceFinding, Cause, Spent
+from iotide.results.advice import Advice, AdviceFinding, Cause, Destination, Spent
 from iotide.results.base import Estimate
 from iotide.results.prediction import NextPhase, Prediction, Scores, Who, Window
 
@@ -82,6 +82,14 @@ def test_data_at_risk_saves_no_time() -> None:
     risky = advice(finding("conflict", 0.0))
     assert in_short(risky, None).endswith("; give each process bytes of its own")
     assert first_line(risky) == "data at risk: too many of them. Take fewer."
+
+
+def test_places_with_hardly_a_byte_are_not_named() -> None:
+    def place(name: str, size: int) -> Destination:
+        return Destination(place=name, type="", bytes_read=0, bytes_written=size, seconds=1.0, rate=float(size))
+
+    told = moved_line(advice(destinations=[place("/scratch", 10**9), place("/home", 10**8), place("", 4)]))
+    assert told == "1.0 GB written to /scratch at 1.0 GB/s; 100.0 MB written to /home at 100.0 MB/s"
 
 
 def test_each_cause_has_its_words() -> None:

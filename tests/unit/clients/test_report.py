@@ -103,6 +103,22 @@ def test_cost_is_the_share_of_the_slowest_member(tmp_path: Path) -> None:
     assert "Calls on its data took 8.0 % of the run of rank 1 (800 ms), and 6.0 % on average" in text
 
 
+def test_cost_is_that_of_the_advice_where_there_is_some(tmp_path: Path) -> None:
+    """A compiler's processes that follow one another are one to the advice, and many to the heat map."""
+    found = structs.replace(findings_of(session_of())(), advice=advice_of("").model_copy(update={"slowest": "cc1"}))
+    text = text_of(page_of(session_of(), tmp_path / "r", found))
+    assert "Calls on its data took 20 % of the run of cc1 (2 s)" in text
+    assert "In I/O 20 % of the time of cc1" in text
+
+
+def test_two_predictions_do_not_settle(tmp_path: Path) -> None:
+    for count in (2, 3):
+        page = write_report(
+            tmp_path / f"r{count}", make_summary(["x"]), count * [make_prediction()], make_signal(), NO_FINDINGS
+        ).read_text()
+        assert page.count("<svg xmlns") == count - 1
+
+
 def test_what_programs_name_is_escaped_in_every_section(tmp_path: Path) -> None:
     page = page_of(session_of(HOSTILE), tmp_path / "r")
     assert "<script" not in page
