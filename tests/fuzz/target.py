@@ -13,10 +13,10 @@ from iotide.collectors.source import Chunk, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import DefinitionTable, InputError
 from iotide.events.network.wire import MAX_BATCH_EVENTS, decode, encode_batch
+from support.places import DATA
 
 from .mutation import Choose, change_bytes, words_of
 
-DATA = Path(__file__).parents[1] / "data"
 ORIGIN = Origin(job="job", host="n1", user="ann")
 
 

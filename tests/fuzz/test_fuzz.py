@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from fuzz.registry import TARGETS
 from fuzz.worker import noted
+from support.places import TESTS
 from support.waiting import DEADLINE_S
-
-_TESTS = Path(__file__).parents[1]
 
 
 @pytest.mark.slow
@@ -23,7 +22,7 @@ def test_changed_inputs_break_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fuzz.worker", *TARGETS, "--under-way", str(under_way)]
     done = subprocess.run(
         command,
-        env={**os.environ, "PYTHONPATH": str(_TESTS)},
+        env={**os.environ, "PYTHONPATH": str(TESTS)},
         capture_output=True,
         text=True,
         timeout=2 * DEADLINE_S,

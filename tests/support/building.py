@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from iotide.collectors.wrappers.build import CORE_LIBRARY, CORE_LINK_FLAGS, generate, link
 from iotide.collectors.wrappers.sources import CORE, PRELOAD
+from support.places import PROGRAMS
 
 from .programs import need
-
-PROGRAMS = Path(__file__).parent.parent / "programs"
 
 
 @cache

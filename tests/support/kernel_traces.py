@@ -5,15 +5,14 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from unittest import mock
 
 from hypothesis import strategies as st
+from support.places import DATA
 
 from .changed_lines import changed
 from .strace_fallback import without_native as without_texts
 
-DATA = Path(__file__).parents[1] / "data"
 PERF = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes())
 LTTNG = gzip.decompress((DATA / "lttng.txt.gz").read_bytes())
 USERS = ("lexing.line", "lexing.template", "semantics.call_fields")

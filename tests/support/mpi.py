@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iotide.events import Flag, Layer, StreamInfo
+from support.places import PROGRAMS
 
 from .commands import plain_environment
 from .programs import need
 from .tracing import Row, Tracing
 from .waiting import DEADLINE_S
 
-PROGRAMS = Path(__file__).parent.parent / "programs"
 IMPLEMENTATIONS = ("openmpi", "mpich")
 FILE = "data"
 _MOST_SIGNALS = 10

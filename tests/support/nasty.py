@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from iotide.collectors.wrappers.build import compile_library
+from support.places import PROGRAMS
 
 from .programs import need
 
-FOLDER = Path(__file__).parent.parent / "programs" / "nasty"
+FOLDER = PROGRAMS / "nasty"
 SIGNATURES = FOLDER / "nasty.sig"
 
 

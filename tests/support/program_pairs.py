@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 from iotide.results.advice import Cause
+from support.places import PROGRAMS
 
 from .commands import iotide, plain_environment
 from .programs import need
 from .waiting import DEADLINE_S
 
 Way = Literal["slow", "mended"]
-PROGRAMS = Path(__file__).parent.parent / "programs/pairs"
+PAIRS = PROGRAMS / "pairs"
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from iotide.cli.archive.writing import write_items
 from iotide.collectors.source import Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import COLUMNS, FileInfo
+from support.places import ROOT
 
 from .parsing import Stream, collect
 
@@ -25,7 +26,7 @@ OF_STREAMS: Final = (
     "job", "host", "user", "command", "step", "rank of the process", "pid of the process", "parent_pid", "ranks",
     "clock",
 )  # fmt: skip
-DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "convert.md"
+DOCUMENT: Final = ROOT / "docs" / "convert.md"
 
 
 @cache

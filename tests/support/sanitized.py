@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 
 from iotide.events.compiled import SYMBOL
+from support.places import TESTS
 
 from .programs import need
 from .waiting import DEADLINE_S
-
-TESTS = Path(__file__).parents[1]
 
 
 def run_checked(sources: Path, program: str, sample: Path, folder: Path, rounds: int) -> str:

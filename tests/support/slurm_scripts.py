@@ -5,7 +5,9 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-SCRIPTS = Path(__file__).parents[2] / "deploy" / "slurm"
+from support.places import ROOT
+
+SCRIPTS = ROOT / "deploy" / "slurm"
 
 
 def install_flag(folder: Path) -> list[str]:

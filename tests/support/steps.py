@@ -7,10 +7,10 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.places import PROGRAMS
+
 from .programs import need
 from .tracing import Row
-
-PROGRAMS = Path(__file__).parent.parent / "programs"
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ import importlib
 from pathlib import Path
 
 import pytest
+from support.places import ROOT
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
+FOLDER = ROOT / "benchmarks"
 SCRIPTS = sorted(FOLDER.rglob("*.py"))
 
 

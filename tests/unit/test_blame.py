@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.places import TESTS
 from support.waiting import DEADLINE_S
 
-TESTS = Path(__file__).parents[1]
 BODY = """
 import socket, time, pytest
 from support.programs import need

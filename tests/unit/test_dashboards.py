@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "deploy/grafana"
 DASHBOARDS = sorted(FOLDER.glob("*.json"))
 

@@ -11,9 +11,8 @@ from runpy import run_path
 import click
 import pytest
 from iotide.cli.main import group
+from support.places import ROOT
 from support.programs import need
-
-ROOT = Path(__file__).parents[2]
 
 
 def _commands(command: click.Command, context: click.Context, name: str) -> Iterator[tuple[str, click.Command]]:

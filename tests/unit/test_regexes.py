@@ -6,7 +6,6 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +15,8 @@ from iotide.collectors.sources.kernel_traces.semantics import call_fields
 from iotide.collectors.sources.strace import line
 from iotide.collectors.sources.tmio import documents
 from support.growth import assert_linear
+from support.places import ROOT
 
-ROOT = Path(__file__).parents[2]
 PARTS = ("analyzers", "archive", "cli", "clients", "collectors", "daemon", "events", "results")
 _REPEATED = re.compile(r"[\w)\]\\.](?:[*+?]|\{\d*,?\d*\})\+|\(\?>")
 _CLASS = re.compile(r"\[\^?\]?[^\]]*\]")

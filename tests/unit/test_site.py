@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from iotide.cli.main import COMMANDS
-
-ROOT = Path(__file__).parents[2]
+from support.places import ROOT
 
 
 @pytest.mark.slow

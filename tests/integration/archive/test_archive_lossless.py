@@ -19,9 +19,9 @@ from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, EventBatch, StreamInfo, concatenate
 from support.darshan_package import LOGS, needs_darshan
 from support.lossless import archive_of, assert_lossless
+from support.places import DATA
 from support.tracing import Tracing
 
-DATA = Path(__file__).parents[2] / "data"
 TRACES = [
     *(
         DATA / name

@@ -16,6 +16,7 @@ from pathlib import Path
 from iotide.archive.file.reader import ArchiveReader
 from iotide.events import InputError
 from support.commands import IOTIDE, iotide, plain_environment
+from support.places import ROOT
 from support.programs import need
 from support.rooms import small_room
 from support.waiting import DEADLINE_S, wait_for
@@ -149,7 +150,7 @@ def test_aggregator_that_is_killed_leaves_what_was_seen(tmp_path: Path) -> None:
 
 def test_alert_tells_of_an_archive_without_room(tmp_path: Path) -> None:
     promtool = need("promtool")
-    rules = Path(__file__).parents[3] / "deploy" / "prometheus" / "rules.yml"
+    rules = ROOT / "deploy" / "prometheus" / "rules.yml"
     (tmp_path / "test.yml").write_text(
         f"""
 rule_files: [{os.path.relpath(rules, tmp_path)}]

@@ -16,13 +16,14 @@ from pathlib import Path
 import pytest
 from iotide.daemon.jobs.job_summary import summary_of
 from support.commands import IOTIDE, Program, iotide, plain_environment
+from support.places import ROOT
 from support.programs import need
 from support.serving import serving, until
 from support.signals import handles
 from support.slurm import slurm
 from support.waiting import DEADLINE_S, wait_for
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = ROOT / "docs"
 WRITER = """
 import os
 out = open("out.%d" % os.getpid(), "wb", buffering=0)

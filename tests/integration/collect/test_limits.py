@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 from support.commands import IOTIDE, iotide, plain_environment
+from support.places import DATA
 from support.waiting import DEADLINE_S, wait_for
 
 SLEEPS, SPINS_S = 16, 1.0
 """Four times a second, it looks whether a job is due; a second of CPU time in that time is a core that spins."""
-SAMPLE = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+SAMPLE = DATA / "tmio-8ranks.jsonl"
 
 
 @dataclass

@@ -15,9 +15,9 @@ import pytest
 from iotide.results.traces.analysis import DetectionReport
 from support.commands import iotide
 from support.own_log import assert_period, even_run
+from support.places import DATA
 from support.programs import need
 
-DATA = Path(__file__).parents[2] / "data"
 TRACE = DATA / "tmio-custom-ranks.json"
 
 

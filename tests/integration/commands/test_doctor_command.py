@@ -12,6 +12,7 @@ from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import StreamInfo
 from support.commands import iotide, plain_environment
+from support.places import DATA
 from support.programs import need
 from support.served import served
 
@@ -57,7 +58,7 @@ def test_layer_that_cannot_be_tried_costs_nothing_else(tmp_path: Path) -> None:
 
 
 def test_ledgers_of_a_running_aggregator_are_checked(tmp_path: Path) -> None:
-    sample = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+    sample = DATA / "tmio-8ranks.jsonl"
     with served(tmp_path) as server:
         iotide("collect", "--replay", "--connect", server.endpoint, "--job", "a/b c", sample, cwd=tmp_path)
         done = iotide("doctor", "--aggregator", server.url, "--json", cwd=tmp_path)

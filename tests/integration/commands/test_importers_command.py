@@ -11,9 +11,9 @@ from iotide.collectors.sources.registry import open_file, read_all
 from support.commands import iotide
 from support.darshan_package import LOGS, needs_darshan
 from support.parsing import collect
+from support.places import DATA
 from support.recorder_format import Call, write_trace
 
-DATA = Path(__file__).parents[2] / "data"
 DARSHAN = LOGS / "ior_hdf5_example.darshan"
 PERIOD_S = 12
 

@@ -14,10 +14,9 @@ from iotide.archive.file.writer import ArchiveWriter
 from iotide.cli.main import group
 from iotide.events import Definitions, FileInfo, FileType, Kind, StreamInfo, make_batch
 from support.commands import iotide
+from support.places import DATA
 from support.programs import need
 from support.waiting import DEADLINE_S
-
-DATA = Path(__file__).parents[2] / "data"
 
 
 def rank(*arguments: str | Path) -> Result:

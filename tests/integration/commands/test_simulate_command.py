@@ -12,7 +12,6 @@ from iotide.results.schedule import Simulation
 from support.commands import iotide
 from support.serving import Fed, feeding, serving, until
 
-DATA = Path(__file__).parents[2] / "data"
 CLASSES = ("--class", "4x10", "--class", "4x100", "--spread", "0.3", "--duration", "1000")
 
 

@@ -16,6 +16,7 @@ from iotide.archive.file.reader import ArchiveReader
 from iotide.events import Kind
 from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.nats_servers import NatsServers, nats_servers
+from support.places import DATA
 from support.served import Served
 from support.talking import Talking
 from support.waiting import DEADLINE_S, wait_for
@@ -192,7 +193,7 @@ def test_journal_of_an_aggregator_that_was_alone_is_not_passed_over(tmp_path: Pa
         (first,) = one.aggregators
         alone = Served(tmp_path / "a")
         alone.start()
-        sample = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+        sample = DATA / "tmio-8ranks.jsonl"
         replayed = "collect", "--replay", "--connect", alone.endpoint, "--job", "j", sample
         assert iotide(*replayed, cwd=tmp_path).returncode == 0
         alone.kill()

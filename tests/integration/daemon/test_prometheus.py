@@ -9,12 +9,13 @@ from typing import Any
 
 import httpx
 import pytest
+from support.places import ROOT
 from support.programs import need
 from support.prometheus import listening
 from support.serving import PERIOD_S, Fed, feeding, serving
 from support.waiting import DEADLINE_S
 
-DASHBOARDS = sorted((Path(__file__).parents[3] / "deploy/grafana").glob("*.json"))
+DASHBOARDS = sorted((ROOT / "deploy/grafana").glob("*.json"))
 CONFIG = """
 global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}
 scrape_configs:

@@ -20,11 +20,12 @@ from iotide.daemon.state.saved_state import _MAGIC, NAME, _shared
 from iotide.daemon.state.state_file import StateFile, StateWriter
 from iotide.events import ConfigError
 from support.commands import IOTIDE, Program, iotide, plain_environment
+from support.places import DATA
 from support.restarts import UNTIL_S, feed, has, job_at, opened, told
 from support.serving import Fed, asking, feeding, serving, until
 from support.waiting import DEADLINE_S, wait_for
 
-SAMPLE = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+SAMPLE = DATA / "tmio-8ranks.jsonl"
 
 
 @pytest.mark.parametrize("journal", [True, False])

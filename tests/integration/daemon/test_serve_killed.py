@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from iotide.daemon.state.saved_state import NAME
 from support.commands import IOTIDE, Program, iotide, plain_environment
+from support.places import DATA
 from support.restarts import job_at
 from support.served import served
 from support.talking import Talking
@@ -76,7 +77,7 @@ def test_serve_that_is_killed_again_and_again_has_each_byte_once(tmp_path: Path,
 
 
 def test_serve_without_a_journal_knows_nothing_when_it_was_killed(tmp_path: Path) -> None:
-    sample = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+    sample = DATA / "tmio-8ranks.jsonl"
     with served(tmp_path, IOTIDE_SERVE_JOURNAL__ON="false") as server:
         done = iotide("collect", "--replay", "--connect", server.endpoint, "--job", "j", sample, cwd=tmp_path)
         assert done.returncode == 0
@@ -94,7 +95,7 @@ def test_files_are_for_their_user_alone(tmp_path: Path) -> None:
 
 
 def test_snapshots_leave_no_process_behind(tmp_path: Path) -> None:
-    sample = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+    sample = DATA / "tmio-8ranks.jsonl"
     with served(tmp_path, **OFTEN) as server:
         iotide("collect", "--replay", "--connect", server.endpoint, "--job", "j", sample, cwd=tmp_path)
         wait_for((server.state / NAME).exists, what="a snapshot")

@@ -27,13 +27,14 @@ from iotide.events.network.wire import Heartbeat, encode
 from iotide.results.jobs.job import JobDetail, JobList, SignalSeries
 from iotide.results.prediction import Prediction
 from support.commands import IOTIDE, Program, iotide, plain_environment
+from support.places import DATA, ROOT
 from support.programs import need
 from support.serving import PERIOD_S, Fed, asking, feeding, serving, until
 from support.signals import handles
 from support.waiting import DEADLINE_S, wait_for
 
 SYS_WRITE = {"x86_64": 1, "aarch64": 64}.get(platform.machine(), 1)
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = ROOT / "docs"
 
 
 async def predicted(server: Server, job: str = "job") -> Prediction:
@@ -405,7 +406,7 @@ def writes(pid: int) -> bool:
 
 
 def test_replayed_file_is_acknowledged_to_its_end(tmp_path: Path) -> None:
-    sample = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+    sample = DATA / "tmio-8ranks.jsonl"
     ingest = f"ipc://{tmp_path}/in"
     with Program(
         [*IOTIDE, "serve", "--ingest", ingest, "--publish", "none", "--http", "none"],
@@ -423,7 +424,7 @@ def test_replayed_file_is_acknowledged_to_its_end(tmp_path: Path) -> None:
 
 
 def test_collect_without_an_aggregator_says_so(tmp_path: Path) -> None:
-    sample = Path(__file__).parents[2] / "data" / "tmio-custom-ranks.json"
+    sample = DATA / "tmio-custom-ranks.json"
     with Program(
         [*IOTIDE, "collect", "--connect", f"ipc://{tmp_path}/nobody", str(sample)],
         cwd=tmp_path,

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from iotide.daemon.jobs.job_summary import summary_of
 from support.commands import plain_environment
+from support.places import ROOT
 from support.serving import serving
 from support.waiting import DEADLINE_S
 
-WRAPPER = Path(__file__).parents[3] / "deploy" / "batch" / "with-iotide.sh"
+WRAPPER = ROOT / "deploy" / "batch" / "with-iotide.sh"
 LAUNCHERS = {
     "pbsdsh": '[ "$1 $2" = "-u --" ] || exit 9\nshift 2\nexec "$@"\n',
     "blaunch": '[ "$1" = -z ] && [ "$2" = "n1 n2 " ] || exit 9\nshift 2\nexec "$@"\n',

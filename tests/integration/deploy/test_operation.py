@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from support.commands import IOTIDE, Program, iotide, plain_environment
+from support.places import DATA
 from support.restarts import job_at
 from support.service_managers import managing
 from support.talking import Talking
 from support.waiting import DEADLINE_S, wait_for
 
-SAMPLE = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+SAMPLE = DATA / "tmio-8ranks.jsonl"
 
 
 @contextmanager

@@ -14,11 +14,12 @@ import pytest
 from iotide.clients.job_fetch import fetch_of_all
 from iotide.results.jobs.job import JobList
 from support.commands import IOTIDE, Program, plain_environment
+from support.places import PROGRAMS
 from support.programs import need, need_library
 from support.waiting import DEADLINE_S, wait_for
 
 UNITS = Path(iotide.__file__).parent / "deploy/systemd"
-AS_UNIT = Path(__file__).parents[2] / "programs/as_unit.py"
+AS_UNIT = PROGRAMS / "as_unit.py"
 MOST = {"iotide.service": 2.5, "iotide-collect.service": 4.0}
 """Exposure by `systemd-analyze security`, of 10; a user unit cannot have what needs namespaces."""
 

@@ -13,9 +13,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from support.places import ROOT
 from support.programs import need
 
-ROOT = Path(__file__).parents[3]
 _HELPERS = ("grouping", "archive", "records", "strace", "traces")
 
 

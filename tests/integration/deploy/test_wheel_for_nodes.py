@@ -17,10 +17,11 @@ from iotide.cli.main import NOT_ON_NODES
 from iotide.clients.job_fetch import fetch
 from iotide.results.jobs.job import JobDetail
 from support.commands import IOTIDE, plain_environment
+from support.places import ROOT
 from support.served import served
 from support.waiting import DEADLINE_S, wait_for
 
-SCRIPT = run_path(str(Path(__file__).parents[3] / "deploy/packages/collect_wheel.py"))
+SCRIPT = run_path(str(ROOT / "deploy/packages/collect_wheel.py"))
 METADATA = """Metadata-Version: 2.4
 Name: iotide
 Version: 0.1.0

@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 import pytest
 from iotide.results.jobs.run import RunSummary
 from support.commands import IOTIDE, plain_environment
+from support.places import TESTS
 from support.programs import need
 from support.waiting import DEADLINE_S
 
-TESTS = Path(__file__).parents[2]
 YOUNG_S = 3
 WITH_CLOCKS = [
     "unit/collectors/sources/preload/test_preload_source.py",

@@ -21,9 +21,10 @@ from iotide.cli.main import group
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
 from support.analyzer_kinds import context
+from support.places import ROOT
 from support.serving import Fed, asking, feeding, serving, until
 
-PAGE = Path(__file__).parents[3] / "docs" / "analyzers.md"
+PAGE = ROOT / "docs" / "analyzers.md"
 MODULE = "iotide.analyzers.hours.update"
 HOUR_NS = 3600 * 10**9
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from support.commands import plain_environment
+from support.places import ROOT
 from support.waiting import DEADLINE_S
 
-NOTEBOOK = Path(__file__).parents[3] / "docs/tutorial.ipynb"
+NOTEBOOK = ROOT / "docs/tutorial.ipynb"
 _RUN = """
 import sys, nbformat
 from nbclient import NotebookClient

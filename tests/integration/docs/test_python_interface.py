@@ -18,10 +18,11 @@ from iotide.api.aggregator import Job
 from iotide.events import ConfigError, InputError
 from iotide.results.base import Model
 from support.commands import iotide as command
+from support.places import ROOT
 from support.serving import Fed, feeding, serving
 from support.waiting import DEADLINE_S
 
-DOCUMENT = (Path(__file__).parents[3] / "docs/python.md").read_text()
+DOCUMENT = (ROOT / "docs/python.md").read_text()
 PHASES = """
 import os, time
 for _ in range(8):

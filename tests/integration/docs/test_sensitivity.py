@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 
+from support.places import ROOT
 from support.waiting import DEADLINE_S
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks/accuracy/sensitivity.py"
+SCRIPT = ROOT / "benchmarks/accuracy/sensitivity.py"
 
 
 def test_a_number_that_matters_has_a_row_that_says_so() -> None:

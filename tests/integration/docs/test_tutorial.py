@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from support.commands import plain_environment
+from support.places import ROOT
 from support.programs import need
 from support.waiting import DEADLINE_S
 
-PAGE = (Path(__file__).parents[3] / "docs/tutorial.md").read_text()
+PAGE = (ROOT / "docs/tutorial.md").read_text()
 _LIVE = "iotide serve"
 
 

@@ -28,10 +28,11 @@ from iotide.results.base import Estimate
 from iotide.results.jobs.job import JobSummary
 from iotide.results.prediction import NextPhase, Prediction, Window
 from support.commands import Program
+from support.places import ROOT
 from support.serving import Fed, feeding, serving
 from support.waiting import DEADLINE_S
 
-EXAMPLE = Path(__file__).parents[3] / "docs/examples/subscriber.py"
+EXAMPLE = ROOT / "docs/examples/subscriber.py"
 
 
 def prediction(job: str) -> Prediction:

@@ -15,10 +15,11 @@ from iotide.collectors.pacing.constants import LEASE_NS
 from iotide.collectors.sources.preload.rings.pace_words import PaceWords
 from iotide.collectors.sources.preload.rings.region import Region
 from support.commands import Program
+from support.places import PROGRAMS
 from support.tracing import Tracing
 from support.waiting import wait_for
 
-PROGRAM = Path(__file__).parents[2] / "programs" / "paced.py"
+PROGRAM = PROGRAMS / "paced.py"
 
 
 @contextmanager

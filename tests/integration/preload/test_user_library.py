@@ -11,11 +11,12 @@ from iotide.collectors.settings import TracerSettings
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import Kind, Layer
 from support.commands import iotide, plain_environment
+from support.places import PROGRAMS, ROOT
 from support.programs import need, need_header
 from support.tracing import Row, Tracing
 
-EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "zlib.sig"
-PROGRAM = Path(__file__).parents[2] / "programs" / "compressed.c"
+EXAMPLE = ROOT / "docs" / "examples" / "zlib.sig"
+PROGRAM = PROGRAMS / "compressed.c"
 BLOCK = 100_000
 
 

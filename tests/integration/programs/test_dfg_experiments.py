@@ -11,9 +11,10 @@ from types import ModuleType
 import pytest
 from iotide.clients.dfg.colours import GREEN, GREEN_LINE, RED, RED_LINE
 from iotide.results.dfg import Comparison, Graph
+from support.places import ROOT
 from support.programs import need
 
-SCRIPT = Path(__file__).parents[3] / "benchmarks/analyzers/dfg_experiments.py"
+SCRIPT = ROOT / "benchmarks/analyzers/dfg_experiments.py"
 RANKS, SEGMENTS, TRANSFERS = 4, 2, 3
 
 

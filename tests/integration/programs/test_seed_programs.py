@@ -13,10 +13,11 @@ from iotide.results.jobs.run import RunSummary
 from support.commands import iotide
 from support.mpi import dropped
 from support.own_log import assert_period, distances, even_run
+from support.places import ROOT
 from support.programs import need
 from support.waiting import DEADLINE_S
 
-PROGRAMS = Path(__file__).parents[3] / "benchmarks/programs"
+PROGRAMS = ROOT / "benchmarks/programs"
 
 
 @dataclass(frozen=True)

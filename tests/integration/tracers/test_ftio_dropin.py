@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from support.commands import IOTIDE, iotide
+from support.places import PROGRAMS
 from support.programs import need, need_header
 from support.serving import serving, until
 from support.talking import Talking
 
-SOURCE = Path(__file__).parents[2] / "programs" / "ftio_sender.c"
+SOURCE = PROGRAMS / "ftio_sender.c"
 PERIOD_S = 10.0
 BURSTS, RANKS, WRITES = 12, 4, 10
 

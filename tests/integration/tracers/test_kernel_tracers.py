@@ -21,10 +21,10 @@ from iotide.events import Layer
 from iotide.results.interaction import Ranking
 from support.commands import Program
 from support.parsing import one, parse
+from support.places import TESTS
 from support.programs import need, need_module
 from support.waiting import DEADLINE_S
 
-TESTS = Path(__file__).parents[2]
 CHATTING = TESTS / "programs" / "chatting.py"
 SCRIPT = TESTS.parent / "docs" / "examples" / "interactions.bt"
 LOCKS = TESTS.parent / "docs" / "examples" / "locks.bt"

@@ -12,11 +12,12 @@ from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Kind
 from support.parsing import Stream, collect, one
+from support.places import PROGRAMS
 from support.programs import need
 from support.strace_fallback import assert_same, without_native
 from support.waiting import DEADLINE_S
 
-PROGRAM = Path(__file__).parents[2] / "programs/many_calls.py"
+PROGRAM = PROGRAMS / "many_calls.py"
 OPTIONS = [
     "-f -tt -T -y",
     "-f -ttt -T -yy",

@@ -22,8 +22,8 @@ from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import FileInfo, FileType, Kind
+from support.places import DATA
 
-DATA = Path(__file__).parents[2] / "data"
 NOW_S = 2e9
 
 scalars = (

@@ -24,6 +24,7 @@ from iotide.cli.traces.trace_reading import Trace, read_traces
 from iotide.events import Definitions, EventBatch, Kind, Layer, StreamInfo, concatenate, make_batch
 from iotide.events.definitions import FileInfo
 from support.batches import rows
+from support.places import DATA
 
 _DAY_NS = 86_400 * 10**9
 
@@ -151,7 +152,7 @@ def test_layers_of_many_events_are_those_of_few(path: Path) -> None:
 
 def test_layers_do_not_depend_on_the_pieces_in_which_a_file_is_read() -> None:
     """Nodes have numbers in the order in which calls are looked at, and lists are cut."""
-    path = Path(__file__).parents[2] / "data" / "lttng.txt.gz"
+    path = DATA / "lttng.txt.gz"
     pieces, whole = read(path), read(path)
     whole.chunks = TraceEvents()
     whole.chunks.begin(path)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from iotide.collectors.call_classes import classify
 from iotide.collectors.wrappers.signature import read
+from support.places import ROOT
 
-SIGNATURES = Path(__file__).parents[3] / "collectors" / "preload" / "signatures"
+SIGNATURES = ROOT / "collectors" / "preload" / "signatures"
 
 
 @pytest.mark.parametrize("library", ["posix", "stdio"])

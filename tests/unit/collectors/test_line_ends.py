@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from iotide.collectors.files.lines import LineBuffer
 from iotide.collectors.source import Chunk, Origin
 from iotide.collectors.sources.registry import open_file
+from support.places import DATA
 
-DATA = Path(__file__).parents[2] / "data"
 TEXTS = {
     "strace": (DATA / "strace_pipe.txt").read_bytes(),
     "tmio": (DATA / "tmio-8ranks.jsonl").read_bytes(),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +17,9 @@ from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, Kind, StreamInfo, make_batch
 from iotide.events.losses import REASONS
 from pydantic import BaseModel
+from support.places import ROOT
 
-OPERATIONS = Path(__file__).parents[3] / "docs/operations.md"
+OPERATIONS = ROOT / "docs/operations.md"
 INFO = StreamInfo(job="job", source="test", host="n1", pid=7)
 
 

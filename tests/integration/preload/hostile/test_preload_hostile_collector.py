@@ -17,6 +17,7 @@ import pytest
 from iotide.collectors.tracer.preload_environment import traced_environment
 from support.building import PROGRAMS, built
 from support.commands import Program, plain_environment
+from support.places import ROOT
 from support.waiting import DEADLINE_S, wait_for
 
 
@@ -26,7 +27,7 @@ def seconds(name: str) -> float:
     return int(nanoseconds) / 1e9
 
 
-TRACER = Path(__file__).parents[4] / "collectors/preload/session.c"
+TRACER = ROOT / "collectors/preload/session.c"
 GONE_S = seconds("GONE_NS")
 """A collector that is not seen for so long is taken for gone."""
 GONE_CALLS = round(1.1 * 1000 * (GONE_S + seconds("LOOK_NS")))

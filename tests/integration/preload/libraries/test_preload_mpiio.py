@@ -12,9 +12,10 @@ from iotide.events import Flag, Kind, Layer
 from support import mpi
 from support.commands import plain_environment
 from support.mpi import Run, brief, flags_of, handle_of, operation_of
+from support.places import ROOT
 from support.waiting import DEADLINE_S
 
-SIGNATURES = Path(__file__).parents[4] / "collectors" / "preload" / "signatures"
+SIGNATURES = ROOT / "collectors" / "preload" / "signatures"
 RANKS = 2
 SIZE = 4000
 """Bytes of most of the program's calls."""

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Flag, Kind, Layer
+from support.places import PROGRAMS
 from support.programs import need, need_header
 from support.tracing import Row, Tracing
 
-SOURCE = Path(__file__).parents[3] / "programs" / "netcdf_parallel.c"
+SOURCE = PROGRAMS / "netcdf_parallel.c"
 INSTALLED = "/usr/lib/x86_64-linux-gnu/netcdf/pnetcdf/include"
 RANKS = 2
 BELOW = {

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from iotide.events import Flag, Kind, Layer
 from support.mpi import dropped
+from support.places import PROGRAMS
 from support.programs import need
 from support.tracing import Row, Tracing
 
-SOURCE = Path(__file__).parents[3] / "programs" / "pnetcdf_chain.c"
+SOURCE = PROGRAMS / "pnetcdf_chain.c"
 RANKS = 2
 COLUMNS = 1000
 DATA = """netcdf small {

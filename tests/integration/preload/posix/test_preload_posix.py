@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from iotide.collectors.wrappers.signature import read
 from support.commands import plain_environment
+from support.places import ROOT
 from support.steps import Transcript, build, differences, read_transcript
 from support.tracing import Row, Tracing
 
-SIGNATURES = Path(__file__).parents[4] / "collectors" / "preload" / "signatures"
+SIGNATURES = ROOT / "collectors" / "preload" / "signatures"
 NOT_CALLED = {
     "posix": {
         "sync": "writes back what everybody on this machine has written",

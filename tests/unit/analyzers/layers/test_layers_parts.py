@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -21,6 +20,7 @@ from iotide.clients.layers.page import page_of
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, Layer, concatenate, make_batch
 from iotide.results.layers import Finding, Layers, LayersReport
 from support.layers_naive import INFO, Call, analyzer, batch_of, down_sums, down_sums_of, layer_sums, names, trees
+from support.places import ROOT
 
 CALLS = ["", "H5Dwrite", "MPI_File_write_all", "write", "open"]
 FILES = names().files
@@ -485,7 +485,7 @@ def test_page_can_be_made_of_any_report(roots: list[Call]) -> None:
 
 
 def test_every_field_of_the_report_stands_in_its_page() -> None:
-    page = (Path(__file__).parents[4] / "docs" / "layers.md").read_text()
+    page = (ROOT / "docs" / "layers.md").read_text()
     rows = re.findall(r"^\| (`[a-z_`, ]+`) \|", page.split("## JSON")[1].split("## Limits")[0], re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`([a-z_]+)`", row)} == set(Layers.model_fields)
 

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,8 +9,7 @@ from iotide.analyzers.offline.trace import examine
 from iotide.analyzers.settings import DetectSettings
 from iotide.cli.traces.trace_reading import read_traces
 from iotide.results.prediction import ModeName
-
-DATA = Path(__file__).parents[3] / "data"
+from support.places import DATA
 
 signals = st.lists(st.integers(0, 10**6).map(float), min_size=1, max_size=60).map(np.array)
 

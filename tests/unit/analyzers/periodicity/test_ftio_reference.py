@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
@@ -15,8 +13,8 @@ from iotide.events import DefinitionTable, EventBatch
 from iotide.results.prediction import ModeName, Prediction
 from support.naive import Interval
 from support.naive import point_samples as slow_point_samples
+from support.places import DATA
 
-DATA = Path(__file__).parents[3] / "data"
 interval = st.builds(
     lambda start, length, volume: (start, start + length, volume),
     st.integers(0, 5 * 10**9),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +16,8 @@ from iotide.collectors.sources.sniffing import is_dftracer
 from iotide.events import Flag, Kind, Layer
 from iotide.events.spread import busy_ns, calls_in
 from support.parsing import collect, cut, one, parse
+from support.places import DATA
 
-DATA = Path(__file__).parents[3] / "data"
 CALLS = gzip.decompress((DATA / "dftracer-calls.pfw.gz").read_bytes())
 FILE = '{"name":"FH","cat":"dftracer","pid":7,"tid":7,"ph":"M","args":{"hhash":"ab","name":"/scratch/x","value":"cd"}}'
 

@@ -11,8 +11,8 @@ from iotide.collectors.source import Chunk, Closed, Lost, Opened, Origin, Source
 from iotide.collectors.sources.registry import FORMATS, open_file, read_all, sniff
 from iotide.events import ConfigError, InputError
 from support.parsing import collect, one
+from support.places import DATA
 
-DATA = Path(__file__).parents[3] / "data"
 ORIGIN = Origin(job="job", host="node1")
 
 

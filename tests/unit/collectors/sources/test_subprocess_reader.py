@@ -13,8 +13,7 @@ from iotide.collectors.sources._subprocess_reader import read_apart
 from iotide.collectors.sources.finished import WholeSource
 from iotide.collectors.sources.registry import read_all
 from support.parsing import collect
-
-TESTS = Path(__file__).parents[3]
+from support.places import TESTS
 
 
 @pytest.mark.slow

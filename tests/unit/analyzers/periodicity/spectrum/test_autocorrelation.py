@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,9 +10,8 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.cli.traces.trace_reading import read_traces
 from iotide.results.prediction import ModeName
 from iotide.results.traces.analysis import AutocorrelationAnswer
+from support.places import DATA
 from support.results import make_prediction
-
-DATA = Path(__file__).parents[4] / "data"
 
 
 def bursts(periods: int, period: int, width: int, *, jitter: int = 0, seed: int = 0) -> np.ndarray:

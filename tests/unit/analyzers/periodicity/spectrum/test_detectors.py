@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +15,8 @@ from iotide.analyzers.settings import DetectSettings, OutlierName
 from iotide.cli.traces.trace_reading import read_traces
 from iotide.events import ConfigError, UnavailableError
 from iotide.results.prediction import ModeName, Prediction
+from support.places import DATA
 
-DATA = Path(__file__).parents[4] / "data"
 CLUSTERING: list[OutlierName] = ["dbscan", "isolation-forest", "lof"]
 strengths = st.lists(st.integers(0, 1000).map(float), min_size=2, max_size=60).filter(any)
 

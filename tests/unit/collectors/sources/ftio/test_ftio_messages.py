@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-from pathlib import Path
 from typing import Any
 
 import msgpack
@@ -16,8 +15,8 @@ from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.tmio.ftio_messages import Message, read_message
 from iotide.events import Kind, Layer
+from support.places import DATA
 
-DATA = Path(__file__).parents[4] / "data"
 BURST = {"ranks": 4, "b": [100.0, 50.0], "ts": [1.0, 2.5], "te": [2.0, 4.5]}
 GEKKO = {
     "flush_t": 9_000_000,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from pathlib import Path
 from typing import Any
 
 import msgpack
@@ -16,8 +15,8 @@ from iotide.collectors.sources.tmio.parser import TmioParser
 from iotide.events import Flag, Kind, Layer
 from iotide.events.network.wire import MAX_BATCH_EVENTS
 from support.parsing import Stream, cut, one, parse
+from support.places import DATA
 
-DATA = Path(__file__).parents[4] / "data"
 NS = 10**9
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +16,8 @@ from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfPars
 from iotide.collectors.sources.kernel_traces.dialects.trace_cmd import TraceCmdParser, looks_like_trace_cmd
 from iotide.events import Flag, Kind, Layer
 from support.parsing import cut, one, parse
+from support.places import DATA
 
-DATA = Path(__file__).parents[4] / "data"
 PERF = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes())
 LTTNG = gzip.decompress((DATA / "lttng.txt.gz").read_bytes())
 

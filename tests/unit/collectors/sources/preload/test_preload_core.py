@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from iotide.collectors.sources.preload.records.ring_layout import BOUNDS, HEADER
 from iotide.events.losses import DETAILS, REASONS
+from support.places import ROOT
 
-FOLDER = Path(__file__).parents[5] / "collectors/preload"
+FOLDER = ROOT / "collectors/preload"
 
 LAYERS = (
     ("ring",),

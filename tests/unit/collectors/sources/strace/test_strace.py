@@ -6,7 +6,6 @@ import errno
 import time
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +18,9 @@ from iotide.collectors.sources.strace.parser import StraceParser, name_parts
 from iotide.events import Flag, Kind, Layer
 from support.growth import assert_linear
 from support.parsing import cut, one, parse
+from support.places import DATA
 
-SAMPLE = Path(__file__).parents[4] / "data" / "strace_pipe.txt"
+SAMPLE = DATA / "strace_pipe.txt"
 
 
 def rows_of(*lines: str | bytes, **options: Any) -> list[dict[str, Any]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,9 +19,10 @@ from iotide.collectors.sources.strace.scan import Lines, scan, scan_fallback
 from iotide.collectors.sources.strace.texts import Texts
 from support.changed_lines import changed
 from support.parsing import cut, parse
+from support.places import DATA
 from support.strace_fallback import assert_same, without_native
 
-SAMPLE = (Path(__file__).parents[4] / "data" / "strace_pipe.txt").read_bytes().splitlines()
+SAMPLE = (DATA / "strace_pipe.txt").read_bytes().splitlines()
 
 LEADERS = [
     b"17 1795229276.000001 ",
