@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from support.programs import left_out
-from support.regions import MadeRegion
-from support.tracing import Tracing
+from support.tracing.programs import left_out
+from support.tracing.regions import MadeRegion
+from support.tracing.tracing import Tracing
 
 # Slow is what other processes make of a test, too: neither a clock nor a check of one fails any.
 settings.register_profile("busy", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -17,7 +17,7 @@ from iotide.benchmarks.common.figures import Figure, report
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from support.program_pairs import PAIRS, Pair
+from support.jobs.program_pairs import PAIRS, Pair
 
 TURNS = int(os.environ.get("IOTIDE_REPEATS", "3"))
 FACTOR = 2.0

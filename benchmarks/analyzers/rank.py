@@ -133,7 +133,7 @@ def reading() -> list[Figure]:
     perf = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes()) * 400
     lttng = gzip.decompress((DATA / "lttng.txt.gz").read_bytes()) * 6
     sys.path.insert(0, str(TESTS))
-    from support.kernel_traces import without_native
+    from support.formats.kernel_traces import without_native
 
     figures = []
     for name, parser, text in (("perf sched script", PerfParser, perf), ("LTTng by babeltrace", LttngParser, lttng)):
@@ -189,7 +189,7 @@ def filtering(folder: Path) -> list[Figure]:
 def planted() -> list[Figure]:
     """Finds a web server's group and a backup's among daemons, in traces with more and more noise."""
     sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-    from support.planted import BACKUP_GROUP, WEB, agreement, leaders_of_groups, night
+    from support.jobs.planted_groups import BACKUP_GROUP, WEB, agreement, leaders_of_groups, night
 
     figures = []
     for noise in (0.0, 0.01, 0.05):

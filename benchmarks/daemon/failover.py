@@ -30,9 +30,9 @@ from iotide.benchmarks.common.figures import Figure, report
 from iotide.daemon.journal.jetstream.places import names_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from support.nats_servers import NatsServers, nats_servers
-from support.served import Served
-from support.serving import Fed, collecting
+from support.servers.nats_servers import NatsServers, nats_servers
+from support.servers.running_aggregator import Fed, collecting
+from support.servers.served_process import Served
 
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "200"))
 COLLECTORS: Final = 8

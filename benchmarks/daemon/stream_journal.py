@@ -25,7 +25,7 @@ from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.events.network.wire import encode_batch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from support.nats_servers import NatsServers, nats_servers
+from support.servers.nats_servers import NatsServers, nats_servers
 
 ROUNDS = 5
 GROUP = 16

@@ -83,7 +83,7 @@ def _dftracers_own(path: Path, folder: Path) -> float | None:
 
 def recorder(folder: Path) -> list[Figure]:
     sys.path.insert(0, str(TESTS))
-    from support.recorder_format import Call, write_trace
+    from support.formats.recorder_format import Call, write_trace
 
     calls = [
         Call(20 * at, 20 * at + 5, "pwrite", ("/scratch/x", "%p", "4096", str(4096 * (at % 64)))) for at in range(CALLS)

@@ -28,8 +28,8 @@ from iotide.daemon.contention import copied_of, view_of
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Kind, StreamInfo, make_batch
 from iotide.results.contention import Collision, Contention
-from support.job_mixes import T0, Done, MixedJob, random_mix, simulate
-from support.job_mixes import view_of as seen_of
+from support.jobs.job_mixes import T0, Done, MixedJob, random_mix, simulate
+from support.jobs.job_mixes import view_of as seen_of
 
 CAPACITY = 1e9
 LASTING_S = 900

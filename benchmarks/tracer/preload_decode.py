@@ -16,7 +16,7 @@ from iotide.collectors.sources.preload.source import PreloadSource
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from iotide.benchmarks.common.figures import Figure, report
-from support.regions import WRITE, MadeRegion
+from support.tracing.regions import WRITE, MadeRegion
 
 LINES = 1 << 16
 TIMES = 12

@@ -12,9 +12,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.killing import Schedule
-from support.nats_servers import NatsServers, nats_servers
-from support.restarts import told
+from support.servers.killed_aggregator import Schedule
+from support.servers.nats_servers import NatsServers, nats_servers
+from support.servers.restarted_job import told
 
 _FEW = 24
 

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import pytest
 from iotide.results.dfg import Graph
-from support.proxy import Proxy
-from support.restarts import UNTIL_S, has, opened, told
-from support.serving import Fed, collecting, serving
+from support.servers.proxy import Proxy
+from support.servers.restarted_job import UNTIL_S, has, opened, told
+from support.servers.running_aggregator import Fed, collecting, serving
 
 _FEW = 8
 _STREAMS, _PARTS = 3, 4

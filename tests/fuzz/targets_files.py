@@ -31,10 +31,10 @@ from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.state.saved_state import NAME
 from iotide.daemon.state.state_file import StateFile
 from iotide.events import InputError
-from support.killing import Schedule
-from support.recorder_format import Call, write_trace
-from support.regions import MadeRegion
-from support.round_trips import archive_bytes, converted
+from support.formats.recorder_format import Call, write_trace
+from support.formats.round_trips import archive_bytes, converted
+from support.servers.killed_aggregator import Schedule
+from support.tracing.regions import MadeRegion
 
 from .mutation import Choose, change_bytes, change_tree
 from .target import DATA, ORIGIN, Target, Unsound, read_as, read_path
@@ -219,7 +219,7 @@ def run_backlog(data: bytes) -> None:
 @cache
 def _batch() -> Any:
     from iotide.events import Interner
-    from support.serving import periodic_batch
+    from support.servers.running_aggregator import periodic_batch
 
     return periodic_batch(Interner(), periods=3, until_s=1.7e9)
 
@@ -312,7 +312,7 @@ def otf2_reader() -> Callable[[bytes], None]:
 
 
 def darshan_samples() -> list[bytes]:
-    from support.darshan_package import LOGS
+    from support.formats.darshan_package import LOGS
 
     logs = sorted(LOGS.glob("*.darshan"), key=lambda path: path.stat().st_size) if LOGS.exists() else []
     return [path.read_bytes() for path in logs[:3]]

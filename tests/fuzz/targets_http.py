@@ -16,7 +16,7 @@ from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, IngestS
 from iotide.daemon.publish.http.application import make_application
 from iotide.daemon.publish.metrics import AggregatorCollector
 from iotide.daemon.settings import AggregatorSettings
-from support.restarts import UNTIL_S
+from support.servers.restarted_job import UNTIL_S
 
 from .mutation import INTEGERS, Choose, change_bytes
 from .target import Target, Unsound

@@ -14,7 +14,7 @@ from iotide.collectors.parser import Input, Parser
 from iotide.collectors.source import Chunk, Closed, Opened, SourceItem
 from iotide.collectors.sources.registry import FORMATS
 from iotide.events import DefinitionTable, EventBatch, concatenate
-from support.archives import archived
+from support.formats.archives import archived
 
 from .mutation import Choose, change_tree
 from .target import ORIGIN, Target, Unsound, check, sample

@@ -20,8 +20,8 @@ from iotide.daemon.jobs.losses.failures import COUNTED
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, ProtocolError, StreamInfo
 from iotide.events.network.wire import Ack, Heartbeat, Reject, decode, encode
-from support.restarts import UNTIL_S
-from support.serving import periodic_batch
+from support.servers.restarted_job import UNTIL_S
+from support.servers.running_aggregator import periodic_batch
 
 from .mutation import Choose, change_bytes, change_tree
 from .target import ORIGIN, Target, Unsound, sample

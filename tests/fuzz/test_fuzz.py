@@ -12,7 +12,7 @@ import pytest
 from fuzz.registry import TARGETS
 from fuzz.worker import noted
 from support.places import TESTS
-from support.waiting import DEADLINE_S
+from support.system.waiting import DEADLINE_S
 
 
 @pytest.mark.slow

@@ -19,8 +19,8 @@ from iotide.collectors.settings import CollectorSettings
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file
 from iotide.events import IotideError
-from support.serving import serving
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import serving
+from support.system.waiting import DEADLINE_S
 
 LINES = [
     b'{"call": "write", "path": "/s/f", "start": %d, "dur": 0.5, "size": 1000, "pid": 7, "tid": 7}\n' % at

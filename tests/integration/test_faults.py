@@ -23,9 +23,9 @@ from iotide.daemon.lasting import ServerFailedError, lasting
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.results.jobs.job import JobDetail, JobList
-from support.analyzer_kinds import made_by
-from support.serving import Fed, asking, collecting, feeding, serving, until
-from support.waiting import DEADLINE_S
+from support.jobs.analyzer_kinds import made_by
+from support.servers.running_aggregator import Fed, asking, collecting, feeding, serving, until
+from support.system.waiting import DEADLINE_S
 
 TAKES_IN = ("update", "close_stream", "settle")
 ANSWERS = {

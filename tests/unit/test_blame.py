@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from support.places import TESTS
-from support.waiting import DEADLINE_S
+from support.system.waiting import DEADLINE_S
 
 BODY = """
 import socket, time, pytest
-from support.programs import need
+from support.tracing.programs import need
 
 class Kept(socket.socket):
     pass

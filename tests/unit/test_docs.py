@@ -15,7 +15,7 @@ from iotide.cli.slurm.settings import SlurmSettings
 from iotide.collectors.settings import CollectorSettings, FtioSettings, SpoolSettings, TracerSettings
 from iotide.daemon.settings import AggregatorSettings
 from pydantic import BaseModel
-from support.programs import need
+from support.tracing.programs import need
 
 ROOT = Path(iotide.__file__).parent
 SETTINGS: list[type[BaseModel]] = [

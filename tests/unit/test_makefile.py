@@ -12,7 +12,7 @@ from iotide.collectors.tracer.preload_environment import LIBRARY_LAYERS
 from iotide.collectors.wrappers.sources import library_of
 from iotide.events.compiled import HELPERS
 from support.places import ROOT
-from support.programs import need
+from support.tracing.programs import need
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
 """Without what a `make` that runs the tests says to those below it."""

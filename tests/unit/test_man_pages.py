@@ -12,7 +12,7 @@ import click
 import pytest
 from iotide.cli.main import group
 from support.places import ROOT
-from support.programs import need
+from support.tracing.programs import need
 
 
 def _commands(command: click.Command, context: click.Context, name: str) -> Iterator[tuple[str, click.Command]]:

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.commands import Program
-from support.mpi import dropped
-from support.own_log import assert_period, even_run
+from support.jobs.own_log import assert_period, even_run
+from support.system.commands import Program
+from support.tracing.mpi import dropped
 
 EVEN = [0.0, 1.0, 2.01, 3.0]
 UNEVEN = [0.0, 1.0, 4.0, 5.0]

@@ -14,8 +14,8 @@ from iotide.collectors.sources.kernel_traces.lexing.template import Template
 from iotide.collectors.sources.kernel_traces.semantics import call_fields
 from iotide.collectors.sources.strace import line
 from iotide.collectors.sources.tmio import documents
-from support.growth import assert_linear
 from support.places import ROOT
+from support.system.growth import assert_linear
 
 PARTS = ("analyzers", "archive", "cli", "clients", "collectors", "daemon", "events", "results")
 _REPEATED = re.compile(r"[\w)\]\\.](?:[*+?]|\{\d*,?\d*\})\+|\(\?>")

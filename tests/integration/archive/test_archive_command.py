@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.events import Definitions, StreamInfo, make_batch
-from support.commands import iotide as run_iotide
-from support.programs import need
+from support.system.commands import iotide as run_iotide
+from support.tracing.programs import need
 
 
 def iotide(*arguments: str) -> subprocess.CompletedProcess[str]:

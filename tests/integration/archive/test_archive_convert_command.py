@@ -20,13 +20,13 @@ import pytest
 from click.testing import CliRunner
 from iotide.archive.file.reader import ArchiveReader
 from iotide.cli.main import group
-from support import otf2_reading, trace_event_format
-from support.building import PROGRAMS
-from support.commands import IOTIDE, plain_environment
-from support.commands import iotide as run_iotide
-from support.otf2_reading import Region
-from support.programs import need, need_file
-from support.waiting import DEADLINE_S
+from support.formats import otf2_reading, trace_event_format
+from support.formats.otf2_reading import Region
+from support.system.commands import IOTIDE, plain_environment
+from support.system.commands import iotide as run_iotide
+from support.system.waiting import DEADLINE_S
+from support.tracing.compiled_programs import PROGRAMS
+from support.tracing.programs import need, need_file
 
 PYTHON = Path("/usr/bin/python3")
 H5PY = Path("/usr/lib/python3/dist-packages/h5py/_debian_h5py_mpi")

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from iotide.archive.file.reader import ArchiveReader
-from support.commands import IOTIDE, iotide, running
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import IOTIDE, iotide, running
+from support.system.waiting import DEADLINE_S, wait_for
 
 PROGRAM = """
 import os, sys, time

@@ -17,10 +17,10 @@ import pytest
 from iotide.collectors.source import Changed, Chunk, Opened, Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, EventBatch, StreamInfo, concatenate
-from support.darshan_package import LOGS, needs_darshan
-from support.lossless import archive_of, assert_lossless
+from support.formats.darshan_package import LOGS, needs_darshan
+from support.formats.lossless import archive_of, assert_lossless
 from support.places import DATA
-from support.tracing import Tracing
+from support.tracing.tracing import Tracing
 
 TRACES = [
     *(

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import iotide, plain_environment
-from support.mpi import IMPLEMENTATIONS, build
-from support.programs import need
+from support.system.commands import iotide, plain_environment
+from support.tracing.mpi import IMPLEMENTATIONS, build
+from support.tracing.programs import need
 
 TIMES = 100
 

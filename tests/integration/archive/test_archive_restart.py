@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from iotide.archive.file.reader import ArchiveReader
-from support.commands import IOTIDE, Program, iotide, plain_environment
-from support.restarts import feed, has, opened
-from support.served import served
-from support.serving import feeding, serving, until
-from support.waiting import DEADLINE_S, wait_for
+from support.servers.restarted_job import feed, has, opened
+from support.servers.running_aggregator import feeding, serving, until
+from support.servers.served_process import served
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
 
 PARTS = 6
 CALLS = 200

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from iotide.archive.file.reader import ArchiveReader
 from iotide.events import InputError
-from support.commands import IOTIDE, iotide, plain_environment
 from support.places import ROOT
-from support.programs import need
-from support.rooms import small_room
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.small_file_systems import small_room
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.programs import need
 
 RANDOM_WRITES = """
 import os, random, sys, time

@@ -12,10 +12,10 @@ from iotide.clients.otf2.writer import write_otf2
 from iotide.collectors.source import Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, Kind, empty_batch
-from support.parsing import collect
-from support.round_trips import FORMATS, archive_of, converted, facts_of, promised, read_again
-from support.steps import build
-from support.tracing import Tracing
+from support.formats.parsing import collect
+from support.formats.round_trips import FORMATS, archive_of, converted, facts_of, promised, read_again
+from support.tracing.stepped_programs import build
+from support.tracing.tracing import Tracing
 
 PROGRAM = """
 import os, sys, threading

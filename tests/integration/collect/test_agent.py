@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from iotide.collectors.source import Problems, SourceItem
-from support.serving import Fed, feeding, serving, until
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.waiting import DEADLINE_S
 
 
 class Broken:

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.jobs.job_summary import summary_of
-from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.places import ROOT
-from support.programs import need
-from support.serving import serving, until
-from support.signals import handles
-from support.slurm import slurm
-from support.waiting import DEADLINE_S, wait_for
+from support.servers.running_aggregator import serving, until
+from support.servers.slurm import slurm
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.signals import handles
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.programs import need
 
 DOCS = ROOT / "docs"
 WRITER = """

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from iotide.results.jobs.ledger import JobLedger
-from support.commands import IOTIDE, Program, iotide, plain_environment
-from support.restarts import job_at
-from support.served import served
-from support.talking import Talking
-from support.waiting import DEADLINE_S, wait_for
-from support.writers import collecting, writer
+from support.servers.restarted_job import job_at
+from support.servers.served_process import served
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.conversations import Talking
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.writers import collecting, writer
 
 
 def archived(folder: Path) -> tuple[int, list[dict[str, int]]]:

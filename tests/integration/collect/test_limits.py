@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from support.commands import IOTIDE, iotide, plain_environment
 from support.places import DATA
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
 
 SLEEPS, SPINS_S = 16, 1.0
 """Four times a second, it looks whether a job is due; a second of CPU time in that time is a core that spins."""

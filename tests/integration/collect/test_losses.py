@@ -15,10 +15,10 @@ import pytest
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.results.jobs.job import JobDetail, JobList, JobSummary
 from iotide.results.jobs.run import RunSummary
-from support.building import built
-from support.commands import IOTIDE, Program, iotide, plain_environment
-from support.programs import need
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.compiled_programs import built
+from support.tracing.programs import need
 
 MANY = 200_000
 

@@ -20,11 +20,11 @@ from iotide.daemon.ingest.ingest_core import IngestSettings
 from iotide.daemon.ingest.sink import Sink
 from iotide.events import Definitions, EventBatch
 from iotide.events.network.wire import Bye, Heartbeat, Hello, Reject, decode, encode, encode_batch
-from support import serving
-from support.link import INFO, numbered
-from support.serving import Fed, until
-from support.sinks import RememberingSink
-from support.waiting import DEADLINE_S
+from support.servers import running_aggregator as serving
+from support.servers.running_aggregator import Fed, until
+from support.servers.sinks import RememberingSink
+from support.servers.troubled_links import INFO, numbered
+from support.system.waiting import DEADLINE_S
 
 
 class Counting(Fed):

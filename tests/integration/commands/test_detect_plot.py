@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from iotide.results.traces.analysis import DetectionReport
-from support.commands import iotide
-from support.own_log import assert_period, even_run
+from support.jobs.own_log import assert_period, even_run
 from support.places import DATA
-from support.programs import need
+from support.system.commands import iotide
+from support.tracing.programs import need
 
 TRACE = DATA / "tmio-custom-ranks.json"
 

@@ -14,9 +14,9 @@ import pytest
 from iotide.cli.main import EXIT_USAGE
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
-from support.commands import iotide, plain_environment
-from support.parsing import collect, one
-from support.programs import need
+from support.formats.parsing import collect, one
+from support.system.commands import iotide, plain_environment
+from support.tracing.programs import need
 
 RANKS = (9042, 9043, 9045)
 Edges = Counter[tuple[str, str]]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from iotide.analyzers.dfg.settings import DfgSettings
 from iotide.analyzers.dfg.update import DfgAnalyzer
 from iotide.results.dfg import Graph
-from support.commands import iotide, plain_environment
-from support.dfg_naive import Event, feed
-from support.pm4py_peer import Peer, PeerGraph, interpreter, running
-from support.programs import need
+from support.references.dfg_naive import Event, feed
+from support.references.pm4py_peer import Peer, PeerGraph, interpreter, running
+from support.system.commands import iotide, plain_environment
+from support.tracing.programs import need
 
 pytestmark = pytest.mark.skipif(
     interpreter() is None, reason="PM4PY_PYTHON names no interpreter that has pm4py (make test-pm4py sets one up)"

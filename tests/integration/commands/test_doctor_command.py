@@ -11,10 +11,10 @@ from iotide.daemon.jobs.losses.job_ledger import ledger_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import StreamInfo
-from support.commands import iotide, plain_environment
 from support.places import DATA
-from support.programs import need
-from support.served import served
+from support.servers.served_process import served
+from support.system.commands import iotide, plain_environment
+from support.tracing.programs import need
 
 
 def test_healthy_machine_is_found_healthy(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
-from support.commands import iotide
-from support.darshan_package import LOGS, needs_darshan
-from support.parsing import collect
+from support.formats.darshan_package import LOGS, needs_darshan
+from support.formats.parsing import collect
+from support.formats.recorder_format import Call, write_trace
 from support.places import DATA
-from support.recorder_format import Call, write_trace
+from support.system.commands import iotide
 
 DARSHAN = LOGS / "ior_hdf5_example.darshan"
 PERIOD_S = 12

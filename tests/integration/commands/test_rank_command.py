@@ -13,10 +13,10 @@ from click.testing import CliRunner, Result
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.cli.main import group
 from iotide.events import Definitions, FileInfo, FileType, Kind, StreamInfo, make_batch
-from support.commands import iotide
 from support.places import DATA
-from support.programs import need
-from support.waiting import DEADLINE_S
+from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 
 def rank(*arguments: str | Path) -> Result:

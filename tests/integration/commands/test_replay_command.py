@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner
 from iotide.cli.main import group
 from iotide.events import InputError
-from support.commands import IOTIDE, Program, iotide, plain_environment
-from support.talking import Talking
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.conversations import Talking
+from support.system.waiting import DEADLINE_S, wait_for
 
 PERIOD_S = 5.0
 BEGIN_S = 1_700_000_000

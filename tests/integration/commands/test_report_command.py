@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from iotide.clients.report.fetching import fetched
 from iotide.clients.report.report import write_page
-from support.commands import iotide
-from support.programs import need_file
-from support.serving import Fed, feeding, serving, until
+from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.commands import iotide
+from support.tracing.programs import need_file
 
 WRITER = """
 import os, sys, time

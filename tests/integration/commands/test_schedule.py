@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import httpx
-from support.commands import IOTIDE, Program, iotide, plain_environment
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
 
 WRITER = """
 import os, sys, time

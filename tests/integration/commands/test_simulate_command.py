@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from iotide.results.schedule import Simulation
-from support.commands import iotide
-from support.serving import Fed, feeding, serving, until
+from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.commands import iotide
 
 CLASSES = ("--class", "4x10", "--class", "4x100", "--spread", "0.3", "--duration", "1000")
 

@@ -13,9 +13,9 @@ import termios
 from pathlib import Path
 
 import pytest
-from support.commands import IOTIDE, iotide, plain_environment
-from support.serving import Fed, feeding, serving, until
-from support.waiting import DEADLINE_S, wait_for
+from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
 
 
 def jobs(*names: str) -> Fed:

@@ -32,11 +32,11 @@ from iotide.results.contention import Contention
 from iotide.results.jobs.job import JobList
 from iotide.results.layers import Layers
 from msgspec import msgpack
-from support.principals import Listed, client_keys, collector_keys
-from support.programs import need
-from support.serving import Fed, feeding, serving
-from support.sinks import RememberingSink
-from support.waiting import DEADLINE_S
+from support.servers.principals import Listed, client_keys, collector_keys
+from support.servers.running_aggregator import Fed, feeding, serving
+from support.servers.sinks import RememberingSink
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 JOB = "/api/v1/jobs/{job}"
 FTIO_MESSAGE = {"b": [100.0], "ts": [1.0], "te": [2.0]}

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import iotide
-from support.commands import IOTIDE, plain_environment
-from support.commands import iotide as run_iotide
-from support.http_receivers import Heard, hearing
-from support.programs import need
-from support.prometheus import listening
-from support.serving import serving, until
-from support.waiting import wait_for
+from support.servers.http_receivers import Heard, hearing
+from support.servers.prometheus import listening
+from support.servers.running_aggregator import serving, until
+from support.system.commands import IOTIDE, plain_environment
+from support.system.commands import iotide as run_iotide
+from support.system.waiting import wait_for
+from support.tracing.programs import need
 
 RULES = Path(iotide.__file__).parent / "deploy/prometheus/rules.yml"
 CAPACITY = 1e7

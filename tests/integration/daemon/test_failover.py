@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from iotide.archive.file.reader import ArchiveReader
 from iotide.events import Kind
-from support.commands import IOTIDE, Program, iotide, plain_environment
-from support.nats_servers import NatsServers, nats_servers
 from support.places import DATA
-from support.served import Served
-from support.talking import Talking
-from support.waiting import DEADLINE_S, wait_for
+from support.servers.nats_servers import NatsServers, nats_servers
+from support.servers.served_process import Served
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.conversations import Talking
+from support.system.waiting import DEADLINE_S, wait_for
 
 WRITER = """
 import sys

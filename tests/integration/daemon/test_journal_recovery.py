@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.server import Server
-from support.restarts import copied, feed, has, opened, told
-from support.serving import feeding, serving, until
+from support.servers.restarted_job import copied, feed, has, opened, told
+from support.servers.running_aggregator import feeding, serving, until
 
 
 @contextlib.asynccontextmanager

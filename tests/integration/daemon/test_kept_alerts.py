@@ -11,9 +11,9 @@ import httpx
 import pytest
 from iotide.daemon.state.kept_alerts import NAME, AlertFile, KeptAlerts
 from iotide.results.alerts import AlertList
-from support.http_receivers import Heard, hearing
-from support.restarts import copied
-from support.serving import Fed, feeding, serving, until
+from support.servers.http_receivers import Heard, hearing
+from support.servers.restarted_job import copied
+from support.servers.running_aggregator import Fed, feeding, serving, until
 
 NAMED = {"filesystems": {"names": {"/scratch": "scratch"}}}
 

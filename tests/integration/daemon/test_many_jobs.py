@@ -10,7 +10,7 @@ import zmq.asyncio
 from iotide.daemon.server import Server
 from iotide.events import StreamInfo
 from iotide.events.network.wire import Hello, encode
-from support.serving import Fed, asking, feeding, serving, until
+from support.servers.running_aggregator import Fed, asking, feeding, serving, until
 
 EVENTS = 120
 JOBS = 40

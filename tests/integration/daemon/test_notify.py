@@ -6,8 +6,8 @@ import json
 import threading
 
 import httpx
-from support.http_receivers import hearing
-from support.serving import Fed, feeding, serving, until
+from support.servers.http_receivers import hearing
+from support.servers.running_aggregator import Fed, feeding, serving, until
 
 NAMED = {"filesystems": {"names": {"/scratch": "scratch"}}}
 LOOKS = {

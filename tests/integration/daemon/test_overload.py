@@ -19,9 +19,9 @@ from iotide.events import InputError
 from iotide.events.network.wire import Heartbeat, encode
 from iotide.results.jobs.job import JobDetail
 from iotide.results.jobs.ledger import JobLedger
-from support.served import served
-from support.serving import Fed, collecting, until
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import Fed, collecting, until
+from support.servers.served_process import served
+from support.system.waiting import DEADLINE_S
 
 BATCHES, PERIODS = 60, 200
 EVENTS = BATCHES * PERIODS * 10

@@ -10,10 +10,10 @@ from typing import Any
 import httpx
 import pytest
 from support.places import ROOT
-from support.programs import need
-from support.prometheus import listening
-from support.serving import PERIOD_S, Fed, feeding, serving
-from support.waiting import DEADLINE_S
+from support.servers.prometheus import listening
+from support.servers.running_aggregator import PERIOD_S, Fed, feeding, serving
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 DASHBOARDS = sorted((ROOT / "deploy/grafana").glob("*.json"))
 CONFIG = """

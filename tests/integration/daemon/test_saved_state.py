@@ -19,11 +19,11 @@ from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.state.saved_state import _MAGIC, NAME, _shared
 from iotide.daemon.state.state_file import StateFile, StateWriter
 from iotide.events import ConfigError
-from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.places import DATA
-from support.restarts import UNTIL_S, feed, has, job_at, opened, told
-from support.serving import Fed, asking, feeding, serving, until
-from support.waiting import DEADLINE_S, wait_for
+from support.servers.restarted_job import UNTIL_S, feed, has, job_at, opened, told
+from support.servers.running_aggregator import Fed, asking, feeding, serving, until
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
 
 SAMPLE = DATA / "tmio-8ranks.jsonl"
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.state.saved_state import NAME
-from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.places import DATA
-from support.restarts import job_at
-from support.served import served
-from support.talking import Talking
-from support.waiting import DEADLINE_S, wait_for
+from support.servers.restarted_job import job_at
+from support.servers.served_process import served
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.conversations import Talking
+from support.system.waiting import DEADLINE_S, wait_for
 
 WRITER = """
 import sys

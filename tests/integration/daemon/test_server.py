@@ -26,12 +26,12 @@ from iotide.events import ConfigError
 from iotide.events.network.wire import Heartbeat, encode
 from iotide.results.jobs.job import JobDetail, JobList, SignalSeries
 from iotide.results.prediction import Prediction
-from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.places import DATA, ROOT
-from support.programs import need
-from support.serving import PERIOD_S, Fed, asking, feeding, serving, until
-from support.signals import handles
-from support.waiting import DEADLINE_S, wait_for
+from support.servers.running_aggregator import PERIOD_S, Fed, asking, feeding, serving, until
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.signals import handles
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.programs import need
 
 SYS_WRITE = {"x86_64": 1, "aarch64": 64}.get(platform.machine(), 1)
 DOCS = ROOT / "docs"

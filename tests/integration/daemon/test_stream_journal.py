@@ -16,8 +16,8 @@ from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.events import ConfigError
 from nats.js.api import StreamConfig
-from support.nats_servers import NatsServers, nats_servers
-from support.waiting import wait_for
+from support.servers.nats_servers import NatsServers, nats_servers
+from support.system.waiting import wait_for
 
 MOMENT = Moment(1.5, 2.5, 3.5)
 NEVER = Position(0, 0)

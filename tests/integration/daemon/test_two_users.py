@@ -20,9 +20,9 @@ from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.collectors.transport.spool_files import SpoolFiles
 from iotide.daemon.publish.http import application, authentication, http_server  # noqa: F401  (the copies import nothing)
 from iotide.events import Interner
-from support.regions import MadeRegion
-from support.serving import Fed, feeding, periodic_batch, serving
-from support.users import ALICE, BOB, Acting, as_user, need_root
+from support.servers.running_aggregator import Fed, feeding, periodic_batch, serving
+from support.system.users import ALICE, BOB, Acting, as_user, need_root
+from support.tracing.regions import MadeRegion
 
 pytestmark = [need_root, pytest.mark.slow]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.jobs.job_summary import summary_of
-from support.commands import plain_environment
 from support.places import ROOT
-from support.serving import serving
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import serving
+from support.system.commands import plain_environment
+from support.system.waiting import DEADLINE_S
 
 WRAPPER = ROOT / "deploy" / "batch" / "with-iotide.sh"
 LAUNCHERS = {

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from support.commands import IOTIDE, Program, iotide, plain_environment
 from support.places import DATA
-from support.restarts import job_at
-from support.service_managers import managing
-from support.talking import Talking
-from support.waiting import DEADLINE_S, wait_for
+from support.servers.restarted_job import job_at
+from support.servers.service_managers import managing
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.conversations import Talking
+from support.system.waiting import DEADLINE_S, wait_for
 
 SAMPLE = DATA / "tmio-8ranks.jsonl"
 

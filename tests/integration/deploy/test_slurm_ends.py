@@ -17,10 +17,10 @@ from iotide.cli.cluster_demo.small_slurm import Slurm
 from iotide.clients.job_fetch import fetch
 from iotide.events import InputError
 from iotide.results.jobs.job import JobDetail
-from support.programs import need
-from support.served import Served, served
-from support.slurm import slurm
-from support.waiting import wait_for
+from support.servers.served_process import Served, served
+from support.servers.slurm import slurm
+from support.system.waiting import wait_for
+from support.tracing.programs import need
 
 WRITE = "head -c 10000 /dev/zero >>out.$SLURM_JOB_ID.$SLURM_PROCID; sleep 0.2"
 WRITE_BYTES = 10_000

@@ -17,12 +17,12 @@ import pytest
 from iotide.cli.cluster_demo.scripts import install_scripts
 from iotide.cli.cluster_demo.small_slurm import Slurm
 from iotide.results.jobs.job import JobDetail
-from support.mpi import build
-from support.programs import need
-from support.served import Served, served
-from support.slurm import slurm
-from support.slurm_scripts import install_flag
-from support.waiting import wait_for
+from support.servers.served_process import Served, served
+from support.servers.slurm import slurm
+from support.servers.slurm_scripts import install_flag
+from support.system.waiting import wait_for
+from support.tracing.mpi import build
+from support.tracing.programs import need
 
 MELT: Final = """
 units lj

@@ -17,8 +17,8 @@ import pytest
 from iotide.cli.cluster_demo.scripts import install_scripts
 from iotide.collectors.tracer.tracer_libraries import library_of
 from iotide.daemon.jobs.job_summary import summary_of
-from support.serving import serving
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import serving
+from support.system.waiting import DEADLINE_S
 
 JOB = "4711"
 SQUEUE = """#!/bin/sh

@@ -13,10 +13,10 @@ import iotide
 import pytest
 from iotide.clients.job_fetch import fetch_of_all
 from iotide.results.jobs.job import JobList
-from support.commands import IOTIDE, Program, plain_environment
 from support.places import PROGRAMS
-from support.programs import need, need_library
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import IOTIDE, Program, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.programs import need, need_library
 
 UNITS = Path(iotide.__file__).parent / "deploy/systemd"
 AS_UNIT = PROGRAMS / "as_unit.py"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from support.places import ROOT
-from support.programs import need
+from support.tracing.programs import need
 
 _HELPERS = ("grouping", "archive", "records", "strace", "traces")
 

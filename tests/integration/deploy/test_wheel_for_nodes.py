@@ -16,10 +16,10 @@ import pytest
 from iotide.cli.main import NOT_ON_NODES
 from iotide.clients.job_fetch import fetch
 from iotide.results.jobs.job import JobDetail
-from support.commands import IOTIDE, plain_environment
 from support.places import ROOT
-from support.served import served
-from support.waiting import DEADLINE_S, wait_for
+from support.servers.served_process import served
+from support.system.commands import IOTIDE, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
 
 SCRIPT = run_path(str(ROOT / "deploy/packages/collect_wheel.py"))
 METADATA = """Metadata-Version: 2.4

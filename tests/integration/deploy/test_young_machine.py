@@ -11,10 +11,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from iotide.results.jobs.run import RunSummary
-from support.commands import IOTIDE, plain_environment
 from support.places import TESTS
-from support.programs import need
-from support.waiting import DEADLINE_S
+from support.system.commands import IOTIDE, plain_environment
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 YOUNG_S = 3
 WITH_CLOCKS = [

@@ -20,9 +20,9 @@ from iotide.analyzers.pipeline.snapshots import restore, snapshot
 from iotide.cli.main import group
 from iotide.daemon.settings import AggregatorSettings, load_settings
 from iotide.events import ConfigError, EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
-from support.analyzer_kinds import context
+from support.jobs.analyzer_kinds import context
 from support.places import ROOT
-from support.serving import Fed, asking, feeding, serving, until
+from support.servers.running_aggregator import Fed, asking, feeding, serving, until
 
 PAGE = ROOT / "docs" / "analyzers.md"
 MODULE = "iotide.analyzers.hours.update"

@@ -8,9 +8,9 @@ import sys
 from typing import Any
 
 import pytest
-from support.commands import plain_environment
 from support.places import ROOT
-from support.waiting import DEADLINE_S
+from support.system.commands import plain_environment
+from support.system.waiting import DEADLINE_S
 
 NOTEBOOK = ROOT / "docs/tutorial.ipynb"
 _RUN = """

@@ -17,10 +17,10 @@ from iotide.api import Traces
 from iotide.api.aggregator import Job
 from iotide.events import ConfigError, InputError
 from iotide.results.base import Model
-from support.commands import iotide as command
 from support.places import ROOT
-from support.serving import Fed, feeding, serving
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import Fed, feeding, serving
+from support.system.commands import iotide as command
+from support.system.waiting import DEADLINE_S
 
 DOCUMENT = (ROOT / "docs/python.md").read_text()
 PHASES = """

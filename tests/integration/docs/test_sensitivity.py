@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 from support.places import ROOT
-from support.waiting import DEADLINE_S
+from support.system.waiting import DEADLINE_S
 
 SCRIPT = ROOT / "benchmarks/accuracy/sensitivity.py"
 

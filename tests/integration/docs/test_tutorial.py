@@ -10,10 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.commands import plain_environment
 from support.places import ROOT
-from support.programs import need
-from support.waiting import DEADLINE_S
+from support.system.commands import plain_environment
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 PAGE = (ROOT / "docs/tutorial.md").read_text()
 _LIVE = "iotide serve"

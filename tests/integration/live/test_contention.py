@@ -14,9 +14,9 @@ from iotide.daemon.publish.pubsub import Publisher
 from iotide.results.alerts import Alert, AlertList
 from iotide.results.contention import Contention, FileSystemList
 from iotide.results.jobs.file_systems import JobFileSystems
-from support.commands import iotide
-from support.serving import Fed, feeding, serving, until
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
 
 NAMED = {"filesystems": {"names": {"/scratch": "scratch"}}}
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.server import Server
-from support.commands import iotide
-from support.serving import Fed, feeding, serving, until
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
 
 TRACE = """\
 7 1795229276.10 openat(AT_FDCWD, "/scratch/out", O_WRONLY|O_CREAT, 0644) = 3</scratch/out> <0.01>

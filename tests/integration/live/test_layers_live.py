@@ -13,10 +13,10 @@ from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Kind, Layer
 from iotide.results.layers import Layers
-from support.commands import iotide
-from support.layers_naive import Call, batch_of
-from support.serving import Fed, feeding, serving, until
-from support.waiting import DEADLINE_S
+from support.references.layers_naive import Call, batch_of
+from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
 
 BEGIN = 1_790_000_000 * 10**9
 

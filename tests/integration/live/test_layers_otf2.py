@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from iotide.results.layers import Layers, LayersReport
-from support.commands import iotide
+from support.system.commands import iotide
 
 otf2 = pytest.importorskip("otf2")
 RANKS = 2

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from iotide.clients.layers.lanes import COLOURS
 from iotide.results.layers import Layers, LayersReport, LayerStats
-from support.building import PROGRAMS
-from support.commands import iotide
-from support.programs import need, need_file
-from support.waiting import DEADLINE_S
+from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
+from support.tracing.compiled_programs import PROGRAMS
+from support.tracing.programs import need, need_file
 
 _KEYS = """<script>
 for (const key of ["+", "ArrowRight"])

@@ -22,13 +22,13 @@ from iotide.clients.pages.live_pages import LivePages
 from iotide.collectors.source import Chunk
 from iotide.daemon.server import Server
 from iotide.events import FileInfo, FileType, Kind, make_batch
-from support.accessibility import serious_findings
-from support.browser import Page, looking
-from support.commands import IOTIDE
-from support.programs import need
-from support.serving import Fed, asking, feeding, serving, until
-from support.talking import Talking
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import Fed, asking, feeding, serving, until
+from support.system.accessibility import serious_findings
+from support.system.browser import Page, looking
+from support.system.commands import IOTIDE
+from support.system.conversations import Talking
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 HOSTILE = "<img src=x onerror=alert(1)>&\"'</script><script>alert(2)</script>"
 SCRATCH = {"mount_point": "/scratch", "filesystem": "lustre", "shared": True, "source": "mgs@tcp:/fs"}

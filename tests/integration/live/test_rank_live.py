@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 from iotide.events import Kind, Layer, make_batch
-from support.commands import iotide
-from support.serving import Fed, feeding, serving, until
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
 
 
 def answer(address: str) -> dict[str, Any]:

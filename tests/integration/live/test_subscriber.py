@@ -27,10 +27,10 @@ from iotide.events import ProtocolError
 from iotide.results.base import Estimate
 from iotide.results.jobs.job import JobSummary
 from iotide.results.prediction import NextPhase, Prediction, Window
-from support.commands import Program
 from support.places import ROOT
-from support.serving import Fed, feeding, serving
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import Fed, feeding, serving
+from support.system.commands import Program
+from support.system.waiting import DEADLINE_S
 
 EXAMPLE = ROOT / "docs/examples/subscriber.py"
 

@@ -11,8 +11,8 @@ import pytest
 from iotide.results.jobs.job import JobSummary
 from iotide.results.jobs.run import RunSummary
 from iotide.results.prediction import Prediction, TimeLimit
-from support.commands import iotide, plain_environment
-from support.serving import PERIOD_S, Fed, asking, feeding, serving, until
+from support.servers.running_aggregator import PERIOD_S, Fed, asking, feeding, serving, until
+from support.system.commands import iotide, plain_environment
 
 WRITER = """
 import os, time

@@ -16,9 +16,9 @@ import pytest
 from iotide.collectors.sources.preload.records import fences
 from iotide.collectors.wrappers import build
 from iotide.events import Kind
-from support.building import PROGRAMS
-from support.programs import need
-from support.tracing import Tracing
+from support.tracing.compiled_programs import PROGRAMS
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 _WRITES = 3 * 500
 _SIZE = 4096

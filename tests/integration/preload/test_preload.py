@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iotide.events import Kind
-from support.building import built, sanitized_core
-from support.commands import Program, plain_environment
-from support.programs import need
-from support.tracing import Tracing
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import Program, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.compiled_programs import built, sanitized_core
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 WRITTEN = 100 * 1000
 

@@ -11,11 +11,11 @@ from iotide.collectors.settings import TracerSettings
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import Kind
 from iotide.events.losses import REASONS, is_loss, loss_lines
-from support.building import built
-from support.commands import iotide, plain_environment
-from support.programs import need
-from support.tracing import Tracing
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import iotide, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.compiled_programs import built
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 NOT_ALLOWED = 77
 

@@ -16,11 +16,11 @@ from iotide.collectors.sources.preload.rings.drain import Drain
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.collectors.wrappers.sources import CORE_NAME, library_of
 from iotide.events import Kind
-from support.commands import plain_environment
-from support.mounting import need_mounts
-from support.programs import need
-from support.tracing import Tracing
-from support.waiting import wait_for
+from support.system.commands import plain_environment
+from support.system.mounting import need_mounts
+from support.system.waiting import wait_for
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 PAGE_BYTES = 4096
 

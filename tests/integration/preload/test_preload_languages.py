@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Flag, Kind
-from support.building import PROGRAMS
-from support.commands import plain_environment
-from support.programs import need, need_working
-from support.tracing import Tracing
+from support.system.commands import plain_environment
+from support.tracing.compiled_programs import PROGRAMS
+from support.tracing.programs import need, need_working
+from support.tracing.tracing import Tracing
 
 SIZE = 100_000
 LANGUAGES = PROGRAMS / "languages"

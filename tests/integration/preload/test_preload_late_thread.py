@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Kind
-from support.building import built
-from support.tracing import Tracing
-from support.waiting import DEADLINE_S
+from support.system.waiting import DEADLINE_S
+from support.tracing.compiled_programs import built
+from support.tracing.tracing import Tracing
 
 WRITES = 350
 

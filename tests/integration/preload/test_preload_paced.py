@@ -14,10 +14,10 @@ import pytest
 from iotide.collectors.pacing.constants import LEASE_NS
 from iotide.collectors.sources.preload.rings.pace_words import PaceWords
 from iotide.collectors.sources.preload.rings.region import Region
-from support.commands import Program
 from support.places import PROGRAMS
-from support.tracing import Tracing
-from support.waiting import wait_for
+from support.system.commands import Program
+from support.system.waiting import wait_for
+from support.tracing.tracing import Tracing
 
 PROGRAM = PROGRAMS / "paced.py"
 

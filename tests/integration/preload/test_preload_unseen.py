@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from iotide.events import Kind
 from iotide.results.jobs.run import RunSummary, UnseenProgram
-from support.building import built
-from support.commands import Program, iotide
-from support.programs import need
-from support.tracing import Tracing
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import Program, iotide
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.compiled_programs import built
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 STATIC = "is statically linked"
 

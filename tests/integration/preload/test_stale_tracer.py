@@ -12,8 +12,8 @@ import pytest
 from iotide.collectors.tracer.preload_environment import LIBRARY_LAYERS
 from iotide.collectors.wrappers.sources import PRELOAD, built_from, library_of
 from iotide.events.compiled import HELPERS
-from support.commands import plain_environment
-from support.programs import need
+from support.system.commands import plain_environment
+from support.tracing.programs import need
 
 PARTS = ("analyzers", "archive", "clients", "cli", "collectors", "daemon", "events", "results")
 SOME_LAYERS = ("--layers", "posix,stdio,mpiio")

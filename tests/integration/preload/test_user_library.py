@@ -10,10 +10,10 @@ import pytest
 from iotide.collectors.settings import TracerSettings
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import Kind, Layer
-from support.commands import iotide, plain_environment
 from support.places import PROGRAMS, ROOT
-from support.programs import need, need_header
-from support.tracing import Row, Tracing
+from support.system.commands import iotide, plain_environment
+from support.tracing.programs import need, need_header
+from support.tracing.tracing import Row, Tracing
 
 EXAMPLE = ROOT / "docs" / "examples" / "zlib.sig"
 PROGRAM = PROGRAMS / "compressed.c"

@@ -10,11 +10,11 @@ import pytest
 from iotide.collectors.settings import TracerSettings
 from iotide.collectors.tracer.preload_environment import traced_environment, tracer_path
 from iotide.events import Kind, Layer
-from support.commands import plain_environment
-from support.nasty import Nasty, build_nasty
-from support.programs import need
-from support.tracing import Row, Tracing
-from support.waiting import DEADLINE_S
+from support.system.commands import plain_environment
+from support.system.waiting import DEADLINE_S
+from support.tracing.odd_signatures import Nasty, build_nasty
+from support.tracing.programs import need
+from support.tracing.tracing import Row, Tracing
 
 BLOCKING, COLLECTIVE, FAILED, APPEND = 1, 2, 4, 8
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from iotide.analyzers.advice.settings import AdviceSettings
-from support.program_pairs import PAIRS, Pair
-from support.programs import need_header
+from support.jobs.program_pairs import PAIRS, Pair
+from support.tracing.programs import need_header
 
 pytestmark = pytest.mark.slow
 

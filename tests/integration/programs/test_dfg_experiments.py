@@ -12,7 +12,7 @@ import pytest
 from iotide.clients.dfg.colours import GREEN, GREEN_LINE, RED, RED_LINE
 from iotide.results.dfg import Comparison, Graph
 from support.places import ROOT
-from support.programs import need
+from support.tracing.programs import need
 
 SCRIPT = ROOT / "benchmarks/analyzers/dfg_experiments.py"
 RANKS, SEGMENTS, TRANSFERS = 4, 2, 3

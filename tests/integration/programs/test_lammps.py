@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 
 from iotide.results.jobs.run import RunSummary
-from support.commands import iotide
-from support.mpi import dropped
-from support.own_log import assert_period, even_run
-from support.programs import need
+from support.jobs.own_log import assert_period, even_run
+from support.system.commands import iotide
+from support.tracing.mpi import dropped
+from support.tracing.programs import need
 
 MELT = """
 units lj

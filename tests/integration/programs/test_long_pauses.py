@@ -14,8 +14,8 @@ from iotide.clients.subscriber import AsyncSubscriber, Subscriber, SubscriptionT
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.jobs.job_summary import detail_of
 from iotide.daemon.settings import AggregatorSettings
-from support.serving import Fed, feeding, serving, until
-from support.waiting import DEADLINE_S
+from support.servers.running_aggregator import Fed, feeding, serving, until
+from support.system.waiting import DEADLINE_S
 
 
 async def test_stream_that_outlives_its_removed_job_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

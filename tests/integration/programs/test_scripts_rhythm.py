@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import IOTIDE, iotide, plain_environment
-from support.own_log import assert_period, even_run
-from support.phased_scripts import KINDS, Phases, command_of, starts_of
-from support.programs import need
-from support.waiting import DEADLINE_S
+from support.jobs.own_log import assert_period, even_run
+from support.jobs.phased_scripts import KINDS, Phases, command_of, starts_of
+from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 NEAR = 0.02
 Run = Callable[[list[str], Path], tuple[str, dict[str, Any]]]

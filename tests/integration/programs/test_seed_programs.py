@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from iotide.results.jobs.run import RunSummary
-from support.commands import iotide
-from support.mpi import dropped
-from support.own_log import assert_period, distances, even_run
+from support.jobs.own_log import assert_period, distances, even_run
 from support.places import ROOT
-from support.programs import need
-from support.waiting import DEADLINE_S
+from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
+from support.tracing.mpi import dropped
+from support.tracing.programs import need
 
 PROGRAMS = ROOT / "benchmarks/programs"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.commands import IOTIDE, iotide, plain_environment
-from support.own_log import assert_period, distances
-from support.waiting import DEADLINE_S
+from support.jobs.own_log import assert_period, distances
+from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.waiting import DEADLINE_S
 
 NEAR = 0.05
 PERIODS = {"quick": 0.45, "slow": 0.77}

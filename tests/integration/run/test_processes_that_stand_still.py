@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from iotide.results.jobs.job import JobDetail
 from iotide.results.jobs.run import RunSummary
-from support.commands import IOTIDE, Program, iotide, plain_environment
-from support.restarts import job_at
-from support.served import served
-from support.waiting import DEADLINE_S, wait_for
-from support.writers import collecting, writer
+from support.servers.restarted_job import job_at
+from support.servers.served_process import served
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.writers import collecting, writer
 
 FEW, MANY = 2_000, 150_000
 """Writes that the ring of a thread holds, and more than it holds."""

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 from iotide.results.jobs.run import RunSummary
-from support.commands import IOTIDE, Program, iotide, plain_environment
-from support.own_log import assert_period, even_run
-from support.programs import need
-from support.waiting import DEADLINE_S, wait_for
+from support.jobs.own_log import assert_period, even_run
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.programs import need
 
 WRITER = """
 import os, sys

@@ -7,9 +7,9 @@ import tempfile
 from pathlib import Path
 
 from iotide.cli.run.report_folder import report_folder
-from support.commands import IOTIDE, iotide, plain_environment
-from support.rooms import small_room
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.small_file_systems import small_room
+from support.system.waiting import DEADLINE_S, wait_for
 
 
 def run_into(folder: str, cwd: Path, script: str = "exit 5", **environment: str) -> subprocess.CompletedProcess[str]:

@@ -12,8 +12,8 @@ import pytest
 from iotide.collectors.source import Chunk, Opened, Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
-from support.commands import IOTIDE, iotide, running
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import IOTIDE, iotide, running
+from support.system.waiting import DEADLINE_S, wait_for
 
 BURST = """
 import os, sys

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from iotide.cli.cluster_demo.small_slurm import Slurm
 from iotide.results.jobs.run import RunSummary
-from support.mpi import build
-from support.programs import need
-from support.slurm import slurm
-from support.waiting import wait_for
+from support.servers.slurm import slurm
+from support.system.waiting import wait_for
+from support.tracing.mpi import build
+from support.tracing.programs import need
 
 STRIDES = 50
 STRIDE_BYTES = 4096

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.commands import IOTIDE, iotide, plain_environment
-from support.waiting import DEADLINE_S
+from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.waiting import DEADLINE_S
 
 
 @pytest.mark.parametrize("limit", ["-n 9", "-f 0"])

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Kind
-from support.building import built
-from support.commands import iotide
-from support.tracing import Tracing
-from support.waiting import DEADLINE_S
+from support.system.commands import iotide
+from support.system.waiting import DEADLINE_S
+from support.tracing.compiled_programs import built
+from support.tracing.tracing import Tracing
 
 COUNT = 2000
 LINKS = 3 * (COUNT // 10)

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.commands import IOTIDE, iotide
 from support.places import PROGRAMS
-from support.programs import need, need_header
-from support.serving import serving, until
-from support.talking import Talking
+from support.servers.running_aggregator import serving, until
+from support.system.commands import IOTIDE, iotide
+from support.system.conversations import Talking
+from support.tracing.programs import need, need_header
 
 SOURCE = PROGRAMS / "ftio_sender.c"
 PERIOD_S = 10.0

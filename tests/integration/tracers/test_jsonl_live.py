@@ -8,9 +8,9 @@ from pathlib import Path
 
 from iotide.collectors.source import Origin, SourceItem
 from iotide.collectors.sources.registry import open_file
-from support.commands import Program
-from support.parsing import collect
-from support.waiting import DEADLINE_S, wait_for
+from support.formats.parsing import collect
+from support.system.commands import Program
+from support.system.waiting import DEADLINE_S, wait_for
 
 # Obeys one letter a line: append, half a line, garbage, rotate, truncate.
 WRITER = """

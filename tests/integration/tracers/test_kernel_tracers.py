@@ -19,11 +19,11 @@ from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
 from iotide.collectors.sources.registry import sniff
 from iotide.events import Layer
 from iotide.results.interaction import Ranking
-from support.commands import Program
-from support.parsing import one, parse
+from support.formats.parsing import one, parse
 from support.places import TESTS
-from support.programs import need, need_module
-from support.waiting import DEADLINE_S
+from support.system.commands import Program
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need, need_module
 
 CHATTING = TESTS / "programs" / "chatting.py"
 SCRIPT = TESTS.parent / "docs" / "examples" / "interactions.bt"

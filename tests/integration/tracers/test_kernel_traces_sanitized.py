@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from iotide.collectors.sources.kernel_traces.lexing import native_library
-from support.sanitized import TESTS, run_checked
+from support.tracing.sanitized import TESTS, run_checked
 
 SOURCES = Path(native_library.__file__).parent / "native"
 ROUNDS = 25

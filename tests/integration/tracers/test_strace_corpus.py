@@ -11,11 +11,11 @@ import pytest
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Kind
-from support.parsing import Stream, collect, one
+from support.formats.parsing import Stream, collect, one
+from support.formats.strace_fallback import assert_same, without_native
 from support.places import PROGRAMS
-from support.programs import need
-from support.strace_fallback import assert_same, without_native
-from support.waiting import DEADLINE_S
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 PROGRAM = PROGRAMS / "many_calls.py"
 OPTIONS = [

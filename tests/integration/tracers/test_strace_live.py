@@ -12,10 +12,10 @@ import pytest
 from iotide.collectors.source import Origin, SourceItem
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Kind
-from support.commands import Program
-from support.parsing import Stream, collect, one
-from support.programs import need
-from support.waiting import DEADLINE_S, wait_for
+from support.formats.parsing import Stream, collect, one
+from support.system.commands import Program
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.programs import need
 
 
 def strace(options: str, trace: Path, *command: str) -> list[str]:

@@ -14,7 +14,7 @@ from iotide.analyzers.pipeline.analysis_queue import Taken
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import FileInfo, Flag, Kind, Layer, StreamInfo, make_batch
 from iotide.results.advice import AdviceFinding
-from support.analyzer_kinds import context
+from support.jobs.analyzer_kinds import context
 
 T0 = 1_700_000_000 * 10**9
 MIB = 2**20

@@ -15,7 +15,7 @@ from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.analyzers.pipeline.snapshots import restore, snapshot
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
-from support.analyzer_kinds import context, told_by
+from support.jobs.analyzer_kinds import context, told_by
 
 STREAMS = {
     name: StreamInfo(job="j", source="test", host=host, pid=pid, rank=rank, command=f"./{name}", user="ann")

@@ -27,7 +27,7 @@ from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, StreamInfo, make_batch
 from iotide.results.jobs.file_systems import FileSystemUse, JobFileSystems
-from support.analyzer_kinds import context
+from support.jobs.analyzer_kinds import context
 
 S = 10**9
 T0 = 1_700_000_000 * S

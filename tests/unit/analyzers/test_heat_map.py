@@ -14,7 +14,7 @@ from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, StreamInfo, make_batch
 from iotide.results.jobs.heat_map import HeatMap
-from support.analyzer_kinds import context
+from support.jobs.analyzer_kinds import context
 
 T0 = 1_700_000_000 * 10**9
 FILES = [FileInfo("/scratch/a"), FileInfo("pipe:[1]", FileType.PIPE), FileInfo("/usr/lib/libc.so.6")]

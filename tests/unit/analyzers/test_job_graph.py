@@ -12,7 +12,7 @@ from iotide.analyzers.pipeline.analysis_queue import AnalysisQueue, Taken
 from iotide.analyzers.pipeline.job_graph import JobGraph
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, FileType, Kind, StreamInfo, make_batch
-from support.analyzer_kinds import context
+from support.jobs.analyzer_kinds import context
 
 CALLS = ("open", "write", "close")
 PATHS = ("/scratch/a/x", "/home/ann/y")

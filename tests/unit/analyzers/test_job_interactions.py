@@ -12,7 +12,7 @@ from iotide.analyzers.pipeline.job_interactions import JobInteractions, rank_job
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Kind, Layer, StreamInfo, file_type_of, make_batch
 from iotide.results.interaction import Ranking
-from support.analyzer_kinds import context
+from support.jobs.analyzer_kinds import context
 
 PATHS = ("/scratch/x", "pipe:[7]", "/scratch/y", "/tmp/z")
 

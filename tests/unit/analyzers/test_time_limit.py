@@ -22,7 +22,7 @@ from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Heartbeat, Hello, decode, encode
 from iotide.results.base import Estimate
 from iotide.results.prediction import Drift, NextPhase, Prediction, TimeLimit, Window
-from support.serving import PERIOD_S, periodic_batch
+from support.servers.running_aggregator import PERIOD_S, periodic_batch
 
 NOW = 1_700_000_000.0
 PERIOD, LASTS = 100.0, 20.0

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.totals import OTHER, Totals
 from iotide.events import EventBatch, Flag, Kind, Layer, concatenate, make_batch
-from support.batches import rows
+from support.jobs.batches import rows
 
 event = st.tuples(
     st.integers(0, 6),  # call

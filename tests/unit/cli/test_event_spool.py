@@ -9,7 +9,7 @@ from iotide.cli.traces.event_spool import ColumnSpool, EventSpool
 from iotide.cli.traces.sorted_spool import SortedSpool
 from iotide.events import EventBatch, Flag
 from iotide.events.schema import COLUMNS
-from support.batches import batches, rows
+from support.jobs.batches import batches, rows
 
 
 @given(

@@ -23,7 +23,7 @@ from iotide.cli.traces.trace_events import TraceEvents
 from iotide.cli.traces.trace_reading import Trace, read_traces
 from iotide.events import Definitions, EventBatch, Kind, Layer, StreamInfo, concatenate, make_batch
 from iotide.events.definitions import FileInfo
-from support.batches import rows
+from support.jobs.batches import rows
 from support.places import DATA
 
 _DAY_NS = 86_400 * 10**9

@@ -21,8 +21,8 @@ from iotide.clients.text import prediction_text, tables, units
 from iotide.clients.text.headline import who_text
 from iotide.clients.text.prediction_text import prediction_line, prediction_lines, sparkline
 from iotide.results.prediction import OtherPeriod, Prediction, Who
-from support.results import around, make_prediction, make_signal, make_summary
-from support.waiting import wait_for
+from support.jobs.result_factories import around, make_prediction, make_signal, make_summary
+from support.system.waiting import wait_for
 
 
 @pytest.mark.parametrize("module", [units, prediction_text, tables, charts, graphviz, svg_chart])

@@ -23,7 +23,7 @@ from iotide.results.traces.analysis import (
     Validity,
     Wave,
 )
-from support.results import make_prediction
+from support.jobs.result_factories import make_prediction
 
 
 def shown(

@@ -36,8 +36,8 @@ from iotide.results.dfg import (
     Occurrence,
     Timeline,
 )
-from support.graphs import activity, graph_of
-from support.programs import need
+from support.jobs.graphs import activity, graph_of
+from support.tracing.programs import need
 
 
 def checkpoint() -> Graph:

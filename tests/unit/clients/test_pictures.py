@@ -31,8 +31,8 @@ from iotide.clients.detection.replay_text import replay_sentences
 from iotide.events import Kind, make_batch
 from iotide.results.traces.analysis import DetectionReport
 from iotide.results.traces.plot_data import PlotData, TraceSignal
-from support.periodic_jobs import TYPES, checkpointing
-from support.results import make_prediction
+from support.jobs.periodic_jobs import TYPES, checkpointing
+from support.jobs.result_factories import make_prediction
 
 SETTINGS = DetectSettings()
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from iotide.clients.report.sections.predicted_phases import came_of
 from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems
 from iotide.results.prediction import FollowingPhase, NextPhase, Prediction
-from support.results import around, make_prediction
+from support.jobs.result_factories import around, make_prediction
 
 PERIOD_S = 10.0
 VOLUME = 8_000_000

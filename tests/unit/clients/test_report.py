@@ -28,8 +28,8 @@ from iotide.results.findings import NO_FINDINGS, Findings
 from iotide.results.jobs.heat_map import HeatMap, HeatRow
 from iotide.results.jobs.run import RunSummary, UnseenProgram
 from msgspec import structs
-from support.graphs import activity, graph_of
-from support.results import make_prediction, make_signal, make_summary
+from support.jobs.graphs import activity, graph_of
+from support.jobs.result_factories import make_prediction, make_signal, make_summary
 
 ZERO_S = 1_700_000_000.0
 HOSTILE = "</td><script>alert('x')</script><img src=x onerror=alert(1)>&\"'\x00\x1b[2J\n"

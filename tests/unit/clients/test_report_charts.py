@@ -14,7 +14,7 @@ from iotide.clients.drawing.svg_chart import Chart, round_ticks
 from iotide.clients.report.pictures.report_charts import history_chart, signal_chart
 from iotide.results.jobs.job import SignalSeries
 from iotide.results.prediction import Frequency
-from support.results import make_prediction, make_signal
+from support.jobs.result_factories import make_prediction, make_signal
 
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBERS = st.floats(0, 1e15) | st.just(0.0)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from iotide.clients.terminal import top_text
 from iotide.clients.terminal.top_text import ORDERS, detail_lines, head_line, job_line, sum_line
 from iotide.results.jobs.fleet import Fleet, FleetJob
-from support.results import make_detail, make_prediction
+from support.jobs.result_factories import make_detail, make_prediction
 
 NOW_S = 1_700_000_000.0
 

@@ -19,7 +19,7 @@ from iotide.collectors.source import Chunk, Closed, Opened, SourceItem
 from iotide.collectors.transport.shipper import Shipper
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo, HandleInfo
-from support.parsing import collect
+from support.formats.parsing import collect
 
 S = 10**9
 

@@ -20,7 +20,7 @@ from iotide.collectors.wrappers.sources import (
     note_of,
     problem_of,
 )
-from support.programs import need
+from support.tracing.programs import need
 
 NAMES = ("preload", *LIBRARY_LAYERS, ALL_LAYERS)
 

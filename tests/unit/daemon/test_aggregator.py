@@ -15,7 +15,7 @@ from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Flag, Interner, Kind, ProtocolError, StreamInfo, make_batch
 from iotide.results.jobs.job import JobSummary
 from iotide.results.prediction import Prediction
-from support.serving import PERIOD_S, periodic_batch
+from support.servers.running_aggregator import PERIOD_S, periodic_batch
 
 NOW = 1_700_000_000.0
 

@@ -20,7 +20,7 @@ from iotide.archive.file.writer import ArchiveWriter
 from iotide.daemon.archiving.archive_io_thread import ArchiveFile, WaitingBytes
 from iotide.daemon.archiving.archives import Archives, ArchiveSettings
 from iotide.events import ConfigError, Definitions, EventBatch, ProtocolError, StreamInfo, make_batch
-from support.sinks import RememberingSink
+from support.servers.sinks import RememberingSink
 
 
 class Clock:

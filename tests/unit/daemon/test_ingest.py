@@ -14,9 +14,9 @@ from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import ConfigError, Definitions, StreamInfo
 from iotide.events.losses import LOST_IN_JOURNAL
 from iotide.events.network.wire import Ack, Bye, Frame, Heartbeat, Hello, Reject, decode, encode, encode_batch
-from support.link import INFO, numbered
-from support.sinks import RememberingSink
-from support.waiting import DEADLINE_S
+from support.servers.sinks import RememberingSink
+from support.servers.troubled_links import INFO, numbered
+from support.system.waiting import DEADLINE_S
 
 NOTHING = Definitions([], [])
 

@@ -14,7 +14,7 @@ from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Bye, Heartbeat, Hello, encode, encode_batch
-from support.serving import periodic_batch
+from support.servers.running_aggregator import periodic_batch
 
 REMEMBERED = 20
 

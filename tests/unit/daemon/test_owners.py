@@ -13,8 +13,8 @@ from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.events import Definitions
 from iotide.events.network.wire import Ack, Bye, Frame, Heartbeat, Hello, Message, Reject, decode, encode, encode_batch
-from support.link import INFO, numbered, pair
-from support.sinks import RememberingSink
+from support.servers.sinks import RememberingSink
+from support.servers.troubled_links import INFO, numbered, pair
 
 
 def hello(stream: str, collector: str, next_seq: int = 1) -> list[Frame]:

@@ -13,7 +13,7 @@ from iotide.events import FileInfo, InputError
 from iotide.events.network.wire import Heartbeat, decode, encode
 from iotide.results.pacing import PacedJob, PacingPlan
 from iotide.scheduling.protocol import Forecast, JobState
-from support.sinks import RememberingSink
+from support.servers.sinks import RememberingSink
 
 SHARED = FileInfo("/scratch/x", mount_point="/scratch", filesystem="lustre", shared=True, source="mgs@tcp:/fs")
 LOCAL = FileInfo("/data", mount_point="/data", filesystem="ext4", shared=False, source="/dev/sdb1")

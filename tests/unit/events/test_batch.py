@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.events import COLUMNS, EventBatch, concatenate, empty_batch, is_constant, make_batch
-from support.batches import batches, rows
+from support.jobs.batches import batches, rows
 
 
 def test_columns_not_named_have_their_unknown_value() -> None:

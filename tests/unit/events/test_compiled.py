@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iotide.events.compiled import HELPERS, SYMBOL, digest_of, load, path_of, problem_of
-from support.programs import need
+from support.tracing.programs import need
 
 FUNCTIONS = {"answer": (ctypes.c_int, [])}
 SOURCE = '#include "below/size.h"\n__attribute__((visibility("default"))) int answer(void) { return SIZE; }\n'

@@ -35,7 +35,7 @@ from iotide.events.network.wire import (
     encode,
     encode_batch,
 )
-from support.batches import batches, rows
+from support.jobs.batches import batches, rows
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 SEQ = st.integers(0, 2**62)

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iotide.collectors.tracer.preload_environment import traced_environment
-from support.building import PROGRAMS, built
-from support.commands import Program, plain_environment
 from support.places import ROOT
-from support.waiting import DEADLINE_S, wait_for
+from support.system.commands import Program, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.compiled_programs import PROGRAMS, built
 
 
 def seconds(name: str) -> float:

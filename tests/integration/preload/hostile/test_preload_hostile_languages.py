@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Kind
-from support.accounting import run_both
-from support.programs import need
-from support.tracing import Tracing
+from support.tracing.own_accounts import run_both
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 POOL = """
 import multiprocessing, sys, threading

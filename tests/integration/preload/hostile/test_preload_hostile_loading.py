@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Kind
-from support.accounting import run_both
-from support.building import built
-from support.programs import need
-from support.tracing import Tracing
+from support.tracing.compiled_programs import built
+from support.tracing.own_accounts import run_both
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 PYTHON_WORK = """
 import os, subprocess, sys, threading

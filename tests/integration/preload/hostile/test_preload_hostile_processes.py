@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from iotide.cli.common.arguments.tracer_options import CALL_CLASSES
 from iotide.events import Kind
-from support.accounting import account, run_both
-from support.building import built
-from support.commands import plain_environment
-from support.programs import need
-from support.tracing import Tracing
+from support.system.commands import plain_environment
+from support.tracing.compiled_programs import built
+from support.tracing.own_accounts import account, run_both
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 NOBODY = 65534
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Flag
-from support.building import built
-from support.commands import plain_environment
-from support.tracing import Tracing
-from support.waiting import DEADLINE_S
+from support.system.commands import plain_environment
+from support.system.waiting import DEADLINE_S
+from support.tracing.compiled_programs import built
+from support.tracing.tracing import Tracing
 
 
 @pytest.fixture(scope="session")

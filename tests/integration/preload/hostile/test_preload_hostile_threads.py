@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from iotide.collectors.wrappers.sources import PRELOAD
 from iotide.events import Kind
-from support.accounting import account, run_both
-from support.building import built, core_sources
-from support.programs import need, need_header
-from support.tracing import Tracing
+from support.tracing.compiled_programs import built, core_sources
+from support.tracing.own_accounts import account, run_both
+from support.tracing.programs import need, need_header
+from support.tracing.tracing import Tracing
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ import pytest
 from iotide.collectors.wrappers.headers import extract, known
 from iotide.collectors.wrappers.sources import PRELOAD
 from iotide.events import Flag, Kind, Layer
-from support.building import built
-from support.commands import plain_environment
-from support.programs import need, need_header
-from support.tracing import Row, Tracing
+from support.system.commands import plain_environment
+from support.tracing.compiled_programs import built
+from support.tracing.programs import need, need_header
+from support.tracing.tracing import Row, Tracing
 
 HEADERS = Path("/usr/include/hdf5/serial")
 ROW = 6 * 4

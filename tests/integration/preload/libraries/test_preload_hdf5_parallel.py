@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Flag, Kind, Layer
-from support.building import PROGRAMS
-from support.commands import plain_environment
-from support.programs import need, need_file
-from support.tracing import Row, Tracing
+from support.system.commands import plain_environment
+from support.tracing.compiled_programs import PROGRAMS
+from support.tracing.programs import need, need_file
+from support.tracing.tracing import Row, Tracing
 
 RANKS = {"h5py": 2, "mpich": 4}
 ROW = 1024 * 8

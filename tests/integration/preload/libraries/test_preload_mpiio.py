@@ -9,11 +9,11 @@ import pytest
 from iotide.collectors.tracer.preload_environment import layer_library
 from iotide.collectors.wrappers.signature import read
 from iotide.events import Flag, Kind, Layer
-from support import mpi
-from support.commands import plain_environment
-from support.mpi import Run, brief, flags_of, handle_of, operation_of
 from support.places import ROOT
-from support.waiting import DEADLINE_S
+from support.system.commands import plain_environment
+from support.system.waiting import DEADLINE_S
+from support.tracing import mpi
+from support.tracing.mpi import Run, brief, flags_of, handle_of, operation_of
 
 SIGNATURES = ROOT / "collectors" / "preload" / "signatures"
 RANKS = 2

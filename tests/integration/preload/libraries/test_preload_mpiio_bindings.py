@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Kind, Layer
-from support import mpi
-from support.mpi import Run, brief, handle_of
-from support.programs import need_module
+from support.tracing import mpi
+from support.tracing.mpi import Run, brief, handle_of
+from support.tracing.programs import need_module
 
 BINDINGS = {"mpif.h": (), "mpi": ("-DUSE_MPI",), "mpi_f08": ("-DUSE_MPI_F08",)}
 RANKS = 2

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Flag, Kind, Layer
-from support.building import built
-from support.programs import need, need_header
-from support.tracing import Row, Tracing
+from support.tracing.compiled_programs import built
+from support.tracing.programs import need, need_header
+from support.tracing.tracing import Row, Tracing
 
 CELLS = 2 * 4 * 5
 CALL_MAIN = """

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from iotide.events import Flag, Kind, Layer
 from support.places import PROGRAMS
-from support.programs import need, need_header
-from support.tracing import Row, Tracing
+from support.tracing.programs import need, need_header
+from support.tracing.tracing import Row, Tracing
 
 SOURCE = PROGRAMS / "netcdf_parallel.c"
 INSTALLED = "/usr/lib/x86_64-linux-gnu/netcdf/pnetcdf/include"

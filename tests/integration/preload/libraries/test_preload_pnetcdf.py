@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Flag, Kind, Layer
-from support.mpi import dropped
 from support.places import PROGRAMS
-from support.programs import need
-from support.tracing import Row, Tracing
+from support.tracing.mpi import dropped
+from support.tracing.programs import need
+from support.tracing.tracing import Row, Tracing
 
 SOURCE = PROGRAMS / "pnetcdf_chain.c"
 RANKS = 2

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.commands import plain_environment
+from support.system.commands import plain_environment
 
 SCRIPT = """
 import numpy

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Flag, Kind
-from support.building import built
-from support.commands import plain_environment
-from support.programs import need, need_library
-from support.tracing import Row, Tracing
+from support.system.commands import plain_environment
+from support.tracing.compiled_programs import built
+from support.tracing.programs import need, need_library
+from support.tracing.tracing import Row, Tracing
 
 WAYS = ("libaio", "raw", "plugin")
 LIBAIO = "-l:libaio.so.1"

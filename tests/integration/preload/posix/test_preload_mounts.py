@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from iotide.collectors.node.file_metadata import NodeFileMetadata
 from iotide.events import FileType
-from support.commands import Program
-from support.mounting import need_mounts
-from support.tracing import Tracing
-from support.waiting import wait_for
+from support.system.commands import Program
+from support.system.mounting import need_mounts
+from support.system.waiting import wait_for
+from support.tracing.tracing import Tracing
 
 
 def test_file_on_a_mount_that_only_the_program_sees(tracing: Tracing, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from support.programs import need
-from support.tracing import Tracing
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 FILES = 1000
 SCRIPT = f"for i in range({FILES}): open(f'new{{i}}', 'w').close()"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Kind, Layer
-from support.building import built
-from support.programs import need
-from support.tracing import Tracing
+from support.tracing.compiled_programs import built
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 
 @pytest.fixture(scope="session")

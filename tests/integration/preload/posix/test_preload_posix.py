@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.wrappers.signature import read
-from support.commands import plain_environment
 from support.places import ROOT
-from support.steps import Transcript, build, differences, read_transcript
-from support.tracing import Row, Tracing
+from support.system.commands import plain_environment
+from support.tracing.stepped_programs import Transcript, build, differences, read_transcript
+from support.tracing.tracing import Row, Tracing
 
 SIGNATURES = ROOT / "collectors" / "preload" / "signatures"
 NOT_CALLED = {

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Flag, HandleInfo, Kind, Layer
-from support.commands import Program
-from support.steps import build
-from support.tracing import Row, Tracing
-from support.waiting import wait_for
+from support.system.commands import Program
+from support.system.waiting import wait_for
+from support.tracing.stepped_programs import build
+from support.tracing.tracing import Row, Tracing
 
 
 @pytest.fixture(scope="session")

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from iotide.events import Flag, Kind, Layer
-from support.commands import plain_environment
-from support.programs import need
-from support.system_calls import seen_by_strace, seen_by_us
-from support.tracing import Tracing
+from support.system.commands import plain_environment
+from support.tracing.programs import need
+from support.tracing.system_calls import seen_by_strace, seen_by_us
+from support.tracing.tracing import Tracing
 
 PYTHON = """
 import mmap, os, shutil

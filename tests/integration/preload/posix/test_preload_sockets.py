@@ -9,7 +9,7 @@ import pytest
 from iotide.analyzers.interaction.intake.channels import connection
 from iotide.events import Kind, file_type_of
 from iotide.events.schema import FileType
-from support.tracing import Tracing
+from support.tracing.tracing import Tracing
 
 TALKS = """
 import os, socket, sys

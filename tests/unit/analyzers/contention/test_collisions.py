@@ -18,7 +18,7 @@ from iotide.clients.text.contention_text import _collision_text
 from iotide.results.base import Estimate
 from iotide.results.contention import Collision
 from iotide.results.prediction import NextPhase, OtherPeriod, Prediction, Who, Window
-from support.job_mixes import T0, Done, MixedJob, simulate, view_of
+from support.jobs.job_mixes import T0, Done, MixedJob, simulate, view_of
 
 SURE = Expected("one", 100.0, 5.0, 0.0, 1.0, 20.0, 0.0, 0.0, 300.0, 0.0, 0.0, 4)
 OTHER = replace(SURE, job="two", start=6.0, period=50.0)

@@ -15,7 +15,7 @@ from iotide.analyzers.contention.loads import Load, busy_share
 from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.results.contention import Contention
-from support.job_mixes import T0, Done, MixedJob, random_mix, simulate, view_of, without_losses
+from support.jobs.job_mixes import T0, Done, MixedJob, random_mix, simulate, view_of, without_losses
 
 SPAN_S = 1800
 DEFAULT = ContentionSettings()

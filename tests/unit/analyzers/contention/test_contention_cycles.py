@@ -15,7 +15,7 @@ from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.scenarios import Expected, played
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.results.prediction import Prediction, Window
-from support.job_mixes import T0, MixedJob, seen_until, simulate, view_of
+from support.jobs.job_mixes import T0, MixedJob, seen_until, simulate, view_of
 
 CAPACITY = {"a": 1e9}
 ONE = MixedJob("one", "a", 6, 4e9, 1e9)

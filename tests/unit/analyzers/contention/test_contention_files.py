@@ -13,7 +13,7 @@ from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.results.contention import Contention
 from iotide.results.interaction import Actor, Interaction, Ranking, SharedFile
 from iotide.results.jobs.file_systems import Latency, MetadataPhase
-from support.job_mixes import T0, MixedJob, simulate, view_of
+from support.jobs.job_mixes import T0, MixedJob, simulate, view_of
 
 SPAN_S = 1800
 CAPACITY = {"a": 1e9}

@@ -17,7 +17,7 @@ from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.settings import AlertSettings, ContentionSettings
 from iotide.results.alerts import Alert
 from iotide.results.contention import Contention
-from support.job_mixes import T0, Done, MixedJob, seen_until, simulate, view_of
+from support.jobs.job_mixes import T0, Done, MixedJob, seen_until, simulate, view_of
 
 CAPACITY = {"a": 1e9}
 KNOWN = ContentionSettings(capacity=CAPACITY)

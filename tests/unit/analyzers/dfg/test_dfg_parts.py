@@ -16,7 +16,7 @@ from iotide.analyzers.dfg.state.bounded_edges import Edges
 from iotide.analyzers.dfg.state.concurrency import Concurrency
 from iotide.analyzers.dfg.state.durations import Durations
 from iotide.analyzers.dfg.state.reorder_buffer import Pending
-from support.dfg_naive import Event, most_at_once
+from support.references.dfg_naive import Event, most_at_once
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 60), st.integers(0, 25)), max_size=40)
 FAR = 2**60

@@ -10,7 +10,7 @@ from iotide.analyzers.dfg.settings import DfgSettings
 from iotide.analyzers.dfg.update import DfgAnalyzer
 from iotide.events import ConfigError
 from iotide.results.dfg import Graph
-from support.dfg_naive import Event, feed, logs
+from support.references.dfg_naive import Event, feed, logs
 
 NAMES = [f"a{number}" for number in range(5)]
 

@@ -15,7 +15,7 @@ from iotide.analyzers.dfg.sizes import sizes_of
 from iotide.analyzers.dfg.update import DfgAnalyzer
 from iotide.events import Flag, Kind, make_batch
 from iotide.results.dfg import Graph
-from support.dfg_naive import Event, directly_follows, feed, logs, most_at_once
+from support.references.dfg_naive import Event, directly_follows, feed, logs, most_at_once
 
 NAMES = [f"a{number}" for number in range(200)]
 CUTS = st.lists(st.integers(0, 60), max_size=5)

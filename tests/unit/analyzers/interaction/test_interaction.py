@@ -15,8 +15,8 @@ from iotide.analyzers.interaction.update import InteractionAnalyzer, Introductio
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.events import EventBatch, FileInfo, Flag, Kind, Layer, file_type_of, make_batch
 from iotide.events.kernel import LOCK, KernelEvent
-from support.interactions import Trace, actor_of, batch_of, groups, leaders
-from support.planted import machine
+from support.jobs.interactions import Trace, actor_of, batch_of, groups, leaders
+from support.jobs.planted_groups import machine
 
 
 @pytest.mark.slow

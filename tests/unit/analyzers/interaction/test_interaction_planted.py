@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from iotide.events import Flag, Kind
 from iotide.events.kernel import KernelEvent
-from support.interactions import Trace, actor_of, groups, leaders
-from support.planted import (
+from support.jobs.interactions import Trace, actor_of, groups, leaders
+from support.jobs.planted_groups import (  # fmt: skip
     BACKUP,
     BACKUP_GROUP,
     CLIENTS,
@@ -20,7 +20,7 @@ from support.planted import (
     leaders_of_groups,
     machine,
     night,
-)  # fmt: skip
+)
 
 
 def test_planted_groups_are_the_components_and_their_servers_lead() -> None:

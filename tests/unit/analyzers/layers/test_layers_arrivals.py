@@ -12,7 +12,7 @@ from iotide.analyzers.layers.report.report import make_report
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, Flag, Kind, Layer, make_batch
 from iotide.results.layers import Collective
-from support.layers_naive import INFO, Call, analyzer, batch_of, names
+from support.references.layers_naive import INFO, Call, analyzer, batch_of, names
 
 FILES = names().files
 CALLS = ["", "MPI_File_write_all", "MPI_File_sync"]

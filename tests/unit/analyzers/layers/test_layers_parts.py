@@ -19,8 +19,18 @@ from iotide.clients.layers.lanes import lanes_of, ticks_of
 from iotide.clients.layers.page import page_of
 from iotide.events import EventBatch, FileInfo, FileType, Flag, Kind, Layer, concatenate, make_batch
 from iotide.results.layers import Finding, Layers, LayersReport
-from support.layers_naive import INFO, Call, analyzer, batch_of, down_sums, down_sums_of, layer_sums, names, trees
 from support.places import ROOT
+from support.references.layers_naive import (
+    INFO,
+    Call,
+    analyzer,
+    batch_of,
+    down_sums,
+    down_sums_of,
+    layer_sums,
+    names,
+    trees,
+)
 
 CALLS = ["", "H5Dwrite", "MPI_File_write_all", "write", "open"]
 FILES = names().files

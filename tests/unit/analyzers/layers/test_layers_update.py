@@ -15,8 +15,8 @@ from iotide.analyzers.layers.state.tables import PROCESS
 from iotide.analyzers.layers.update import LayerAnalyzer
 from iotide.events import EventBatch, FileInfo, Kind, Layer, concatenate, make_batch
 from iotide.events.spread import calls_in
-from support.batches import batches
-from support.layers_naive import (
+from support.jobs.batches import batches
+from support.references.layers_naive import (
     INFO,
     Call,
     analyzer,

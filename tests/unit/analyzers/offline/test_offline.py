@@ -8,7 +8,7 @@ from iotide.analyzers.offline.detection import AnalysisOptions, analyse
 from iotide.analyzers.periodicity.estimators.ftio_reference import automatic_frequency
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, concatenate, make_batch
-from support.periodic_jobs import TYPES, checkpointing
+from support.jobs.periodic_jobs import TYPES, checkpointing
 
 
 def trace() -> EventBatch:

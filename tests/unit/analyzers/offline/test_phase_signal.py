@@ -11,7 +11,7 @@ from iotide.analyzers.offline.phase_signal import signal_of
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch
-from support.periodic_jobs import TYPES, checkpointing
+from support.jobs.periodic_jobs import TYPES, checkpointing
 
 
 def test_pieces_of_a_trace_have_its_signal() -> None:

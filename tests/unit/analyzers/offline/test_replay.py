@@ -14,8 +14,8 @@ from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, Kind, empty_batch, make_batch
 from iotide.results.traces.plot_data import PhaseColumns
-from support.periodic_jobs import TYPES, Program, checkpointing
-from support.results import around, make_prediction
+from support.jobs.periodic_jobs import TYPES, Program, checkpointing
+from support.jobs.result_factories import around, make_prediction
 
 SETTINGS = DetectSettings()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
-from support.changing import changing, followed
+from support.jobs.changing_period import changing, followed
 
 WINDOWS = ("hits", "whole", "fixed", "flushes", "change")
 

@@ -13,9 +13,9 @@ from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import ConfigError, EventBatch, empty_batch, make_batch
 from iotide.results.prediction import Prediction
-from support.batches import batches
-from support.changing import changing, followed
-from support.periodic_jobs import TYPES, UNIX_S, Program, checkpointing
+from support.jobs.batches import batches
+from support.jobs.changing_period import changing, followed
+from support.jobs.periodic_jobs import TYPES, UNIX_S, Program, checkpointing
 
 
 def online(program: Program, predictor: Predictor, *, until_s: float, every_s: float = 1.0) -> list[Prediction]:

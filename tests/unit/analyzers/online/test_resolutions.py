@@ -12,8 +12,8 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.analyzers.signal.resolutions import Resolutions
 from iotide.events import EventBatch, Kind, make_batch
 from iotide.results.prediction import Prediction
-from support.changing import Change, changing, followed
-from support.periodic_jobs import TYPES, UNIX_S
+from support.jobs.changing_period import Change, changing, followed
+from support.jobs.periodic_jobs import TYPES, UNIX_S
 
 PERIODS_S = (0.05, 0.2, 1.0, 7.0, 60.0, 900.0, 3600.0, 86_400.0)
 

@@ -11,8 +11,8 @@ from iotide.analyzers.online.window_policy import WindowPolicy, clear_change, la
 from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import Flag, make_batch
-from support.changing import changing, followed
-from support.periodic_jobs import TYPES
+from support.jobs.changing_period import changing, followed
+from support.jobs.periodic_jobs import TYPES
 
 SECOND = 10**9
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.periodicity.scores import scores_of
-from support.naive import runs
+from support.references.naive import runs
 
 
 def bursts(period: int, width: int, count: int) -> np.ndarray:

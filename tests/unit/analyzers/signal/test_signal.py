@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.signal.bandwidth import BandwidthSignal
-from support.naive import Interval, volume_bins
+from support.references.naive import Interval, volume_bins
 
 Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.signal.bandwidth import FACTOR, BandwidthSignal
-from support.naive import Interval, volume_bins
+from support.references.naive import Interval, volume_bins
 
 BIN = 100
 CAPACITY = 16

@@ -9,7 +9,7 @@ import threading
 import pytest
 from iotide.cli.run.aside import Pressure, running_aside
 from iotide.cli.run.giving_way import NICER, GivingWay
-from support.waiting import wait_for
+from support.system.waiting import wait_for
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from iotide.collectors.source import SourceItem
 from iotide.collectors.sources.preload.relay import RelayedSource
 from iotide.daemon.ingest.ingest_core import IngestStats
 from iotide.daemon.ingest.sink import Sink
-from support.waiting import wait_for
+from support.system.waiting import wait_for
 
 BOUNDS = SpoolSettings(memory_bytes=8 << 20, disk_bytes=0)
 MOST = BOUNDS.memory_bytes // 64 // 2

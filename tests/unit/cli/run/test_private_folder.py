@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from iotide.cli.run import private_folder as module
 from iotide.cli.run.private_folder import GATE, private_folder, remove_left_over
-from support.waiting import DEADLINE_S
+from support.system.waiting import DEADLINE_S
 
 HOLD = """
 import socket, sys

@@ -14,7 +14,7 @@ from iotide.clients.traces.chrome import write_chrome
 from iotide.clients.traces.parquet import write_parquet
 from iotide.events import Definitions, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo
-from support import trace_event_format
+from support.formats import trace_event_format
 
 BEGIN = 1_700_000_000_123_456_789
 

@@ -10,7 +10,7 @@ from iotide.archive.file.writer import ArchiveWriter
 from iotide.clients.traces.json_lines import lines_of, write_json_lines
 from iotide.events import Definitions, Layer, StreamInfo, concatenate, make_batch
 from iotide.events.definitions import FileInfo
-from support.archives import archived
+from support.formats.archives import archived
 
 NAMED = ("offset", "rank", "pid", "tid", "handle", "parent", "depth", "errno", "requested", "flags")
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from iotide.cli.archive.targets import TARGETS, losses_of
 from iotide.collectors.source import Chunk, Closed, Opened, SourceItem
 from iotide.events import COLUMNS, Definitions, FileInfo, FileType, Flag, Kind, Layer, StreamInfo, make_batch
-from support.parsing import collect
-from support.round_trips import (
+from support.formats.parsing import collect
+from support.formats.round_trips import (
     FORMATS,
     OF_CALLS,
     OF_STREAMS,

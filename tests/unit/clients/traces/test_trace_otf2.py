@@ -19,8 +19,8 @@ from iotide.clients.otf2.writer import write_otf2
 from iotide.events import Definitions, Flag, HandleInfo, Interner, Kind, Layer, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo
 from iotide.events.otf2_library import load
-from support import otf2_reading
-from support.otf2_reading import Region
+from support.formats import otf2_reading
+from support.formats.otf2_reading import Region
 
 BEGIN = 1_700_000_000_123_456_789
 SHARED = FileInfo("/scratch/data", mount_point="/scratch", filesystem="lustre", shared=True, stripes=4)

@@ -12,7 +12,7 @@ from iotide.collectors.source import Chunk, Origin
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import ConfigError, Definitions, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo, HandleInfo
-from support.parsing import collect
+from support.formats.parsing import collect
 
 
 def archive(folder: Path) -> Path:

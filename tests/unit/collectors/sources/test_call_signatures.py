@@ -17,7 +17,7 @@ from iotide.collectors.sources.preload.records.ring_layout import RECORD
 from iotide.collectors.sources.preload.records.signatures import Allowance, Signatures
 from iotide.collectors.sources.preload.records.specification import Parameter, Specification, name_of, parse
 from iotide.events import Interner, ProtocolError
-from support.regions import words_lines
+from support.tracing.regions import words_lines
 
 STRINGS = {1: "MPI_DOUBLE", 2: "with space", 3: "", 9: "MPI_DOUBLE"}
 PATHS = {1: "/x/y", 2: "/a b"}

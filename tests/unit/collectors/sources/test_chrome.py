@@ -18,10 +18,10 @@ from iotide.collectors.sources._nesting import nesting_depths
 from iotide.collectors.sources.chrome.parser import ChromeParser
 from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.events import Definitions, Flag
-from support.archives import archived
-from support.parsing import Stream, collect, cut, one, parse
-from support.programs import need
-from support.waiting import DEADLINE_S
+from support.formats.archives import archived
+from support.formats.parsing import Stream, collect, cut, one, parse
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 READ = {"name": "read", "ph": "X", "ts": 1.5, "dur": 2, "pid": 7, "tid": 8, "args": {"fname": "/a", "ret": 10}}
 

@@ -15,7 +15,7 @@ from iotide.collectors.sources.registry import open_file, read_all, sniff
 from iotide.collectors.sources.sniffing import is_dftracer
 from iotide.events import Flag, Kind, Layer
 from iotide.events.spread import busy_ns, calls_in
-from support.parsing import collect, cut, one, parse
+from support.formats.parsing import collect, cut, one, parse
 from support.places import DATA
 
 CALLS = gzip.decompress((DATA / "dftracer-calls.pfw.gz").read_bytes())

@@ -13,7 +13,7 @@ from iotide.collectors.source import Origin
 from iotide.collectors.sources.jsonl import parser as jsonl
 from iotide.collectors.sources.jsonl.parser import JsonLinesParser
 from iotide.events import Flag, Kind, Layer
-from support.parsing import collect, cut, one, parse
+from support.formats.parsing import collect, cut, one, parse
 
 GOOD = b'{"call":"write","path":"/x","start":1.5,"dur":0.25,"size":4096}\n'
 

@@ -21,8 +21,8 @@ from iotide.collectors.sources.otf2 import parser as source_module
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, FileType, Flag, Kind, Layer, StreamInfo, make_batch
 from iotide.events.definitions import FileInfo, HandleInfo
-from support.commands import iotide
-from support.parsing import Stream, collect, one
+from support.formats.parsing import Stream, collect, one
+from support.system.commands import iotide
 
 otf2 = pytest.importorskip("otf2")
 BEGIN = 1_700_000_000_000_000_000

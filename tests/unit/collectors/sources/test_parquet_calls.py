@@ -16,8 +16,8 @@ from iotide.collectors.sources import _parquet_calls
 from iotide.collectors.sources.eventlog.parquet_log import parse_parquet
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import Definitions, Kind, Layer
-from support.archives import archived
-from support.parsing import Stream, collect, one, parse
+from support.formats.archives import archived
+from support.formats.parsing import Stream, collect, one, parse
 
 BEGIN = 1_700_000_000_000_000_000
 

@@ -15,8 +15,8 @@ from iotide.collectors.sources.finished import WholeSource
 from iotide.collectors.sources.recorder.grammar import Grammar
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError, Kind, Layer
-from support.parsing import Stream, collect
-from support.recorder_format import Call, write_trace
+from support.formats.parsing import Stream, collect
+from support.formats.recorder_format import Call, write_trace
 
 ORIGIN = Origin(job="job", host="node1")
 VERSIONS = pytest.mark.parametrize("version", ["2.3.3", "2.5.0", "2.5.0+"])

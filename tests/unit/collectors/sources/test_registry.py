@@ -10,7 +10,7 @@ import pytest
 from iotide.collectors.source import Chunk, Closed, Lost, Opened, Origin, Source, SourceItem
 from iotide.collectors.sources.registry import FORMATS, open_file, read_all, sniff
 from iotide.events import ConfigError, InputError
-from support.parsing import collect, one
+from support.formats.parsing import collect, one
 from support.places import DATA
 
 ORIGIN = Origin(job="job", host="node1")

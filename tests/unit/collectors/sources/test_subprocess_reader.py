@@ -12,7 +12,7 @@ from iotide.collectors.sources import _subprocess_reader
 from iotide.collectors.sources._subprocess_reader import read_apart
 from iotide.collectors.sources.finished import WholeSource
 from iotide.collectors.sources.registry import read_all
-from support.parsing import collect
+from support.formats.parsing import collect
 from support.places import TESTS
 
 
@@ -35,7 +35,7 @@ def test_reader_that_breaks_is_named_and_what_it_gave_is_kept(
         monkeypatch.setattr(_subprocess_reader, "PATIENCE_S", 2.0)
 
     def read(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-        return read_apart("support.breaking", function, path, about, "one that is whole")
+        return read_apart("support.tracing.breaking_readers", function, path, about, "one that is whole")
 
     source = WholeSource(tmp_path, read, Origin(job="j"))
     streams = collect(read_all(source))

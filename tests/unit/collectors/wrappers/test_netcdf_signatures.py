@@ -11,7 +11,7 @@ import pytest
 from iotide.collectors.wrappers.model import SignatureFile, Statement
 from iotide.collectors.wrappers.signature import read
 from iotide.collectors.wrappers.sources import PRELOAD
-from support.programs import need, need_header
+from support.tracing.programs import need, need_header
 
 PRINTS = {"nc_advise"}
 DECLARED_ONLY = {"ncmpi_put_att_ubyte", "ncmpi_get_att_ubyte"}

@@ -13,7 +13,7 @@ from iotide.collectors.wrappers.model import KINDS, Machine, SignatureError, Sig
 from iotide.collectors.wrappers.plan import plan, specification
 from iotide.collectors.wrappers.signature import parse, read
 from iotide.collectors.wrappers.sources import PRELOAD
-from support.signature_printing import format_file
+from support.tracing.signature_printing import format_file
 
 HEAD = "library z\nlayer OTHER\nanchor z_open\n"
 

@@ -14,8 +14,8 @@ from iotide.collectors.wrappers.emit import emit_sites, emit_wrappers
 from iotide.collectors.wrappers.model import SignatureError
 from iotide.collectors.wrappers.signature import parse
 from iotide.collectors.wrappers.sources import PRELOAD
-from support.nasty import SIGNATURES
-from support.programs import need
+from support.tracing.odd_signatures import SIGNATURES
+from support.tracing.programs import need
 
 LIBC = """library some
 layer POSIX

@@ -12,7 +12,7 @@ from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import BatchJob, StreamInfo
 from iotide.events.network.wire import Hello, decode, encode
-from support.results import make_prediction
+from support.jobs.result_factories import make_prediction
 
 ENVIRONMENT = {
     "SLURM_JOB_ID": "7",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.daemon.jobs.history import History
 from iotide.results.prediction import Prediction
-from support.results import make_prediction
+from support.jobs.result_factories import make_prediction
 
 PREDICTIONS = st.builds(
     make_prediction,

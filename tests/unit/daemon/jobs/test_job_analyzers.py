@@ -22,7 +22,7 @@ from iotide.daemon.jobs.job_analyzers import JobAnalyzers
 from iotide.daemon.jobs.losses.failures import AnalysisFailedError, Failures
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import EventBatch, FileInfo, FileType, Kind, Layer, StreamInfo, make_batch
-from support.analyzer_kinds import made_by
+from support.jobs.analyzer_kinds import made_by
 
 STREAMS = {name: StreamInfo(job="j", source="test", host="n1", pid=pid) for name, pid in (("a", 7), ("b", 8))}
 EVENTS = 300

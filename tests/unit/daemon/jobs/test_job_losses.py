@@ -20,7 +20,7 @@ from iotide.events.losses import MOST_REASONS, checked, events_of, loss_lines
 from iotide.events.network.wire import Batch, Bye, Heartbeat, Hello, decode, encode, encode_batch
 from iotide.results.jobs.job import JobSummary
 from msgspec.structs import replace as msgspec_replace
-from support.link import INFO, Link, Wire, numbered
+from support.servers.troubled_links import INFO, Link, Wire, numbered
 
 RING_FULL = "events_dropped:ring_full"
 ACTIONS = st.lists(

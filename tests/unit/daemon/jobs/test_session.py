@@ -11,7 +11,7 @@ from iotide.daemon.jobs.job_summary import detail_of, summary_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Interner, Kind, StreamInfo, make_batch
-from support.serving import periodic_batch
+from support.servers.running_aggregator import periodic_batch
 
 NOW = 1_700_000_000.0
 NAMES = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=30)

@@ -22,8 +22,8 @@ from iotide.events import EventBatch, Interner, Kind, StreamInfo, make_batch
 from iotide.events.network.wire import Ack, Hello, decode, encode, encode_batch
 from iotide.results.jobs.job import JobDetail, JobSummary
 from iotide.results.prediction import Prediction
-from support.analyzer_kinds import made_by
-from support.sinks import RememberingSink
+from support.jobs.analyzer_kinds import made_by
+from support.servers.sinks import RememberingSink
 
 NOW = 1_700_000_000.0
 

@@ -20,7 +20,7 @@ from iotide.events import ConfigError, FileInfo, FileType, Interner, Kind, Strea
 from iotide.results.dfg import Comparison, Graph
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
-from support.prometheus import registry_of
+from support.servers.prometheus import registry_of
 
 NOW = 1_700_000_000.0
 STEP_NS = 1_000_000

@@ -14,7 +14,7 @@ from iotide.daemon.publish.ftio_reply import FtioReply, packed
 from iotide.events import ConfigError
 from iotide.results.base import Estimate
 from iotide.results.prediction import Prediction, Window
-from support.waiting import wait_for
+from support.system.waiting import wait_for
 
 
 def prediction(period_s: float | None, job: str = "ftio") -> Prediction:

@@ -20,8 +20,8 @@ from iotide.results.base import Estimate
 from iotide.results.prediction import Prediction, Window
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
-from support.prometheus import registry_of
-from support.serving import periodic_batch
+from support.servers.prometheus import registry_of
+from support.servers.running_aggregator import periodic_batch
 
 NOW = 1_700_000_000.0
 Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]

@@ -21,7 +21,7 @@ from iotide.events import ConfigError
 from iotide.results.alerts import Alert, AlertState
 from iotide.results.base import Estimate
 from pydantic import ValidationError
-from support.http_receivers import hearing
+from support.servers.http_receivers import hearing
 
 T0 = 1_700_000_000.0
 

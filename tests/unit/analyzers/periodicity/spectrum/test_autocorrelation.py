@@ -10,8 +10,8 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.cli.traces.trace_reading import read_traces
 from iotide.results.prediction import ModeName
 from iotide.results.traces.analysis import AutocorrelationAnswer
+from support.jobs.result_factories import make_prediction
 from support.places import DATA
-from support.results import make_prediction
 
 
 def bursts(periods: int, period: int, width: int, *, jitter: int = 0, seed: int = 0) -> np.ndarray:

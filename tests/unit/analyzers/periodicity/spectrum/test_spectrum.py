@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.periodicity.spectrum.spectrum import Spectrum, describe, find_candidates, spectrum_of, z_scores
 from iotide.analyzers.settings import DetectSettings
-from support.naive import power_spectrum, without_harmonics
+from support.references.naive import power_spectrum, without_harmonics
 
 DEFAULTS = DetectSettings()
 

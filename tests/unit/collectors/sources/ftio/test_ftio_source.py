@@ -15,8 +15,8 @@ from iotide.collectors.source import Closed, Origin, SourceItem
 from iotide.collectors.sources.tmio.ftio import FtioSource
 from iotide.events import ConfigError, EventBatch, Flag, Kind, Layer
 from iotide.events.network.wire import MAX_BATCH_EVENTS
-from support.parsing import Stream, collect, one
-from support.waiting import wait_for
+from support.formats.parsing import Stream, collect, one
+from support.system.waiting import wait_for
 
 NOW = 1_790_000_000.0
 

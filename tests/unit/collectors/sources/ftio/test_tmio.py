@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from iotide.collectors.sources.tmio.parser import TmioParser
 from iotide.events import Flag, Kind, Layer
 from iotide.events.network.wire import MAX_BATCH_EVENTS
-from support.parsing import Stream, cut, one, parse
+from support.formats.parsing import Stream, cut, one, parse
 from support.places import DATA
 
 NS = 10**9

@@ -15,7 +15,7 @@ from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser, 
 from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfParser, looks_like_perf
 from iotide.collectors.sources.kernel_traces.dialects.trace_cmd import TraceCmdParser, looks_like_trace_cmd
 from iotide.events import Flag, Kind, Layer
-from support.parsing import cut, one, parse
+from support.formats.parsing import cut, one, parse
 from support.places import DATA
 
 PERF = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes())

@@ -13,9 +13,9 @@ from iotide.collectors.sources.kernel_traces.lexing.line import What, scan, scan
 from iotide.collectors.sources.kernel_traces.lexing.native_library import native
 from iotide.collectors.sources.kernel_traces.lexing.template import Template
 from iotide.collectors.sources.kernel_traces.semantics.call_fields import call_fields, call_fields_fallback
-from support.kernel_traces import LINES, LTTNG, PERF, texts, without_native
-from support.parsing import parse
-from support.strace_fallback import assert_same
+from support.formats.kernel_traces import LINES, LTTNG, PERF, texts, without_native
+from support.formats.parsing import parse
+from support.formats.strace_fallback import assert_same
 
 DIALECTS = [perf_sched.DIALECT, bpftrace.DIALECT, trace_cmd.DIALECT, lttng.DIALECT]
 PARSERS = [perf_sched.PerfParser, bpftrace.BpftraceParser, trace_cmd.TraceCmdParser, lttng.LttngParser]

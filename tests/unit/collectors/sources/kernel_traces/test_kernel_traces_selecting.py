@@ -14,7 +14,7 @@ from iotide.collectors.parser import Input
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.kernel_traces.dialects.lttng import LttngParser
 from iotide.collectors.sources.kernel_traces.dialects.perf_sched import PerfParser
-from support.parsing import parse
+from support.formats.parsing import parse
 
 WANTED = [1, 2]
 INTERRUPTS = ["irq_handler", "softirq", "hrtimer_expire"]

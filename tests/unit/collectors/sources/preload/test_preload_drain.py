@@ -8,8 +8,8 @@ from pathlib import Path
 
 from iotide.collectors.sources.preload.records.lines import Lines
 from iotide.collectors.sources.preload.rings.drain import Drain
-from support.regions import MadeRegion
-from support.waiting import wait_for
+from support.system.waiting import wait_for
+from support.tracing.regions import MadeRegion
 
 
 class Told:

@@ -13,9 +13,9 @@ import pytest
 from iotide.collectors.sources.preload.rings.mapping import mapped
 from iotide.collectors.tracer.preload_environment import traced_environment
 from iotide.events import ConfigError
-from support.regions import MadeRegion, connected
-from support.tracing import Tracing
-from support.waiting import wait_for
+from support.system.waiting import wait_for
+from support.tracing.regions import MadeRegion, connected
+from support.tracing.tracing import Tracing
 
 
 def descriptors() -> list[int]:

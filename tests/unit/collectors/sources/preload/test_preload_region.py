@@ -14,7 +14,7 @@ from iotide.collectors.sources.preload.records.ring_layout import BOUNDS, ENTRY_
 from iotide.collectors.sources.preload.rings.region import Region
 from iotide.events import ProtocolError
 from iotide.events.losses import DETAILS
-from support.regions import PAGE, MadeRegion, words_lines
+from support.tracing.regions import PAGE, MadeRegion, words_lines
 
 
 @settings(deadline=None, max_examples=100)

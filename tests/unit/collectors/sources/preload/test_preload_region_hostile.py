@@ -15,8 +15,8 @@ from iotide.collectors.sources.preload.records.ring_layout import ENTRY_CALL, HE
 from iotide.collectors.sources.preload.rings import process_image
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import FileInfo, FileType
-from support.regions import MadeRegion, words_lines
-from support.tracing import Tracing
+from support.tracing.regions import MadeRegion, words_lines
+from support.tracing.tracing import Tracing
 
 
 def test_words_of_no_record_are_counted_and_the_ring_is_read_on(tracing: Tracing, made: MadeRegion) -> None:

@@ -14,10 +14,10 @@ import pytest
 from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.sleep_times import Naps
 from iotide.collectors.sources.preload.source import PreloadSource
-from support.commands import Program
-from support.regions import MadeRegion
-from support.tracing import Tracing
-from support.waiting import wait_for
+from support.system.commands import Program
+from support.system.waiting import wait_for
+from support.tracing.regions import MadeRegion
+from support.tracing.tracing import Tracing
 
 
 @pytest.fixture

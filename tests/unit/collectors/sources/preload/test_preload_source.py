@@ -10,8 +10,8 @@ from iotide.collectors.source import Lost, Origin
 from iotide.collectors.sources.preload.records.ring_layout import ENTRY_HANDLE, ENTRY_STRING
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.events import HandleInfo, Layer
-from support.regions import LISTED, OPEN, WRITE, MadeRegion
-from support.tracing import Tracing
+from support.tracing.regions import LISTED, OPEN, WRITE, MadeRegion
+from support.tracing.tracing import Tracing
 
 
 def test_event_waits_for_a_definition_that_another_thread_is_still_writing(tracing: Tracing, made: MadeRegion) -> None:

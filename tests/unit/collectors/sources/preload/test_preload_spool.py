@@ -24,9 +24,9 @@ from iotide.collectors.sources.preload.relay import RelayedSource
 from iotide.collectors.sources.preload.spool.spool import DONE, SpoolWriter
 from iotide.collectors.sources.preload.spool.spool_reader import SpoolReader
 from iotide.events.network.descriptors import raise_limit
-from support.regions import MadeRegion
-from support.rooms import small_room
-from support.waiting import wait_for
+from support.system.small_file_systems import small_room
+from support.system.waiting import wait_for
+from support.tracing.regions import MadeRegion
 
 MIB = 1 << 20
 

@@ -17,8 +17,8 @@ from iotide.collectors.sources.preload.spool.spool import FRAME, LOG
 from iotide.collectors.sources.preload.spool.unread_copy import HEAD, UnreadCopy, UnreadSegments
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
-from support.regions import MadeRegion
-from support.waiting import wait_for
+from support.system.waiting import wait_for
+from support.tracing.regions import MadeRegion
 
 CALLS = 3 * 16_000
 

@@ -16,9 +16,9 @@ from iotide.collectors.source import Origin
 from iotide.collectors.sources.strace import parser as strace
 from iotide.collectors.sources.strace.parser import StraceParser, name_parts
 from iotide.events import Flag, Kind, Layer
-from support.growth import assert_linear
-from support.parsing import cut, one, parse
+from support.formats.parsing import cut, one, parse
 from support.places import DATA
+from support.system.growth import assert_linear
 
 SAMPLE = DATA / "strace_pipe.txt"
 

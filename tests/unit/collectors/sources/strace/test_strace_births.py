@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from iotide.collectors.sources.strace.parser import StraceParser
 from iotide.events import Kind, Layer
-from support.parsing import one, parse
+from support.formats.parsing import one, parse
 
 THREAD = "child_stack=0x7f, flags=CLONE_VM|CLONE_FILES|CLONE_THREAD|CLONE_SETTLS, parent_tid=[9]"
 PROCESS = "child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLD, child_tidptr=0x7f"

@@ -17,10 +17,10 @@ from iotide.collectors.sources.strace.native_library import native
 from iotide.collectors.sources.strace.parser import StraceParser
 from iotide.collectors.sources.strace.scan import Lines, scan, scan_fallback
 from iotide.collectors.sources.strace.texts import Texts
-from support.changed_lines import changed
-from support.parsing import cut, parse
+from support.formats.changed_lines import changed
+from support.formats.parsing import cut, parse
+from support.formats.strace_fallback import assert_same, without_native
 from support.places import DATA
-from support.strace_fallback import assert_same, without_native
 
 SAMPLE = (DATA / "strace_pipe.txt").read_bytes().splitlines()
 

@@ -1,0 +1,329 @@
+"""An aggregator without sockets that is killed by a schedule, and the collector that feeds it; a seed decides all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from iotide.archive.file.reader import ArchiveReader
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.source import Chunk, Closed, Opened
+from iotide.collectors.transport.shipper import Shipper
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.archiving.archives import Archives, ArchiveSettings
+from iotide.daemon.clocks import Clocks
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings, Reply
+from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.jobs.losses.job_ledger import ledger_of
+from iotide.daemon.jobs.session import JobSession
+from iotide.daemon.journal.contract import Gap
+from iotide.daemon.journal.durability import Durability
+from iotide.daemon.journal.jetstream.opening import stand_by
+from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
+from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
+from iotide.daemon.journal.settings import JournalSettings
+from iotide.daemon.journal.synced_mark import read_mark
+from iotide.daemon.settings import AggregatorSettings
+from iotide.daemon.state.keeping import JOURNAL, Keeping
+from iotide.events import Interner, StreamInfo
+from iotide.events.network.wire import Frame
+from iotide.results.dfg import Graph
+from support.servers.restarted_job import UNTIL_S, copied, told
+from support.servers.running_aggregator import periodic_batch
+from support.system.waiting import wait_for
+
+STREAMS = 3
+PARTS = 4
+_NEVER_S = 1e6
+_COMPARED = ("start", "duration", "bytes")
+_MOST_STEPS = 5000
+_STEP_S = 0.05
+_MARK = b"\xf1\x9eJr"
+
+
+class SteppingClocks(Clocks):
+    """Clocks of a machine whose time of day is set forth and back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.set_ahead_s = 0.0
+
+    def clock(self) -> float:
+        return super().clock() + (0.0 if self._is_held else self.set_ahead_s)
+
+
+class Daemon:
+    """One life of an aggregator on a folder, with archives beside it that outlive it.
+
+    With servers, its journal and snapshots are there, and each life has a folder of a machine where none was before.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        segment_bytes: int = 2**16,
+        quota_bytes: int = 2**30,
+        servers: JournalSettings | None = None,
+    ) -> None:
+        bounds = IngestSettings(lost_after_s=_NEVER_S, forget_after_s=_NEVER_S)
+        settings = AggregatorSettings(prediction_interval_s=0.02, linger_s=0.0, retain_s=_NEVER_S, bounds=bounds)
+        journal = JournalSettings(snapshot_s=_NEVER_S, segment_bytes=segment_bytes, quota_bytes=quota_bytes)
+        self.stream: StreamJournal | None = None
+        if servers is not None:
+            self.stream = asyncio.run(stand_by(servers, lambda _: None))
+        self.folder = folder
+        self.clocks = SteppingClocks()
+        self.aggregator = Aggregator(settings, self.clocks.clock, self.clocks.steady)
+        self.archives = Archives(
+            self.aggregator,
+            ArchiveSettings(folder=folder.parent / "archives", checkpoint_s=0.001),
+            lambda info: info.job,
+            self.aggregator.counters,
+            clock=self.clocks.clock,
+            on_missing=self.aggregator.not_archived,
+            on_stored=self.aggregator.archived,
+            holds=lambda job: job in self.aggregator.jobs,
+        )
+        self.archives.moves = servers is not None
+        self.aggregator.on_job(lambda job: self.archives.end_job(job.job) if job.state == "ended" else None)
+        self.sure: dict[Path, int] = {}
+        """Bytes of archives that the last snapshot says to be there."""
+        self.core = IngestCore(self.archives, bounds)
+        known = self.aggregator, self.clocks, self.core, bounds, self.archives
+        self.keeping = Keeping(folder, journal, *known, self.stream)
+        self.keeping.begin(lambda: None)
+        assert self.keeping.durability is not None
+        self.durability: Durability = self.keeping.durability
+
+    def answers(self) -> list[Reply]:
+        """Puts all on disk; returns what was held back until then."""
+        self.durability.journal.sync(wait=True)
+        return self.durability.released()
+
+    def written_down(self, *, whole: bool) -> None:
+        """Has all jobs written down; or only begun to, by a copy that is still at it."""
+        if self.durability.child.is_busy:
+            self.durability.child.poll(wait=True)
+        jobs = self.archives._jobs.values()
+        sure = {job.file.path: job._in_file for job in jobs if job.file.path is not None}
+        self.durability._begin(time.monotonic())
+        if whole:
+            self.durability._end(bool(self.durability.child.poll(wait=True)), time.monotonic())
+            if self.stream is not None:
+                wait_for(self.stream.has_kept, what="the snapshot")
+            self.sure = sure
+
+    def be_killed(self, copy: Path, share: float) -> None:
+        """Leaves what a kill and a failing machine leave: what is on disk, and some bytes of what was not yet."""
+        self.archives.settle()
+        for job in self.archives._jobs.values():
+            job.file.close()
+            if job.file.path is not None:
+                sure, size = self.sure.get(job.file.path, 0), job.file.path.stat().st_size
+                os.truncate(job.file.path, sure + int((size - sure) * share))
+        if self.stream is not None:
+            self.durability.child.close()
+            self.stream._link.close()  # nothing more is said
+            self.keeping._saved.close()
+            return
+        synced = self.durability.journal.synced.record
+        self.durability.journal.flush()
+        copied(self.folder, copy)
+        if (mark := read_mark(copy / JOURNAL)) is not None:  # more may have been synced meanwhile
+            synced = max(synced, mark.record)
+        self.keeping.close()
+        last = max((copy / JOURNAL).glob("*.journal"))
+        if last.stat().st_size >= HEADER_BYTES:
+            sure, size = _bytes_until(last, synced), last.stat().st_size
+            os.truncate(last, sure + int((size - sure) * share))
+
+
+def _bytes_until(path: Path, number: int) -> int:
+    """Returns how many bytes of a file the records up to a number take."""
+    segment = read_header(path)
+    end = HEADER_BYTES
+    content = path.read_bytes()
+    for each in records(segment, segment.first):
+        if isinstance(each, Gap) or each.position.record > number:
+            break
+        end = content.index(b"\xf1\x9eJr", end + 1) if b"\xf1\x9eJr" in content[end + 1 :] else len(content)
+    return end
+
+
+def calls_in(folder: Path) -> list[tuple[str, bool, list[tuple[int, int, int]]]]:
+    """Returns of each stream in the one archive of a folder its name, whether it ended, and its calls."""
+    (path,) = folder.glob("*.iotide")
+    with path.open("rb") as file:
+        reader = ArchiveReader(file, path.name)
+        assert reader.complete
+        found = []
+        for number, stream in reader.streams.items():
+            batches = [each.batch for each in reader.calls(number)]
+            columns = [[int(each) for batch in batches for each in getattr(batch, name)] for name in _COMPARED]
+            found.append((stream.name, stream.closed, list(zip(*columns, strict=True))))
+        assert not reader.problems
+    return sorted(found)
+
+
+class Schedule:
+    """Feeds, carries, syncs, snapshots and kills in an order that a seed decides; then goes on until all is taken in.
+
+    Args:
+        folder: for the lives' folders.
+        seed: of everything that happens.
+        kills: how often the aggregator is killed.
+        trouble: how often a message is lost or repeated.
+        disorder: how often messages come in another order.
+        steps: whether the time of day is set while the aggregator runs, and is another one in each of its lives.
+        damage: how many bytes of the journal each kill changes, whether they were synced or not.
+        servers: where the journal is; by default in files.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        seed: int,
+        *,
+        kills: int,
+        trouble: float = 0.0,
+        disorder: float = 0.0,
+        steps: bool = False,
+        damage: int = 0,
+        servers: JournalSettings | None = None,
+    ) -> None:
+        self.random = random.Random(seed)
+        self._folder, self._kills, self._trouble = folder, kills, trouble
+        self._disorder, self._steps, self._damage = disorder, steps, damage
+        self._lives = 0
+        self._servers = servers
+        self.daemon = Daemon(folder / "0", servers=servers)
+        self.shipper = Shipper("node:1:secret", CollectorSettings(batch_events=64, linger_s=0.0))
+        self.now = time.monotonic()
+        self._identity = b"0"
+        self._interners = [Interner() for _ in range(STREAMS)]
+        self._fed = [0] * STREAMS
+        infos = [
+            StreamInfo(job="job", source="test", host="n1", pid=number + 1, rank=number, ranks=STREAMS)
+            for number in range(STREAMS)
+        ]
+        self.shipper.take([Opened(f"s{number}", info) for number, info in enumerate(infos)], self.now)
+
+    def run(self) -> list[object]:
+        """Returns what is told of the job in the end."""
+        session = self.play()
+        last = detail_of(session, UNTIL_S).last_word
+        assert last is not None
+        assert session.losses.known(ended=True) == {}
+        self.daemon.archives.close()
+        ledger = ledger_of(session, archives=True)
+        made = self.made
+        assert ledger.balanced
+        assert (ledger.total.made, ledger.total.received, ledger.total.journalled) == (made, made, made)
+        assert (ledger.analysed, ledger.archived, ledger.waiting_for_archive) == (made, made, 0)
+        totals, written, graph, *others = told(session)
+        assert isinstance(graph, Graph)
+        # How many calls were at once is a sum that depends on which stream came first.
+        activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]
+        same = graph.model_copy(update={"activities": activities})
+        archived = calls_in(self._folder / "archives")
+        return [totals, written, same, *others, last.model_copy(update={"made_at_s": 0.0}), archived]
+
+    @property
+    def made(self) -> int:
+        """How many events the collector has in the end."""
+        return sum(10 * (6 + number) * PARTS for number in range(STREAMS))
+
+    def play(self) -> JobSession:
+        """Returns the job, when all was taken in."""
+        actions: list[tuple[int, Callable[[], None]]] = [
+            (4, self.feed),
+            (8, self.carry),
+            (3, self.answer),
+            (1, lambda: self.daemon.written_down(whole=self.random.random() < 0.7)),
+            (2, self.tick),
+            (1, self.kill),
+        ]
+        while sum(self._fed) < STREAMS * PARTS or self._kills:
+            self.random.choices([act for _, act in actions], [weight for weight, _ in actions])[0]()
+        self.shipper.take([Closed(f"s{number}") for number in range(STREAMS)], self.now)
+        self.shipper.flush(self.now)
+        self._trouble = 0.0
+        for _ in range(_MOST_STEPS):
+            if self.shipper.flushed and not self.shipper._windows:
+                break
+            self.carry()
+            self.answer()
+        else:
+            raise AssertionError("not all was acknowledged")
+        self.daemon.aggregator.tick()
+        assert not [reason for reason in self.shipper.counters if reason.startswith("events_dropped")]
+        return self.daemon.aggregator.jobs["job"]
+
+    def feed(self) -> None:
+        number = self.random.randrange(STREAMS)
+        if (part := self._fed[number]) == PARTS:
+            return
+        self._fed[number] += 1
+        interner = self._interners[number]
+        # as many for no two streams: rows with equal sums stand in the order in which they came
+        batch = periodic_batch(interner, periods=6 + number, until_s=UNTIL_S - 1000 + 60 * part + number)
+        self.shipper.take([Chunk(f"s{number}", batch, interner.take_fresh())], self.now)
+
+    def carry(self) -> None:
+        self.now += _STEP_S * self.random.choice((1, 1, 1, 30))
+        messages = self.shipper.outgoing(self.now)
+        if self.random.random() < self._disorder:
+            self.random.shuffle(messages)
+        for message in messages:
+            for frames in self._fate(message):
+                self._back(self.daemon.durability.receive(self._identity, frames, self.now))
+
+    def answer(self) -> None:
+        self._back(self.daemon.answers())
+
+    def tick(self) -> None:
+        if self._steps:
+            self.daemon.clocks.set_ahead_s = self.random.choice((-7200.0, -3.0, 0.0, 3.0, 7200.0, 86_400.0))
+        self.daemon.aggregator.tick()
+        self.daemon.archives.tick()
+        self.daemon.durability.tick(self.now)
+
+    def kill(self) -> None:
+        if not self._kills:
+            return
+        self._kills -= 1
+        self._lives += 1
+        copy = self._folder / str(self._lives)
+        self.daemon.be_killed(copy, self.random.random())
+        self._change(copy)
+        sure, self.daemon = self.daemon.sure, Daemon(copy, servers=self._servers)
+        self.daemon.sure = sure
+        self._identity = str(self._lives).encode()  # the connection is another one
+
+    def close(self) -> None:
+        self.daemon.keeping.close()
+        self.daemon.archives.close()
+
+    def _back(self, replies: list[Reply]) -> None:
+        for identity, frames in replies:
+            if identity == self._identity:
+                for each in self._fate(frames):
+                    self.shipper.receive(each, self.now)
+
+    def _change(self, folder: Path) -> None:
+        """Changes bytes of the journal that have whole records before and behind them."""
+        for _ in range(self._damage):
+            path = self.random.choice(sorted((folder / JOURNAL).glob("*.journal")))
+            content = bytearray(path.read_bytes())
+            end = content.rfind(_MARK, 0, max(content.rfind(_MARK), 0))  # a damaged end looks like one never synced
+            if end > HEADER_BYTES:
+                content[self.random.randrange(HEADER_BYTES, end)] ^= 1 << self.random.randrange(8)
+                path.write_bytes(content)
+
+    def _fate(self, frames: list[Frame]) -> list[list[Frame]]:
+        fate = self.random.random()
+        return [] if fate < self._trouble else [frames, frames] if fate < 2 * self._trouble else [frames]

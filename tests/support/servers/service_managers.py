@@ -1,0 +1,42 @@
+"""A service manager of a test: what systemd listens with."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from support.system.waiting import DEADLINE_S
+
+
+class Manager:
+    """A socket that is told of a service.
+
+    Attributes:
+        environment: of the service.
+    """
+
+    def __init__(self, told: socket.socket, path: Path, watchdog_s: float | None) -> None:
+        self._socket = told
+        self.environment = {"NOTIFY_SOCKET": str(path)}
+        if watchdog_s is not None:
+            self.environment["WATCHDOG_USEC"] = str(round(watchdog_s * 1e6))
+        self.told: list[str] = []
+
+    def hear(self, wanted: str) -> str:
+        """Waits until something is told; returns the whole message."""
+        while True:
+            message = self._socket.recv(4096).decode()
+            self.told.append(message)
+            if wanted in message.split("\n"):
+                return message
+
+
+@contextmanager
+def managing(path: Path, watchdog_s: float | None = None) -> Iterator[Manager]:
+    """Listens as long as the block."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
+        told.bind(str(path))
+        told.settimeout(DEADLINE_S)
+        yield Manager(told, path, watchdog_s)

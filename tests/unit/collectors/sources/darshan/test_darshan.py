@@ -1,0 +1,273 @@
+"""Darshan's logs: the real ones that its Python package comes with, and broken ones."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.collectors.parser import Input
+from iotide.collectors.source import Lost, Origin, SourceItem
+from iotide.collectors.sources.darshan.counters import rows_of, summaries
+from iotide.collectors.sources.darshan.events import SEGMENT, in_order, rows_of_segments
+from iotide.collectors.sources.finished import WholeSource
+from iotide.collectors.sources.registry import open_file, read_all, sniff
+from iotide.events import ConfigError, FileType, Flag, InputError, Kind, Layer
+from support.formats import darshan_logs
+from support.formats.darshan_package import FOLDER, LOGS, darshan, needs_darshan
+from support.formats.parsing import Stream, collect
+
+pytestmark = needs_darshan
+TRACED = LOGS / "ior_hdf5_example.darshan"
+SIMPLE = FOLDER / "tests" / "input" / "sample-dxt-simple.darshan"
+COUNTED = LOGS / "shane_macsio_id29959_5-22-32552-7035573431850780836_1590156158.darshan"
+ORIGIN = Origin(job="none", host="here")
+
+
+@cache
+def read(path: Path) -> tuple[dict[int, Stream], WholeSource]:
+    source = open_file(path, ORIGIN)
+    assert isinstance(source, WholeSource)
+    streams = collect(read_all(source))
+    assert all(stream.closed for stream in streams.values())
+    return {stream.info.rank: stream for stream in streams.values()}, source
+
+
+def segments_by_library(path: Path, module: str) -> list[tuple[int, str, int, int, float, float]]:
+    """Reads segments as PyDarshan's own users do."""
+    report = darshan.DarshanReport(str(path), read_all=False)
+    report.mod_read_all_dxt_records(module, dtype="dict")
+    found = []
+    for record in report.records[module]:
+        for kind in ("read", "write"):
+            for each in record[f"{kind}_segments"]:
+                row = (record["rank"], kind, each["offset"], each["length"], each["start_time"], each["end_time"])
+                found.append(row)
+    return sorted(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "layer"), [("DXT_POSIX", Layer.POSIX), ("DXT_MPIIO", Layer.MPIIO)])
+@pytest.mark.parametrize("path", [TRACED, SIMPLE], ids=["ior", "simple"])
+def test_segments_are_those_that_darshans_own_reader_gives(path: Path, module: str, layer: Layer) -> None:
+    streams, _ = read(path)
+    begin = darshan.DarshanReport(str(path), read_all=False).metadata["job"]["start_time_sec"]
+    ours = []
+    for rank, stream in streams.items():
+        for row in stream.rows():
+            if row["layer"] == layer and not row["flags"] & Flag.AGGREGATE:
+                times = row["start"] - begin * 10**9, row["start"] + row["duration"] - begin * 10**9
+                ours.append((rank, Kind(row["kind"]).name.lower(), row["offset"], row["bytes"], *times))
+    theirs = [
+        (rank, kind, offset, length, round(start * 1e9), round(end * 1e9))
+        for rank, kind, offset, length, start, end in segments_by_library(path, module)
+    ]
+    assert sorted(ours) == sorted(theirs)
+    assert ours
+
+
+@pytest.mark.slow
+def test_ranks_files_and_job_come_from_the_log() -> None:
+    streams, _ = read(TRACED)
+    assert sorted(streams) == [0, 1, 2, 3]
+    info = streams[2].info
+    assert (info.job, info.host, info.ranks, info.command, info.user) == ("32324925", "nid00097", 4, "ior", "69628")
+    assert info.clock_offset_ns == 0
+    (file,) = {row["file"] for row in streams[2].rows()}
+    assert file == "/global/cscratch1/sd/ssnyder/test123.h5"
+    found = streams[2].definitions.file(1)
+    assert (found.type, found.mount_point, found.filesystem) == (FileType.REGULAR, "/global/cscratch1", "lustre")
+    assert found.shared
+    assert np.count_nonzero(streams[2].events.flags == 0) == 26
+
+
+def test_calls_are_in_order_and_what_mpi_io_made_lies_below_it() -> None:
+    streams, _ = read(TRACED)
+    for stream in streams.values():
+        events = stream.events
+        assert (np.diff(events.start) >= 0).all()
+        assert set(events.depth[events.layer == Layer.POSIX].tolist()) == {1}
+        assert set(events.depth[events.layer == Layer.MPIIO].tolist()) == {0}
+
+
+@pytest.mark.slow
+def test_log_without_dxt_gives_sums() -> None:
+    streams, source = read(COUNTED)
+    rows = [row for stream in streams.values() for row in stream.rows()]
+    assert rows
+    assert all(row["flags"] & Flag.AGGREGATE for row in rows)
+    written = sum(row["bytes"] for row in rows if row["layer"] == Layer.MPIIO and row["kind"] == Kind.WRITE)
+    report = darshan.DarshanReport(str(COUNTED), read_all=False)
+    report.mod_read_all_records("MPI-IO", dtype="pandas")
+    assert written == report.records["MPI-IO"][0]["counters"]["MPIIO_BYTES_WRITTEN"].sum()
+    told = source.omissions.counts
+    assert told["times of single calls of MPI-IO, of which the log has only sums for each file"] == 7759 + 16 + 128
+    assert told["modules that only count (H5D, H5F)"] == 2
+
+
+def test_format_is_told_from_the_log_itself() -> None:
+    assert sniff(TRACED.read_bytes()[:100], "log") == "darshan"
+
+
+def test_log_cannot_be_followed() -> None:
+    with pytest.raises(ConfigError, match="cannot be followed"):
+        open_file(TRACED, ORIGIN, format="darshan", follow=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keep", [40, -200])
+def test_truncated_log_is_named_and_its_streams_closed(keep: int, tmp_path: Path) -> None:
+    path = tmp_path / "cut.darshan"
+    path.write_bytes(TRACED.read_bytes()[:keep])
+    streams, source = read(path)
+    assert source.problems.total == 1
+    assert source.problems.first[0].where == str(path)
+    assert bool(streams) == (keep < 0)  # the other layer is still there
+
+
+def test_broken_log_never_ends_us(tmp_path: Path) -> None:
+    broken, rand = bytearray(TRACED.read_bytes()), random.Random(11)
+    for _ in range(12):
+        broken[rand.randrange(16, len(broken))] ^= 1 << rand.randrange(8)
+    path = tmp_path / "broken.darshan"
+    path.write_bytes(broken)
+    _, source = read(path)
+    assert source.problems.total == 1
+
+
+def test_segments_whose_times_cannot_be_are_left_out() -> None:
+    wrong = [(0, 1, 0.5, 0.4), (0, 1, float("nan"), 1.0), (0, -1, 0.1, 0.2), (0, 1, 1e300, 1e301), (-7, 8, 0.25, 0.5)]
+    rows, good = rows_of_segments(np.array(wrong, SEGMENT), 5, Layer.POSIX, 0, 0, 10**18)
+    assert good.tolist() == [False, False, False, False, True]
+    assert rows[["start", "duration", "offset", "bytes", "kind"]].tolist() == [
+        (10**18 + 250_000_000, 250_000_000, -1, 8, Kind.WRITE)
+    ]
+    assert len(in_order(rows, {0})) == 1
+
+
+@pytest.mark.parametrize(
+    ("size", "start", "end", "took"),
+    [(-1, 1, 2, 0.5), (2**63 - 1, 3, 2, float("nan")), (5, 1, float("nan"), -3.0), (5, -1, 1e300, float("inf"))],
+)
+def test_counters_that_cannot_be_make_events_that_can(size: int, start: float, end: float, took: float) -> None:
+    values = {
+        "READS": 3, "BYTES_READ": size, "F_READ_START_TIMESTAMP": start, "F_READ_END_TIMESTAMP": end,
+        "F_READ_TIME": took, "F_META_TIME": took, "SIZE_READ_0_100": 2**62, "OPENS": -1,
+    }  # fmt: skip
+    for each in summaries(Layer.POSIX, values, (0.0, 1.0), moved=True):
+        rows = rows_of(each, Layer.POSIX, 0, range(7), 10**18)
+        for name in ("start", "duration", "offset", "requested", "bytes"):
+            assert (rows[name] >= 0).all()
+        assert rows["requested"].sum() == each.calls
+        assert rows["bytes"].sum() == each.bytes
+        assert rows["offset"].sum() == each.busy_ns
+
+
+@given(
+    counts=st.lists(st.integers(0, 1000), min_size=10, max_size=10),
+    places=st.lists(st.integers(0, 2**20), min_size=10, max_size=10),
+    busy=st.floats(0, 1e5),
+    ranks=st.integers(1, 50),
+)
+def test_classes_of_sizes_and_ranks_add_up_to_what_was_counted(
+    counts: list[int], places: list[int], busy: float, ranks: int
+) -> None:
+    lows = [0, 100, 1 << 10, 10 << 10, 100 << 10, 1 << 20, 4 << 20, 10 << 20, 100 << 20, 1 << 30]
+    names = ["0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS"]
+    highs = [*lows[1:], 1 << 31]
+    sizes = [low + place % (high - low) for low, high, place in zip(lows, highs, places, strict=True)]
+    total = sum(count * size for count, size in zip(counts, sizes, strict=True))
+    values = {f"SIZE_WRITE_{name}": count for name, count in zip(names, counts, strict=True)}
+    values |= {"WRITES": sum(counts), "BYTES_WRITTEN": total, "F_WRITE_TIME": busy}  # type: ignore[dict-item]
+    made = summaries(Layer.POSIX, values, (0.0, 1.0), moved=True)
+    assert sum(each.calls for each in made) == sum(counts)
+    assert sum(each.bytes for each in made) == total
+    assert sum(each.busy_ns for each in made) == round(busy * 1e9)
+    found = [(each.calls, each.bytes / each.calls) for each in made if each.calls]
+    told = [(count, low, high) for count, low, high in zip(counts, lows, [*highs[:-1], 1 << 40], strict=True) if count]
+    assert [calls for calls, _ in found] == [count for count, _, _ in told]
+    for (_, size), (_, low, high) in zip(found, told, strict=True):
+        assert low <= size <= high
+    for each in made:
+        rows = rows_of(each, Layer.POSIX, 0, range(ranks), 0)
+        assert (rows["requested"].sum(), rows["bytes"].sum(), rows["offset"].sum()) == (
+            each.calls, each.bytes, each.busy_ns
+        )  # fmt: skip
+
+
+def test_reader_that_fails_ends_its_source_and_closes_its_streams(tmp_path: Path) -> None:
+    def failing(path: Path, about: Input) -> list[list[SourceItem]]:  # type: ignore[misc]
+        yield []
+        raise InputError(str(path), 7, "it is broken", "one that is not")
+
+    source = WholeSource(tmp_path, failing, ORIGIN)
+    assert list(read_all(source)) == [Lost(Counter({"lines_malformed": 1}), job=ORIGIN.job)]
+    assert source.finished
+    assert source.problems.first[0].line == 7
+
+
+@pytest.mark.slow
+def test_all_parts_of_a_log_are_read_one_after_another() -> None:
+    streams, source = read(LOGS / "dxt.darshan")
+    events = streams[0].events
+    assert not source.problems.total
+    assert np.count_nonzero(events.flags == 0) == 7623
+    assert np.count_nonzero((events.layer == Layer.STDIO) & (events.kind == Kind.READ)) == 1
+
+
+def rows_told(streams: dict[int, Stream], *, without: tuple[str, ...] = ()) -> list[tuple[tuple[str, object], ...]]:
+    rows = [row for stream in streams.values() for row in stream.rows()]
+    return sorted((tuple((key, value) for key, value in row.items() if key not in without) for row in rows), key=str)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", [TRACED, SIMPLE], ids=["ior", "simple"])
+def test_format_3_41_is_read_as_those_before(path: Path, tmp_path: Path) -> None:
+    newer = tmp_path / "newer.darshan"
+    newer.write_bytes(darshan_logs.log_of(*darshan_logs.regions(path.read_bytes()), pieces=1))
+    streams, source = read(newer)
+    assert not source.problems.total
+    assert rows_told(streams) == rows_told(read(path)[0])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pieces", [1, 3])
+@pytest.mark.parametrize("path", [TRACED, SIMPLE], ids=["ior", "simple"])
+def test_segments_with_threads_are_read(path: Path, pieces: int, tmp_path: Path) -> None:
+    newer = tmp_path / "newer.darshan"
+    newer.write_bytes(darshan_logs.threaded(path, pieces))
+    streams, source = read(newer)
+    assert not source.problems.total
+    assert rows_told(streams, without=("tid",)) == rows_told(read(path)[0], without=("tid",))
+    threads = {row["tid"] for stream in streams.values() for row in stream.rows() if not row["flags"]}
+    assert threads <= {1, 2}
+    assert threads
+
+
+@pytest.mark.parametrize("damage", ["version", "cut", "garbage"])
+def test_where_segments_cannot_be_read_counters_do(damage: str, tmp_path: Path) -> None:
+    job, names, modules = darshan_logs.regions(TRACED.read_bytes())
+    _, data = modules[darshan_logs.DXT_POSIX]
+    if damage == "version":
+        modules[darshan_logs.DXT_POSIX] = (7, data)
+    elif damage == "cut":
+        modules[darshan_logs.DXT_POSIX] = (2, data[:50])
+    else:
+        modules[darshan_logs.DXT_POSIX] = (2, b"\xff" * 1000)
+    newer = tmp_path / "newer.darshan"
+    newer.write_bytes(darshan_logs.log_of(job, names, modules))
+    streams, source = read(newer)
+    assert source.problems.total == 1
+    assert "DXT_POSIX" in source.problems.first[0].problem
+
+    def moved(of: dict[int, Stream], layer: Layer) -> int:
+        return sum(int(stream.events.bytes[stream.events.layer == layer].sum()) for stream in of.values())
+
+    whole = read(TRACED)[0]
+    for layer in (Layer.POSIX, Layer.MPIIO):
+        assert moved(streams, layer) == moved(whole, layer) > 0

@@ -1,0 +1,207 @@
+"""What a collector that was killed had taken and not got acknowledged is sent by the next one, once."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from iotide.collectors.settings import CollectorSettings
+from iotide.collectors.source import Chunk, Closed, Opened
+from iotide.collectors.transport.handing_over import HandedOver
+from iotide.collectors.transport.kept_spool import NAME, KeptSpool, What
+from iotide.collectors.transport.shipper import Shipper
+from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
+from iotide.events import ConfigError, Definitions, Interner
+from support.servers.sinks import RememberingSink
+from support.servers.troubled_links import INFO, Link, numbered
+
+
+class Collector:
+    """A collector of one source of numbers, which goes on where what was kept says; it can be killed at any step."""
+
+    def __init__(self, folder: Path, core: IngestCore, seed: int, trouble: float, **options: int) -> None:
+        self.kept = HandedOver(folder, options.pop("most_bytes", 1 << 30), "node:1:secret")
+        made = CollectorSettings.model_validate({"batch_events": 16, **options})
+        self.shipper = Shipper(self.kept.collector, made, self.kept)
+        self.link = Link(self.shipper, core, seed, trouble)
+        self.link.now = 1000.0 * (self.kept.opened + 1)
+        self.next = int(self.kept.file.places().get("numbers", b"0"))
+        self.name = f"s{self.kept.opened}"
+        self.interner = Interner()
+        self.shipper.end_left(list(self.kept.left), Counter())
+        self.shipper.take([Opened(self.name, INFO)], self.link.now)
+
+    def take(self, count: int) -> None:
+        self.interner.string(f"call {self.name} {self.next}")
+        chunk = Chunk(self.name, numbered(self.next, count), self.interner.take_fresh())
+        self.shipper.take([chunk], self.link.now)
+        self.next += count
+
+    def step(self, *, urgent: bool = False) -> None:
+        self.link.now += 0.06
+        messages = self.shipper.outgoing(self.link.now)
+        self.keep(urgent=urgent)
+        for message in self.link._carry(messages):
+            for _, reply in self.link._carry(self.link.core.receive(b"peer", message, self.link.now)):
+                self.shipper.receive(reply, self.link.now)
+
+    def keep(self, *, urgent: bool) -> None:
+        all_is_queued = self.shipper.has_queued(self.name, self.link.now, urgent=urgent)
+        self.shipper.keep({"numbers": str(self.next).encode()} if all_is_queued else {})
+
+    def kill(self) -> None:
+        self.kept.file._database.close()
+
+    def settle(self) -> None:
+        for _ in range(2000):
+            if self.shipper.flushed:
+                return
+            self.link.now += 0.5
+            self.step(urgent=True)
+        raise AssertionError("the shipper is not flushed")
+
+
+STEPS = st.lists(st.one_of(st.integers(1, 40), st.just("step"), st.just("urgent"), st.just("kill")), max_size=50)
+
+
+@settings(deadline=None, max_examples=60)
+@given(seed=st.integers(0, 2**32), trouble=st.sampled_from([0.0, 0.2]), steps=STEPS, memory=st.sampled_from([16, 26]))
+def test_every_event_arrives_once_whenever_collectors_are_killed(
+    seed: int, trouble: float, steps: list[int | str], memory: int
+) -> None:
+    sink = RememberingSink()
+    core = IngestCore(sink, IngestSettings())
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        collector = Collector(folder, core, seed, trouble, backlog_bytes=1 << memory)
+        for step in steps:
+            if step == "kill":
+                collector.kill()
+                collector = Collector(folder, core, seed, trouble, backlog_bytes=1 << memory)
+            elif isinstance(step, int):
+                collector.take(step)
+            else:
+                collector.step(urgent=step == "urgent")
+        collector.shipper.take([Closed(collector.name)], collector.link.now)
+        collector.settle()
+        collector.shipper.keep({"numbers": None})
+        assert collector.kept.file.bytes == 0
+        collector.shipper.close()
+        assert not list(folder.iterdir())
+    arrived = sorted(start for starts in sink.starts.values() for start in starts)
+    assert arrived == list(range(collector.next))
+    assert sorted(sink.closed_streams) == sorted(sink.starts)
+    assert not any(sink.losses.values())
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 2**32), sizes=st.lists(st.integers(1, 3000), min_size=1, max_size=30))
+def test_what_has_no_room_is_counted_by_the_next_collector_too(seed: int, sizes: list[int]) -> None:
+    sink = RememberingSink()
+    core = IngestCore(sink, IngestSettings())
+    with tempfile.TemporaryDirectory() as name:
+        options = {"most_bytes": 60_000, "backlog_bytes": 1 << 16}
+        collector = Collector(Path(name), core, seed, 0.0, **options)
+        for size in sizes:
+            collector.take(size)
+            collector.keep(urgent=True)
+        assert collector.kept.file.bytes <= 60_000
+        collector.kill()
+        following = Collector(Path(name), core, seed, 0.0, **options)
+        following.settle()
+        arrived = [start for starts in sink.starts.values() for start in starts]
+        lost = sum(losses.get("events_dropped:shipper_full", 0) for losses in sink.losses.values())
+        assert len(arrived) == len(set(arrived))
+        assert len(arrived) + lost == sum(sizes)
+        names = [sink.definitions[stream].string_count - 1 for stream in sink.starts]
+        assert not arrived or sum(names) == len(sizes)
+        following.shipper.close()
+
+
+def test_disk_that_takes_nothing_costs_no_call_while_the_collector_lives(tmp_path: Path) -> None:
+    sink = RememberingSink()
+    collector = Collector(tmp_path, IngestCore(sink, IngestSettings()), 1, 0.0)
+    collector.take(100)
+    collector.step(urgent=True)
+    collector.kept.file._database.execute("PRAGMA max_page_count = 1")  # the file may not grow
+    for _ in range(20):
+        collector.take(1000)
+        collector.keep(urgent=True)
+    assert collector.kept.file.failures == 1
+    collector.settle()
+    assert sorted(next(iter(sink.starts.values()))) == list(range(20_100))
+
+
+def test_folder_is_of_one_collector_at_a_time(tmp_path: Path) -> None:
+    first = KeptSpool(tmp_path, 1 << 20)
+    with pytest.raises(ConfigError, match="is used by another collector"):
+        KeptSpool(tmp_path, 1 << 20)
+    first.close()
+    KeptSpool(tmp_path, 1 << 20).close()
+
+
+@pytest.mark.parametrize("damage", ["text", "version"])
+def test_file_that_is_none_of_this_version_is_set_aside(tmp_path: Path, damage: str) -> None:
+    kept = KeptSpool(tmp_path, 1 << 20)
+    kept.put("s", numbered(0, 10), Definitions())
+    kept.note("collector", b"name")
+    kept.commit()
+    kept._database.close()
+    if damage == "text":
+        (tmp_path / NAME).write_bytes(b"nothing that a database begins with" * 1000)
+    else:
+        database = sqlite3.connect(tmp_path / NAME)
+        database.execute("PRAGMA user_version = 99")
+        database.close()
+    following = KeptSpool(tmp_path, 1 << 20)
+    assert following.fact("collector") == b""
+    assert (tmp_path / "unacknowledged.unreadable").exists()
+    following.close()
+
+
+def test_files_are_closed_to_other_users(tmp_path: Path) -> None:
+    kept = KeptSpool(tmp_path / "kept", 1 << 20)
+    kept.put("s", numbered(0, 10), Definitions())
+    kept.commit()
+    files = list((tmp_path / "kept").iterdir())
+    assert files
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (*files, tmp_path / "kept"))
+    kept.close()
+
+
+@settings(deadline=None, max_examples=50)
+@given(seed=st.integers(0, 2**32))
+def test_file_says_what_was_committed_last(seed: int) -> None:
+    choose = random.Random(seed)
+    with tempfile.TemporaryDirectory() as name:
+        kept = KeptSpool(Path(name), 1 << 30)
+        there: dict[int, int] = {}  # events by row
+        committed: dict[int, int] = {}
+        for _ in range(choose.randrange(40)):
+            what = choose.randrange(4)
+            if what == 0 and there:
+                row = choose.choice(list(there))
+                kept.over(row, What.DONE, Definitions())
+                del there[row]
+            elif what == 1 and there:
+                kept.numbered(choose.choice(list(there)), choose.randrange(1, 9))
+            elif what == 2:
+                kept.commit()
+                committed = dict(there)
+            else:
+                events = choose.randrange(1, 50)
+                there[kept.put("s", numbered(0, events), Definitions())] = events
+        kept._database.close()
+        following = KeptSpool(Path(name), 1 << 30)
+        assert {each.row: each.events for each in following.batches()} == committed
+        for row, events in committed.items():
+            batch = following.read(row)
+            assert batch is not None
+            assert len(batch) == events
+        following.close()

@@ -1,0 +1,230 @@
+"""What the journal does when its disk, its files or its quota fail: monitoring goes on, and what it costs is told."""
+
+from __future__ import annotations
+
+import fcntl
+import math
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from iotide.daemon.journal.forked import Forked
+from iotide.events import Interner, StreamInfo
+from iotide.events.losses import LOST_IN_JOURNAL
+from iotide.events.network.wire import Ack, Frame, Heartbeat, Hello, decode, encode, encode_batch
+from support.servers.killed_aggregator import Daemon
+from support.servers.restarted_job import UNTIL_S
+from support.servers.running_aggregator import periodic_batch
+from support.system.waiting import wait_for
+
+EVENTS = 600
+
+
+class Talk:
+    """A collector of two streams by hand."""
+
+    def __init__(self) -> None:
+        self.interners = {"a": Interner(), "b": Interner()}
+        self.seq = {"a": 0, "b": 0}
+        self.sent: list[list[Frame]] = []
+
+    def hello(self, daemon: Daemon, stream: str) -> None:
+        info = StreamInfo(job="job", source="test")
+        definitions = self.interners[stream].take_fresh() if not self.seq[stream] else None
+        message = Hello(collector="c", stream=stream, info=info, next_seq=self.seq[stream] + 1)
+        assert definitions is None or not definitions
+        daemon.durability.receive(b"peer", [bytes(each) for each in encode(message)], time.monotonic())
+
+    def batch(self, daemon: Daemon, stream: str) -> list[object]:
+        """Returns what is answered once all is on disk, or at once where nothing is."""
+        self.seq[stream] += 1
+        batch = periodic_batch(self.interners[stream], periods=EVENTS // 10, until_s=UNTIL_S + 300 * self.seq[stream])
+        frames = encode_batch(stream, self.seq[stream], batch, self.interners[stream].take_fresh())
+        self.sent.append([bytes(each) for each in frames])
+        at_once = daemon.durability.receive(b"peer", self.sent[-1], time.monotonic())
+        return [decode(answer)[0] for _, answer in (*at_once, *daemon.answers())]
+
+
+def events(daemon: Daemon) -> int:
+    return daemon.aggregator.jobs["job"].analyzers.events
+
+
+def test_batch_is_acknowledged_once_it_is_on_disk_and_a_heartbeat_at_once(tmp_path: Path) -> None:
+    daemon, talk = Daemon(tmp_path / "0"), Talk()
+    talk.hello(daemon, "a")
+    beat = [bytes(each) for each in encode(Heartbeat(collector="c"))]
+    assert decode(daemon.durability.receive(b"peer", beat, 0.0)[0][1])[0] == Heartbeat()
+    told = [bytes(each) for each in encode(Heartbeat(collector="c", losses={"job": {"processes_unheard": 1}}))]
+    assert daemon.durability.receive(b"peer", told, 0.0) == []  # what it lost is not said again once it is answered
+    assert [decode(frames)[0] for _, frames in daemon.answers()] == [Heartbeat()]
+    (answer,) = talk.batch(daemon, "a")
+    assert isinstance(answer, Ack)
+    daemon.keeping.close()
+
+
+def test_damaged_record_costs_its_stream_one_batch_and_is_told_in_its_job(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    daemon, talk = Daemon(tmp_path / "0"), Talk()
+    for stream in "ab":
+        talk.hello(daemon, stream)
+        talk.batch(daemon, stream)
+    for _ in range(3):
+        for stream in "ab":
+            talk.batch(daemon, stream)
+    copy = tmp_path / "1"
+    daemon.be_killed(copy, 0.0)
+    (file,) = (copy / "journal").glob("*.journal")
+    content = bytearray(file.read_bytes())
+    content[content.index(talk.sent[3][0]) + 20] ^= 1  # the second batch of b
+    file.write_bytes(content)
+    after = Daemon(copy)
+    assert events(after) == EVENTS * 7
+    assert after.aggregator.counters["journal_damaged"] == 1
+    assert after.aggregator.jobs["job"].losses.total[LOST_IN_JOURNAL] == 1
+    assert f"the journal is damaged: 1 records from {file}, byte" in caplog.text
+    for stream in "ab":
+        talk.hello(after, stream)
+        (answer,) = talk.batch(after, stream)
+        assert isinstance(answer, Ack)
+    assert events(after) == EVENTS * 9
+    after.keeping.close()
+
+
+def test_quota_costs_durability_and_nothing_else_until_the_jobs_are_written_down(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    quota = 2**20
+    daemon, talk = Daemon(tmp_path / "0", quota_bytes=quota), Talk()
+    talk.hello(daemon, "a")
+    while not daemon.durability.journal.problem:
+        (answer,) = talk.batch(daemon, "a")
+        assert isinstance(answer, Ack)
+    assert daemon.durability.journal.total_bytes < quota + 2**16
+    for _ in range(3):
+        (answer,) = talk.batch(daemon, "a")
+        assert isinstance(answer, Ack)
+    assert daemon.aggregator.counters["journal_unwritten:quota"] >= 4
+    settle(daemon)
+    assert "the journal takes no more: journal.quota_bytes" in caplog.text
+    assert "the journal goes on" in caplog.text
+    before = daemon.aggregator.counters["journal_unwritten:quota"]
+    talk.batch(daemon, "a")
+    assert daemon.aggregator.counters["journal_unwritten:quota"] == before
+    taken = events(daemon)
+    daemon.be_killed(tmp_path / "1", 0.0)
+    after = Daemon(tmp_path / "1")
+    assert events(after) == taken == EVENTS * talk.seq["a"]
+    assert after.aggregator.counters["journal_damaged"] == 0
+    after.keeping.close()
+
+
+def test_journal_is_shortened_before_its_quota_is_reached(tmp_path: Path) -> None:
+    daemon, talk = Daemon(tmp_path / "0", quota_bytes=2**20), Talk()
+    talk.hello(daemon, "a")
+    for _ in range(150):
+        talk.batch(daemon, "a")
+        daemon.durability.look_after(time.monotonic())
+        if daemon.durability.child.is_busy:  # it may take its time: here it is waited for
+            daemon.durability._end(bool(daemon.durability.child.poll(wait=True)), 0.0)
+            daemon.durability._ended_s = -math.inf
+    assert daemon.aggregator.counters["snapshots"] > 1
+    assert not daemon.aggregator.counters["journal_failures"]
+    daemon.keeping.close()
+
+
+def test_what_was_acknowledged_while_the_journal_failed_is_missing_and_told_after_a_kill(tmp_path: Path) -> None:
+    daemon, talk = Daemon(tmp_path / "0", quota_bytes=2**20), Talk()
+    talk.hello(daemon, "a")
+    while not daemon.durability.journal.problem:
+        talk.batch(daemon, "a")
+    taken = talk.seq["a"] - 1
+    talk.batch(daemon, "a")
+    daemon.be_killed(tmp_path / "1", 0.0)
+    after = Daemon(tmp_path / "1")
+    assert events(after) == EVENTS * taken
+    talk.hello(after, "a")  # its collector has nothing before that any more
+    (answer,) = talk.batch(after, "a")
+    assert isinstance(answer, Ack)
+    assert after.aggregator.jobs["job"].losses.total[LOST_IN_JOURNAL] == 1
+    after.keeping.close()
+
+
+@pytest.mark.parametrize("attempts", [0, 2, 3])
+def test_journal_that_ended_three_daemons_is_set_aside(
+    tmp_path: Path, attempts: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    daemon, talk = Daemon(tmp_path / "0"), Talk()
+    talk.hello(daemon, "a")
+    talk.batch(daemon, "a")
+    daemon.be_killed(tmp_path / "1", 0.0)
+    (tmp_path / "1/recovering").write_bytes(b"." * attempts)  # as those leave it that do not come to the end
+    last = Daemon(tmp_path / "1")
+    is_aside = attempts == 3
+    assert ("job" in last.aggregator.jobs) == (not is_aside)
+    assert ("ended 3 aggregators" in caplog.text) == is_aside
+    assert bool(list((tmp_path / "1/journal").glob("*.unreadable"))) == is_aside
+    assert not (tmp_path / "1/recovering").exists()
+    last.keeping.close()
+
+
+@pytest.mark.parametrize("work", [lambda: False, lambda: 1 / 0])
+def test_copy_that_fails_says_so(work: Callable[[], bool]) -> None:
+    child = Forked()
+    assert child.poll() is None
+    assert child.begin(work)
+    assert child.poll(wait=True) is False
+    assert not child.is_busy
+
+
+def test_copy_sees_what_was_there_and_holds_nothing_open(tmp_path: Path) -> None:
+    with (tmp_path / "held").open("ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        seen = ["before"]
+        child = Forked()
+        assert child.begin(lambda: not not_closed(held.fileno()) and seen == ["before"])
+        seen.append("after")
+        assert child.poll(wait=True) is True
+
+
+def test_copy_that_takes_for_ever_can_be_ended() -> None:
+    child = Forked()
+    child.begin(lambda: bool(signal.pause()))
+    child.close()
+    assert not child.is_busy
+
+
+def not_closed(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def settle(daemon: Daemon) -> None:
+    """Looks after the journal until it goes on."""
+
+    def goes_on() -> bool:
+        daemon.durability._ended_s = -math.inf
+        daemon.durability.look_after(time.monotonic())
+        return not daemon.durability._is_suspended
+
+    wait_for(goes_on, what="the journal")
+
+
+@pytest.mark.parametrize("takes_s", [0.5, 10.0])
+def test_end_without_time_to_write_jobs_down_leaves_the_journal_to_the_next(tmp_path: Path, takes_s: float) -> None:
+    daemon, talk = Daemon(tmp_path / "0"), Talk()
+    talk.hello(daemon, "a")
+    talk.batch(daemon, "a")
+    daemon.durability._fixed_s = takes_s  # as the snapshots before took
+    assert daemon.durability.finish(within_s=1.0) == (takes_s < 1.0)
+    daemon.keeping.close()
+    assert bool(list((tmp_path / "0" / "journal").glob("*.journal"))) == (takes_s > 1.0)
+    again = Daemon(tmp_path / "0")
+    assert events(again) == EVENTS
+    again.keeping.close()
