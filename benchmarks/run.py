@@ -22,8 +22,9 @@ SHARED = ("common", "generators", "programs")
 
 def available() -> dict[str, str]:
     """Returns the benchmarks' modules by their names, which are those of the budgets."""
-    found = sorted((path.stem, path.parent.name) for path in HERE.glob("*/*.py") if path.parent.name not in SHARED)
-    return {name: f"iotide.benchmarks.{folder}.{name}" for name, folder in found}
+    found = sorted(HERE.glob("*/*.py"), key=lambda path: path.stem)
+    found = [path for path in found if path.parent.name not in SHARED and "\ndef measure(" in path.read_text()]
+    return {path.stem: f"iotide.benchmarks.{path.parent.name}.{path.stem}" for path in found}
 
 
 def machine() -> dict[str, object]:

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from support.example_runs import EXAMPLES, PARTS, Example
-from support.programs import need
+from support.jobs.example_runs import EXAMPLES, PARTS, Example
+from support.tracing.programs import need
 
 PAGE = Path(__file__).parents[3] / "docs/example-runs.md"
 

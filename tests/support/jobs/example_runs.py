@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from .commands import iotide
+from support.places import PROGRAMS
+from support.system.commands import iotide
 
-PROGRAMS: Final = Path(__file__).parent.parent / "programs/examples"
+SOURCES: Final = PROGRAMS / "examples"
 PARTS: Final = {
     "what it did": r"iotide: [\d.]+ m?s, [\d,]+ calls, .* read, .* written",
     "who spends how much": r"iotide: I/O takes .* of the run in .*",
@@ -77,7 +78,7 @@ EXAMPLES: Final = (
         "A Python script that writes line by line",
         (),
         "iotide run -- python3 lines.py .",
-        lambda folder: [sys.executable, str(PROGRAMS / "lines.py"), str(folder)],
+        lambda folder: [sys.executable, str(SOURCES / "lines.py"), str(folder)],
         "The script flushes each line, which is 26 bytes a write. That costs little here, so that there is nothing to "
         "change; the period is that of its steps.",
     ),
@@ -85,7 +86,7 @@ EXAMPLES: Final = (
         "HDF5 with small chunks",
         (),
         "iotide run -- python3 small_chunks.py .",
-        lambda folder: [sys.executable, str(PROGRAMS / "small_chunks.py"), str(folder)],
+        lambda folder: [sys.executable, str(SOURCES / "small_chunks.py"), str(folder)],
         "Each step is one write of 8 MiB for h5py, and 16,384 writes of 512 bytes for the file system, as a chunk has "
         "8 by 8 values.",
     ),
@@ -93,7 +94,7 @@ EXAMPLES: Final = (
         "SQLite with a transaction for each row",
         (),
         "iotide run -- python3 commits.py .",
-        lambda folder: [sys.executable, str(PROGRAMS / "commits.py"), str(folder)],
+        lambda folder: [sys.executable, str(SOURCES / "commits.py"), str(folder)],
         "Nearly all of the time is waiting for the storage: SQLite flushes four times a transaction, and makes and "
         "removes its journal.",
     ),
@@ -101,7 +102,7 @@ EXAMPLES: Final = (
         "LAMMPS on two ranks",
         ("lmp", "mpirun"),
         "iotide run -- mpirun -n 2 lmp -in melt.in",
-        lambda folder: ["mpirun", "-n", "2", "lmp", "-in", str(PROGRAMS / "melt.in")],
+        lambda folder: ["mpirun", "-n", "2", "lmp", "-in", str(SOURCES / "melt.in")],
         "The dump is the only thing that is written, every 50 steps. It costs next to nothing.",
     ),
     Example(

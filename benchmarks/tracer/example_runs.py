@@ -7,17 +7,18 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
-from support.example_runs import EXAMPLES
+from support.jobs.example_runs import EXAMPLES
 
-PAGE = Path(__file__).parents[1] / "docs/example-runs.md"
+PAGE = Path(__file__).parents[2] / "docs/example-runs.md"
 HEAD = """# What runs end with
 
 `iotide run` ends with lines that answer, in this order: what the command did, who of it spends how much of the run in
 I/O, what moved where and how fast, its period, what to change first and what that saves, all that in one sentence, and
 what was not seen or lost.
-`python benchmarks/example_runs.py` ran six programs and wrote this page; the programs are in `tests/programs/examples`.
+`python benchmarks/tracer/example_runs.py` ran six programs and wrote this page; they are in
+`tests/programs/examples`.
 """
 
 
