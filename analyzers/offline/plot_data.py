@@ -11,6 +11,7 @@ from ...events.errors import ConfigError
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PeriodPanel, PhaseColumns, PlotData, SpectrumColumns, TraceSignal
 from ...results.traces.replay_evaluation import Replay
+from ..common.ordered import Ordering, ordered
 from ..periodicity.spectrum.spectrum import find_candidates, spectrum_of
 from ..settings import DetectSettings
 from .autocorrelation import autocorrelation
@@ -30,6 +31,7 @@ def panels_of(
     replayed: Replay | None = None,
     own: Batches | None = None,
     beside: Sequence[Beside] = (),
+    ordering: Ordering = ordered,
 ) -> PlotData:
     """Computes all panels of a trace.
 
@@ -41,6 +43,7 @@ def panels_of(
         replayed: the replay if it is known already.
         own: the events of those who have the period that was found; None: all have it.
         beside: the periods of others.
+        ordering: puts events in the order of time; by default in memory.
     """
     whole = None if own is None else signal_of(batches, settings, prediction)
     batches = batches if own is None else own
@@ -49,7 +52,7 @@ def panels_of(
     notes: list[str] = []
     if replayed is None:
         try:
-            replayed = replay_of(batches, settings, prediction, phases, every_s=every_s)
+            replayed = replay_of(batches, settings, prediction, phases, every_s=every_s, ordering=ordering)
         except ConfigError as error:
             notes.append(f"No replay: {error}")
     values, period = signal.total, prediction.period_s
@@ -63,17 +66,17 @@ def panels_of(
         None if period is None else validity_of(values, signal.bin_s, signal.start_s, period.value),
         tuple(notes),
         whole,
-        tuple(_beside(each, settings, every_s) for each in beside),
+        tuple(_beside(each, settings, every_s, ordering) for each in beside),
     )
 
 
-def _beside(periodicity: Beside, settings: DetectSettings, every_s: float | None) -> PeriodPanel:
+def _beside(periodicity: Beside, settings: DetectSettings, every_s: float | None, ordering: Ordering) -> PeriodPanel:
     """Gathers what is shown of a period beside the main one."""
     other, prediction, own = periodicity
     phases = phases_of(signal_of(own, settings, prediction), prediction)
     replayed = None
     with contextlib.suppress(ConfigError):  # which the main period's replay tells
-        replayed = replay_of(own, settings, prediction, phases, every_s=every_s)
+        replayed = replay_of(own, settings, prediction, phases, every_s=every_s, ordering=ordering)
     return PeriodPanel(other, phases, replayed)
 
 
@@ -84,6 +87,7 @@ def replay_of(
     phases: PhaseColumns | None = None,
     *,
     every_s: float | None = None,
+    ordering: Ordering = ordered,
 ) -> Replay:
     """Replays a trace of which the whole is known.
 
@@ -93,6 +97,7 @@ def replay_of(
         prediction: what was found in the whole trace.
         phases: the phases of the whole trace; None to find them.
         every_s: time between predictions; None for one a phase.
+        ordering: puts events in the order of time; by default in memory.
 
     Raises:
         ConfigError: the settings are fit for finished traces only.
@@ -102,7 +107,10 @@ def replay_of(
     period_s = None if prediction.period_s is None else prediction.period_s.value
     bin_s = 1 / prediction.sampling_frequency_hz
     settings = settings.model_copy(update={"mode": prediction.mode})  # so that both look at the same
-    return replay(batches, settings, prediction.job, phases=phases, period_s=period_s, bin_s=bin_s, every_s=every_s)
+    return replay(
+        batches, settings, prediction.job,
+        phases=phases, period_s=period_s, bin_s=bin_s, every_s=every_s, ordering=ordering,
+    )  # fmt: skip
 
 
 def spectrum_columns(signal: TraceSignal, settings: DetectSettings) -> SpectrumColumns:

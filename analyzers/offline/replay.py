@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,8 @@ from ...events import EventBatch, Kind, make_batch
 from ...results.prediction import Prediction
 from ...results.traces.plot_data import PhaseColumns
 from ...results.traces.replay_evaluation import Replay, ReplayStep
+from ..common.again import Again
+from ..common.ordered import Columns, Ordering, ordered
 from ..online.predictor import Predictor
 from ..settings import DetectSettings
 from ..signal.selection import ALL_COUNTS, counted
@@ -28,6 +31,13 @@ _MOST_BETWEEN: Final = 600  # predictions, of half a millisecond or more each
 _COLUMNS: Final = ("start", "duration", "bytes", "kind", "flags")
 
 
+class Span(NamedTuple):
+    """Start of the first and end of the last event, ns."""
+
+    first_ns: int
+    last_ns: int
+
+
 def replay(
     batches: Batches,
     settings: DetectSettings,
@@ -37,6 +47,7 @@ def replay(
     period_s: float | None,
     bin_s: float,
     every_s: float | None = None,
+    ordering: Ordering = ordered,
 ) -> Replay:
     """Predicts at many moments of a finished trace with only what had been seen by then.
 
@@ -48,55 +59,83 @@ def replay(
         period_s: the period of the whole trace, None where it has none.
         bin_s: length of the bins in which these were found.
         every_s: time between predictions. None for one at the end of each phase, or each second where there are none.
+        ordering: puts the events in the order of time; by default in memory.
 
     Raises:
         ConfigError: the settings are fit for finished traces only.
     """
-    events = in_order(batches)
-    moments = moments_of(events, phases, every_s, bin_ns=max(1, round(bin_s * 1e9)))
+    events = in_order(batches, ordering)
+    moments = moments_of(span_of(events), phases, every_s, bin_ns=max(1, round(bin_s * 1e9)))
     asked = _with_some_between(moments) if every_s is None else moments
     found = predictions_at(events, settings, job, asked)
     return judge(job, [found[at] for at in np.searchsorted(asked, moments).tolist()], phases, period_s)
 
 
-def in_order(batches: Batches) -> EventBatch:
-    """Joins the events that tell a predictor anything, in the order in which they ended.
+def in_order(batches: Batches, ordering: Ordering = ordered) -> Iterable[EventBatch]:
+    """Returns the events that tell a predictor anything, in the order in which they ended, in pieces.
 
     These are the ones that count towards the signal, and of the others those that start earlier than all before them,
     since they move the start of the observation. Files lose their numbers: what is left counts.
     """
-    columns: dict[str, list[npt.NDArray[np.int64]]] = {name: [] for name in _COLUMNS}
-    useful: list[npt.NDArray[np.bool_]] = []
+    return Again(partial(_telling, ordering(_columns(batches), "end")))
+
+
+def _columns(batches: Batches) -> Iterator[Columns]:
+    """Yields what may tell anything: in a batch alone as much as in all."""
     for batch, left_out in batches:
-        if len(batch):
-            useful.append(counted(batch, left_out, "both"))
-            for name, parts in columns.items():
-                parts.append(getattr(batch, name).astype(np.int64, copy=False))
-    if not useful:
-        return make_batch(0, {})
-    joined = {name: np.concatenate(parts) for name, parts in columns.items()}
-    counts = np.concatenate(useful)
-    order = np.argsort(joined["start"] + joined["duration"], kind="stable")
-    start = joined["start"][order]
-    earlier = np.minimum.accumulate(start)
-    kept = counts[order]
-    joined["kind"][~counts] = int(Kind.OTHER)
-    kept |= np.concatenate([[True], start[1:] < earlier[:-1]])
-    rows = order[kept]
-    return make_batch(len(rows), {name: column[rows] for name, column in joined.items()} | {"file": 0, "depth": 0})
+        if not len(batch):
+            continue
+        counts = counted(batch, left_out, "both")
+        columns = {name: getattr(batch, name).astype(np.int64) for name in _COLUMNS}
+        columns["kind"][~counts] = int(Kind.OTHER)
+        columns |= {"end": batch.end, "counts": counts.astype(np.int64)}
+        order = np.argsort(columns["end"], kind="stable")
+        earlier, _ = _earlier(columns["start"][order], None)
+        rows = np.sort(order[counts[order] | earlier])
+        yield {name: column[rows] for name, column in columns.items()}
 
 
-def moments_of(events: EventBatch, phases: PhaseColumns, every_s: float | None, *, bin_ns: int) -> Times:
+def _telling(pieces: Iterable[Columns]) -> Iterator[EventBatch]:
+    least: int | None = None
+    for piece in pieces:
+        earlier, least = _earlier(piece["start"], least)
+        rows = (piece["counts"] != 0) | earlier
+        if rows.any():
+            columns = {name: piece[name][rows] for name in _COLUMNS}
+            yield make_batch(int(np.count_nonzero(rows)), columns | {"file": 0, "depth": 0})
+
+
+def _earlier(start: Times, least: int | None) -> tuple[npt.NDArray[np.bool_], int | None]:
+    """Tells which rows start earlier than all before them, and the earliest start so far."""
+    if not len(start):
+        return np.zeros(0, np.bool_), least
+    lowest = np.minimum.accumulate(start)
+    before = np.concatenate([[start[0] + 1 if least is None else least], lowest[:-1]])
+    if least is not None:
+        before = np.minimum(before, least)
+        lowest = np.minimum(lowest, least)
+    return start < before, int(lowest[-1])
+
+
+def span_of(events: Iterable[EventBatch]) -> Span | None:
+    """Returns how long events last, which come in the order in which they ended; None where there are none."""
+    span: Span | None = None
+    for batch in events:
+        first, last = int(batch.start.min()), int(batch.end[-1])
+        span = Span(first, last) if span is None else Span(min(span.first_ns, first), last)
+    return span
+
+
+def moments_of(span: Span | None, phases: PhaseColumns, every_s: float | None, *, bin_ns: int) -> Times:
     """Returns when to predict, int64 ns ascending: at most ``MOST_MOMENTS`` times.
 
     At the end of each phase, when a program would flush its trace: the first ones all, of the others as many as fit,
     evenly. Where there are no phases, or a time between predictions is asked for, at even distances; these grow with
     the trace as needed.
     """
-    if not len(events):
+    if span is None:
         return np.zeros(0, np.int64)
-    ends = events.end
-    first, last = int(events.start.min()), int(ends[-1])
+    first, last = span
     if every_s is None and len(phases):
         # a bin later the phase is over in the signal too
         found = np.rint(phases.end_s * 1e9).astype(np.int64) + bin_ns
@@ -110,22 +149,30 @@ def moments_of(events: EventBatch, phases: PhaseColumns, every_s: float | None, 
     return np.arange(first + step, max(last, first + step) + 1, step, dtype=np.int64)[:MOST_MOMENTS]
 
 
-def predictions_at(events: EventBatch, settings: DetectSettings, job: str, moments: Times) -> list[Prediction]:
+def predictions_at(
+    events: Iterable[EventBatch], settings: DetectSettings, job: str, moments: Times
+) -> list[Prediction]:
     """Feeds a predictor with the events, and asks it at each moment.
 
     Args:
-        events: in the order in which they ended.
+        events: in the order in which they ended, in pieces.
         settings: method and limits.
         job: the job's name in the results.
         moments: int64 ns, ascending.
     """
     predictor = Predictor(job, settings)
     found = []
-    fed = 0
-    for moment, upto in zip(moments.tolist(), np.searchsorted(events.end, moments, side="right").tolist(), strict=True):
-        if upto > fed:
-            predictor.update(events.select(slice(fed, upto)), ALL_COUNTS, moment)
-            fed = upto
+    pieces = iter(events)
+    left = next(pieces, None)
+    for moment in moments.tolist():
+        while left is not None:
+            upto = int(np.searchsorted(left.end, moment, side="right"))
+            if upto:
+                predictor.update(left.select(slice(0, upto)), ALL_COUNTS, moment)
+            if upto < len(left):
+                left = left.select(slice(upto, None))
+                break
+            left = next(pieces, None)
         found.append(predictor.predict(moment))
     return found
 

@@ -5,6 +5,7 @@ Inputs are made here and removed: an archive, JSON lines, and the output of stra
     BENCH_CALLS       calls of the archive                             10000000
     BENCH_TEXT_BYTES  size of the JSON lines, and of strace's output   500000000
     BENCH_INPUTS      which of archive, jsonl, strace                  archive,jsonl,strace
+    BENCH_COMMANDS    which of the commands, by their names            all
     BENCH_FORMATS     what the archive is converted to                 parquet,hdf5
 """
 
@@ -26,10 +27,18 @@ from iotide.events.definitions import FileInfo
 CALLS = int(os.environ.get("BENCH_CALLS", "10000000"))
 TEXT_BYTES = int(os.environ.get("BENCH_TEXT_BYTES", "500000000"))
 INPUTS = os.environ.get("BENCH_INPUTS", "archive,jsonl,strace").split(",")
-FORMATS = os.environ.get("BENCH_FORMATS", "parquet,hdf5").split(",")
+FORMATS = [name for name in os.environ.get("BENCH_FORMATS", "parquet,hdf5").split(",") if name]
 RANKS = 4
 PAIRS = 4096
-COMMANDS = ("detect", "dfg", "layers", "rank")
+COMMANDS = {
+    "detect": ["detect"],
+    "detect replayed": ["detect", "--replay"],
+    "detect as the reference": ["detect", "--method", "reference", "--frequency", "auto"],
+    "dfg": ["dfg"],
+    "layers": ["layers"],
+    "rank": ["rank"],
+}
+CHOSEN = os.environ.get("BENCH_COMMANDS", ",".join(COMMANDS)).split(",")
 MOST_BYTES = 300e6
 BEGIN_S = 1_700_000_000
 ENDINGS = {"parquet": "parquet", "hdf5": "h5", "chrome": "json", "jsonl": "jsonl", "otf2": "otf2"}
@@ -177,8 +186,8 @@ def measure() -> list[Figure]:
             short, long = Path(folder) / f"short.{kind}", Path(folder) / f"long.{kind}"
             write(short, size // 10)
             write(long, size)
-            for command in COMMANDS:
-                figures += compared(f"{command}, {what}", [command, "--json"], short, long)
+            for command in CHOSEN:
+                figures += compared(f"{command}, {what}", [*COMMANDS[command], "--json"], short, long)
                 said(figures[-2:])
             for name in FORMATS if kind == "archive" else ():
                 made = str(Path(folder) / f"converted.{ENDINGS[name]}")

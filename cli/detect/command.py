@@ -183,10 +183,11 @@ def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSetti
 
     from ...analyzers.periodicity.estimators.ftio_reference import automatic_frequency
     from ...analyzers.signal.selection import counted_columns
+    from ..traces.ordered_columns import OrderedColumns
 
-    columns = [counted_columns(batch, types, settings.mode) for batch, types in trace.batches()]
-    start, end = (np.concatenate([column[which] for column in columns]) for which in range(2))
-    frequency = automatic_frequency(start, end, settings.trace_bins - 1)
+    columns = (counted_columns(batch, types, settings.mode) for batch, types in trace.batches())
+    changes = OrderedColumns(({"at": np.unique(np.concatenate(column[:2]))} for column in columns), "at")
+    frequency = automatic_frequency((piece["at"] for piece in changes), settings.trace_bins - 1)
     if frequency is None:
         return settings
     return settings.model_copy(update={"sampling_frequency_hz": min(frequency, 1e6)})

@@ -46,8 +46,9 @@ def with_replay(
         ConfigError: the settings are fit for finished traces only.
     """
     from ...analyzers.offline.plot_data import replay_of
+    from ..traces.ordered_columns import OrderedColumns
 
-    replay = replay_of(batches, settings, report.prediction, every_s=every_s)
+    replay = replay_of(batches, settings, report.prediction, every_s=every_s, ordering=OrderedColumns)
     return report.model_copy(update={"analysis": report.analysis.model_copy(update={"replay": replay})})
 
 
@@ -68,9 +69,13 @@ def write_picture(
         click.ClickException: the file cannot be written.
     """
     from ...analyzers.offline.plot_data import panels_of
+    from ..traces.ordered_columns import OrderedColumns
 
     replayed = report.analysis.replay
-    panels = panels_of(batches, settings, report.prediction, every_s=every_s, replayed=replayed, own=own, beside=beside)
+    panels = panels_of(
+        batches, settings, report.prediction,
+        every_s=every_s, replayed=replayed, own=own, beside=beside, ordering=OrderedColumns,
+    )  # fmt: skip
     if target.suffix.lower() == ".html":
         from ...clients.detection.page import render_detection
 

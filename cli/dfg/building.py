@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...analyzers.common.again import Again
+from ...analyzers.common.ordered import Columns, joined_columns
 from ...analyzers.dfg.naming import Mapper
 from ...analyzers.dfg.settings import DfgSettings
 from ...analyzers.dfg.sizes import sizes_of
@@ -28,11 +29,10 @@ from ...analyzers.pipeline.graph_steps import (
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch
 from ...results.dfg import Graph, Occurrence, Timeline
-from ..traces.sorted_spool import SortedSpool
+from ..traces.ordered_columns import MOST_HELD, OrderedColumns
 from ..traces.trace_reading import MOST_CALLS, MOST_FILES, Stream, Trace, translator_of
 
 MOST_OCCURRENCES = 100_000
-_MOST_HELD: Final = 524_288
 _PIECE: Final = 65_536
 _SETTINGS = DfgSettings(max_activities=4095, max_edges=30_000, max_cases=1_000_000, lateness_s=0)
 
@@ -107,7 +107,7 @@ def select(trace: Trace, view: GraphDefinition) -> Selection:
     return Selection(names, cases, mapper, Again(parts), kept, start_ns, trace.events - kept)
 
 
-def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: int = _MOST_HELD) -> Graph:
+def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: int = MOST_HELD) -> Graph:
     """Makes the graph of some events, all cases ended; of more than ``most_held`` they are sorted on disk."""
     analyzer = DfgAnalyzer(
         _SETTINGS.model_copy(update={"mapping": view.mapping.text, "case": view.case, "filter": view.filter.text})
@@ -126,41 +126,26 @@ def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: i
 
 def _by_start(selection: Selection, most_held: int) -> Iterator[GraphColumns]:
     """Yields case, activity, start, duration and size of events by start; many wait in a temporary file."""
-    spool = SortedSpool() if selection.events > most_held else None
-    held: list[GraphColumns] = []
-    for part in selection.parts:
-        columns = graph_columns(part.batch, part.case, selection.mapper, selection.names)
-        if spool is None:
-            held.append(columns)
-        else:
-            spool.put(len(part.batch), columns, columns["start"])
-    if spool is not None:
-        yield from _in_pieces(spool.in_order())
-    elif held:
-        joined = _joined(held)
-        order = np.argsort(joined["start"], kind="stable")
-        yield from _in_pieces(iter([{name: column[order] for name, column in joined.items()}]))
+    mapper, names = selection.mapper, selection.names
+    columns = (graph_columns(part.batch, part.case, mapper, names) for part in selection.parts)
+    return _in_pieces(OrderedColumns(columns, "start", most_held))
 
 
-def _in_pieces(parts: Iterator[GraphColumns]) -> Iterator[GraphColumns]:
+def _in_pieces(parts: Iterable[Columns]) -> Iterator[GraphColumns]:
     """Cuts rows anew, so that sums are rounded alike wherever they come from."""
-    held: list[GraphColumns] = []
+    held: list[Columns] = []
     rows = 0
     for part in parts:
         held.append(part)
         rows += len(part["start"])
         if rows >= _PIECE:
-            joined = _joined(held)
+            joined = joined_columns(held)
             whole = rows - rows % _PIECE
             for at in range(0, whole, _PIECE):
                 yield {name: column[at : at + _PIECE] for name, column in joined.items()}
             held, rows = [{name: column[whole:] for name, column in joined.items()}], rows - whole
     if rows:
-        yield _joined(held)
-
-
-def _joined(parts: Sequence[GraphColumns]) -> GraphColumns:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        yield joined_columns(held)
 
 
 def timeline_of(selection: Selection, activity: str) -> Timeline | None:

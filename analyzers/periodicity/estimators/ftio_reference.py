@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -56,21 +58,27 @@ def point_samples(
     return samples
 
 
-def automatic_frequency(start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], most_samples: int) -> float | None:
+def automatic_frequency(changes: Iterable[npt.NDArray[np.int64]], most_samples: int) -> float | None:
     """Returns the sampling frequency that the reference chooses itself, Hz; None without two different times.
 
     It is twice the inverse of the shortest time between two changes of the bandwidth, or as much less as memory asks.
 
     Args:
-        start: start times, ns.
-        end: end times, ns.
+        changes: start and end times of all requests, ns, ascending, in pieces.
         most_samples: samples that memory allows.
     """
-    at = np.unique(np.concatenate([start, end]))
-    if len(at) < 2:
+    first = last = shortest = None
+    for piece in changes:
+        at = piece if last is None else np.concatenate([[last], piece])
+        apart = np.diff(at)
+        apart = apart[apart > 0]
+        if len(apart):
+            shortest = int(apart.min()) if shortest is None else min(shortest, int(apart.min()))
+        if len(at):
+            first, last = int(at[0]) if first is None else first, int(at[-1])
+    if first is None or last is None or shortest is None:
         return None
-    shortest_s, length_s = int(np.diff(at).min()) / 1e9, int(at[-1] - at[0]) / 1e9
-    return min(2 / shortest_s, most_samples / length_s)
+    return min(2 / (shortest / 1e9), most_samples / ((last - first) / 1e9))
 
 
 def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:

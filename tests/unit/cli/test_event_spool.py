@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.cli.traces.event_spool import ColumnSpool, EventSpool
+from iotide.cli.traces.ordered_columns import OrderedColumns
 from iotide.cli.traces.sorted_spool import SortedSpool
 from iotide.events import EventBatch, Flag
 from iotide.events.schema import COLUMNS
@@ -103,3 +105,15 @@ def test_an_event_that_lasts_from_the_beginning_to_the_end_costs_one_piece() -> 
 def test_no_events_are_none() -> None:
     assert not list(EventSpool())
     assert not list(EventSpool().of("a"))
+
+
+@pytest.mark.parametrize("most_held", [0, 100, 10_000])
+def test_columns_are_in_order_wherever_they_wait(most_held: int) -> None:
+    key = np.random.default_rng(3).integers(0, 50, 700)
+    whole = {"at": key, "row": np.arange(700)}
+    pieces = [{name: column[low : low + 90] for name, column in whole.items()} for low in range(0, 700, 90)]
+    ordered = OrderedColumns(iter(pieces), "at", most_held)
+    expected = np.argsort(key, kind="stable").tolist()
+    for _ in range(2):
+        assert np.concatenate([piece["row"] for piece in ordered]).tolist() == expected
+    assert list(OrderedColumns([], "at")) == list(OrderedColumns([{"at": key[:0]}], "at", most_held)) == []

@@ -68,10 +68,13 @@ def test_empty_trace_has_no_analyses() -> None:
 
 
 def test_reference_samples_twice_in_the_shortest_time_between_changes() -> None:
-    start, end = np.array([0, 10**9]), np.array([2 * 10**9, 25 * 10**8])
-    assert automatic_frequency(start, end, 10**6) == pytest.approx(4.0)
-    assert automatic_frequency(start, end, 5) == pytest.approx(2.0)
-    assert automatic_frequency(start[:0], end[:0], 5) is None
+    changes = np.array([0, 10**9, 10**9, 2 * 10**9, 25 * 10**8])
+    for cut in range(len(changes) + 1):
+        pieces = [changes[:cut], changes[cut:]]
+        assert automatic_frequency(pieces, 10**6) == pytest.approx(4.0)
+        assert automatic_frequency(pieces, 5) == pytest.approx(2.0)
+    assert automatic_frequency([], 5) is None
+    assert automatic_frequency([changes[:1], changes[:1]], 5) is None
 
 
 @pytest.mark.parametrize("method", ["tide", "reference"])

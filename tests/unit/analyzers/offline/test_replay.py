@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from iotide.analyzers.offline.phase_signal import phases_of, signal_of
 from iotide.analyzers.offline.plot_data import panels_of, replay_of
-from iotide.analyzers.offline.replay import MOST_MOMENTS, in_order, judge, moments_of, predictions_at
+from iotide.analyzers.offline.replay import MOST_MOMENTS, in_order, judge, moments_of, predictions_at, span_of
 from iotide.analyzers.offline.trace import detect
 from iotide.analyzers.online.predictor import Predictor
 from iotide.analyzers.settings import DetectSettings
-from iotide.events import ConfigError, EventBatch, Kind, empty_batch, make_batch
+from iotide.cli.traces.ordered_columns import OrderedColumns
+from iotide.events import ConfigError, EventBatch, Kind, concatenate, empty_batch, make_batch
 from iotide.results.traces.plot_data import PhaseColumns
 from support.jobs.periodic_jobs import TYPES, Program, checkpointing
 from support.jobs.result_factories import around, make_prediction
@@ -56,7 +58,8 @@ def test_replay_is_what_a_predictor_driven_by_hand_says() -> None:
 def test_nothing_is_fed_before_it_ended() -> None:
     batch = make_batch(2, {"start": [0, 10**9], "duration": [5 * 10**9, 10**8], "bytes": 100, "kind": int(Kind.WRITE)})
     events = in_order([(batch, TYPES)])
-    assert events.end.tolist() == [11 * 10**8, 5 * 10**9]
+    (whole,) = events
+    assert whole.end.tolist() == [11 * 10**8, 5 * 10**9]
     early, late = predictions_at(events, SETTINGS, "job", np.array([2 * 10**9, 6 * 10**9]))
     assert early.window.start_s == 1.0
     assert late.window.start_s == 0.0
@@ -67,23 +70,55 @@ def test_events_that_do_not_count_still_start_the_observation() -> None:
     opened = make_batch(
         3, {"start": program.batch.start.min() - np.array([10**9, 10**9 - 5, 100]), "kind": int(Kind.CREATE)}
     )
-    events = in_order([(program.batch, TYPES), (opened, TYPES)])
+    (events,) = in_order([(program.batch, TYPES), (opened, TYPES)])
     assert len(events) == len(program.batch) + 1
     assert int(events.start.min()) == int(opened.start.min())
+
+
+def test_events_that_wait_in_a_file_are_those_in_memory() -> None:
+    program = checkpointing(phases=12, jitter=0.05, background=True)
+    opened = make_batch(40, {"start": program.batch.start.min() - np.arange(40) * 10**7, "kind": int(Kind.CREATE)})
+    batches = [*shuffled(program.batch, 7), (opened, TYPES)]
+    in_a_file = partial(OrderedColumns, most_held=len(program.batch) // 3)
+    (whole,) = in_order(batches)
+    pieces = concatenate(list(in_order(batches, in_a_file)))
+    assert {name: column.tolist() for name, column in pieces.columns().items()} == {
+        name: column.tolist() for name, column in whole.columns().items()
+    }
+    prediction = detect(batches, SETTINGS, "job")
+    expected = replay_of(batches, SETTINGS, prediction)
+    assert replay_of(batches, SETTINGS, prediction, ordering=in_a_file) == expected
+    assert expected.answered
+
+
+@pytest.mark.parametrize("length", [1, 5, 64])
+def test_predictions_do_not_depend_on_how_events_are_cut(length: int) -> None:
+    program = checkpointing(phases=6, jitter=0.05)
+    (whole,) = in_order([(program.batch, TYPES)])
+    pieces = [whole.select(slice(at, at + length)) for at in range(0, len(whole), length)]
+    moments = np.rint((program.starts_s + 0.4) * 1e9).astype(np.int64)
+    assert span_of(pieces) == span_of([whole])
+    cut, expected = (predictions_at(events, SETTINGS, "job", moments) for events in (pieces, [whole]))
+    assert [row.window for row in cut] == [row.window for row in expected]
+    for one, other in zip(cut, expected, strict=True):
+        assert (one.period_s is None) == (other.period_s is None)
+        if one.period_s is not None and other.period_s is not None:
+            assert one.period_s.value == pytest.approx(other.period_s.value, rel=1e-6)
 
 
 def test_moments_follow_the_phases_and_are_bounded() -> None:
     events = make_batch(2, {"start": [0, 4_000 * 10**9], "bytes": 1, "kind": int(Kind.WRITE)})
     phases = phases_at(*np.arange(0.0, 4000.0, 2.0))
-    moments = moments_of(events, phases, None, bin_ns=10**8)
+    span = span_of([events])
+    moments = moments_of(span, phases, None, bin_ns=10**8)
     assert len(moments) == MOST_MOMENTS
     assert np.all(np.diff(moments) > 0)
     assert np.allclose(moments[:20] / 1e9, phases.end_s[:20] + 0.1)
     assert moments[-1] / 1e9 == pytest.approx(phases.end_s[-1] + 0.1)
-    evenly = moments_of(events, phases, 0.001, bin_ns=10**8)
+    evenly = moments_of(span, phases, 0.001, bin_ns=10**8)
     assert len(evenly) <= MOST_MOMENTS
     assert len(set(np.diff(evenly).tolist())) == 1
-    assert moments_of(events, phases_at(), None, bin_ns=10**8)[0] >= 10**9
+    assert moments_of(span, phases_at(), None, bin_ns=10**8)[0] >= 10**9
 
 
 def test_truth_is_the_first_phase_after_the_prediction() -> None:
