@@ -21,6 +21,7 @@ Cause = Literal[
     "metadata",
     "reopened",
     "many_files",
+    "many_objects",
     "fsync",
     "random",
     "rewritten",
@@ -32,6 +33,7 @@ Cause = Literal[
     "conflict",
     "mount",
     "checkpoints",
+    "collisions",
 ]
 """What costs time: see the table of docs/advice.md."""
 

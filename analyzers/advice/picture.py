@@ -147,6 +147,42 @@ class Picture:
         """The names of the folders."""
         return self._names[3]
 
+    @cached_property
+    def place_of(self) -> Ints:
+        """What of each file is told together: files of one class, and classes of one folder, int64[files]."""
+        classes, _, folders, names = self._names
+        first = np.full(int(classes.max(initial=-1)) + 1, len(names), np.int64)
+        np.minimum.at(first, classes, folders)
+        return first[classes]
+
+    def crowds(self, count: Floats, least: int) -> tuple[Ints, list[str]]:
+        """Finds where many of something are: in a folder, in folders that differ in numbers alone, or below one.
+
+        Args:
+            count: how many each file stands for, float64[files].
+            least: how many are many.
+
+        Returns:
+            The place of each file, int64[files], and what each place is called.
+        """
+        _, _, folders, names = self._names
+        own = np.bincount(folders, count, minlength=len(names))
+        alike = [class_name(name) for name in names]
+        by_class: dict[str, float] = {}
+        for name, times in zip(alike, own.tolist(), strict=True):
+            by_class[name] = by_class.get(name, 0.0) + times
+        places: dict[str, int] = {}
+        at = np.zeros(len(names), np.int64)
+        for number, name in enumerate(names):
+            if own[number] >= least:
+                where = name
+            elif by_class[alike[number]] >= least:
+                where = alike[number]
+            else:
+                where = f"{dirname(name).rstrip('/')}/*"
+            at[number] = places.setdefault(where, len(places))
+        return at[folders], list(places)
+
     def rate(self, read: bool) -> float:
         """Returns what large requests of the job reach, bytes a second, or what a page cache does where it has none."""
         kind = int(Kind.READ if read else Kind.WRITE)

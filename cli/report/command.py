@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ Examples:
   iotide report -o darshan.html job.darshan
   iotide report 4711@http://127.0.0.1:9788
   iotide report --open app.iotide
+  iotide report --pdf app.pdf app.iotide
 
 Exit status: 0 written, 1 the work failed, 2 bad usage or nothing could be read. What could not be read of the input
 is named, and the rest is used: that is no failure.
@@ -49,8 +51,14 @@ _AT = "@http"
     metavar="FILE",
     help="Page to write.",
 )
+@click.option(
+    "--pdf",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the page as PDF, too. Chromium or Chrome in PATH prints it.",
+)
 @click.option("--open", "opens", is_flag=True, help="Show the page in a browser.")
-def command(files: tuple[str, ...], format_name: str | None, output: Path, opens: bool) -> None:
+def command(files: tuple[str, ...], format_name: str | None, output: Path, pdf: Path | None, opens: bool) -> None:
     """Reads, analyses, writes the page."""
     from ...clients.job_fetch import is_address
 
@@ -61,6 +69,7 @@ def command(files: tuple[str, ...], format_name: str | None, output: Path, opens
     if output.suffix.lower() != ".html":
         raise click.UsageError(f"--output {output}: expected a name that ends in .html")
     check_target("--output", output, () if live else sources)
+    prints = None if pdf is None else _printer(pdf, () if live else sources)
     material = _of_job(live[0]) if live else _of_traces([Path(source) for source in sources], format_name)
     from ...clients.report.report import write_page
 
@@ -69,8 +78,34 @@ def command(files: tuple[str, ...], format_name: str | None, output: Path, opens
     except OSError as error:
         raise click.ClickException(f"{output} cannot be written: {error.strerror or error}") from error
     click.echo(f"iotide: report: {output}", err=True)
+    if prints is not None:
+        prints(output)
     if opens:
         webbrowser.open(output.resolve().as_uri())
+
+
+def _printer(pdf: Path, sources: Sequence[str]) -> Callable[[Path], None]:
+    """Returns what prints the page; what keeps it from that is known before the work begins."""
+    from ...clients.report.pdf import PdfError, find_browser, print_page
+
+    if pdf.suffix.lower() != ".pdf":
+        raise click.UsageError(f"--pdf {pdf}: expected a name that ends in .pdf")
+    check_target("--pdf", pdf, sources)
+    try:
+        browser = find_browser()
+    except PdfError as error:
+        raise click.ClickException(str(error)) from error
+
+    def prints(page: Path) -> None:
+        try:
+            print_page(page, pdf, browser)
+        except PdfError as error:
+            raise click.ClickException(str(error)) from error
+        except OSError as error:
+            raise click.ClickException(f"{pdf} cannot be written: {error.strerror or error}") from error
+        click.echo(f"iotide: report: {pdf}", err=True)
+
+    return prints
 
 
 def _address(text: str) -> str:

@@ -18,6 +18,7 @@ _CHANGE: Final[dict[Cause, str]] = {
     "metadata": "look at names once and remember",
     "reopened": "keep the file open",
     "many_files": "put the records into one file",
+    "many_objects": "put the records into one dataset",
     "fsync": "flush once for many records",
     "random": "read in the order of the file",
     "rewritten": "write what changes once, at the end",
@@ -28,6 +29,7 @@ _CHANGE: Final[dict[Cause, str]] = {
     "misaligned": "begin blocks at stripes",
     "mount": "use the faster file system",
     "checkpoints": "write checkpoints less often",
+    "collisions": "do I/O when others do not",
     "conflict": "give each process bytes of its own",
 }
 

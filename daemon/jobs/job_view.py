@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from msgspec import structs
+
+from ...analyzers.contention.collision_advice import with_collisions
+from ...results.contention import Slowdown
+from ...results.findings import Findings
 from ...results.jobs.job import SignalSeries
 from ...results.jobs.job_view import JobView
 from .job_findings import findings_of
@@ -17,13 +22,16 @@ _MOST_PREDICTIONS: Final = 300
 _TOP: Final = 40
 
 
-def view_of(session: JobSession, now_s: float, *, archives: bool) -> Callable[[], JobView]:
+def view_of(
+    session: JobSession, now_s: float, *, archives: bool, slowdowns: Sequence[Slowdown] = ()
+) -> Callable[[], JobView]:
     """Copies what is known of a job, and returns what makes the view of it.
 
     Args:
         session: of the job.
         now_s: the time of day.
         archives: whether calls are archived.
+        slowdowns: what other jobs cost it.
     """
     detail, prediction = detail_of(session, now_s, _TOP), session.prediction
     history, findings = session.history.latest(_MOST_PREDICTIONS), findings_of(session, ranking=False)
@@ -32,12 +40,19 @@ def view_of(session: JobSession, now_s: float, *, archives: bool) -> Callable[[]
         signal = session.signal()
     except AnalysisFailedError:
         signal = SignalSeries(job=session.job, start_s=0.0, bin_s=1.0, read=[], written=[])
+
+    def made() -> Findings:
+        found = findings()
+        if not slowdowns or found.advice is None:
+            return found
+        return structs.replace(found, advice=with_collisions(found.advice, slowdowns))
+
     return lambda: JobView(
         detail=detail,
         prediction=prediction,
         history=history,
         signal=signal,
-        findings=findings(),
+        findings=made(),
         ledger=ledger,
         wall_clock=wall_clock,
     )

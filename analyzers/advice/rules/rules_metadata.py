@@ -13,9 +13,12 @@ from .claims import Claim, Group, Words
 from .words import count_text, size_text, time_text
 
 _SYNCS: Final = 4
+_BULK: Final = 4 * 2**20
+"""Bytes for each flush from which on it waits for these, and not for being a flush."""
 _OPENS: Final = 8
 _PER_OPEN: Final = 4
 _FILES: Final = 100
+_SMALL_OBJECT: Final = 4096
 _SMALL_FILE: Final = 2**20
 _LOOKS: Final = 200
 _FEW: Final = 0.9
@@ -32,7 +35,7 @@ def fsync(calls: Calls) -> Iterator[Claim]:
     synced = calls.kind == int(Kind.SYNC)
     synced &= ~np.isin(calls.layer, LIBRARIES) & (calls.layer != int(Layer.STDIO))  # fflush waits for no storage
     count = calls.by_file(calls.calls, synced)
-    often = count >= _SYNCS
+    often = (count >= _SYNCS) & (calls.by_file(calls.bytes, calls.writes) < _BULK * count)
     log = np.array([info.path.endswith(_LOG_ENDINGS) for info in picture.files])
     beside = log[calls.file] & ~calls.reads & ~calls.writes  # a database opens and removes its log for each transaction
     rows = np.flatnonzero((synced | beside) & often[calls.file])
@@ -75,13 +78,57 @@ def of_files(calls: Calls) -> Iterator[Claim]:
     """Files are opened again and again, or are many and small, or are only looked at."""
     picture = calls.picture
     size = len(picture.files)
-    opens = calls.by_file(calls.calls, calls.opens)
-    pairs = np.unique(np.stack([calls.file[calls.opens], calls.thread[calls.opens]]), axis=1)
+    of_objects = _of_objects(calls)
+    yield from _objects(calls, of_objects)
+    opened = calls.opens & ~of_objects
+    opens = calls.by_file(calls.calls, opened)
+    pairs = np.unique(np.stack([calls.file[opened], calls.thread[opened]]), axis=1)
     openers = np.bincount(pairs[0], minlength=size) if pairs.size else np.zeros(size)
-    beside = ~(calls.reads | calls.writes) & (calls.kind != int(Kind.SYNC))
+    beside = ~(calls.reads | calls.writes) & (calls.kind != int(Kind.SYNC)) & ~of_objects
     yield from _reopened(calls, opens, openers.astype(np.float64), beside)
     yield from _many(calls, opens)
     yield from _looks(calls)
+
+
+def _of_objects(calls: Calls) -> Flags:
+    """Tells which cells open datasets, groups and attributes inside a file that is opened far less often itself."""
+    keys, sums = calls.picture.keys, calls.picture.cells.sums
+    below = keys.deep & (keys.kind == int(Kind.CREATE)) & ~np.isin(keys.layer, LIBRARIES)
+    itself = np.bincount(keys.file[below], sums[below, 0], minlength=len(calls.picture.files))
+    library = np.isin(calls.layer, LIBRARIES)
+    inside = calls.by_file(calls.calls, library & calls.opens)
+    many = (inside >= _FILES) & (inside >= _OPENS * np.maximum(itself, 1))
+    many[0] = False
+    found: Flags = library & many[calls.file] & (calls.kind != int(Kind.SYNC))
+    return found
+
+
+def _objects(calls: Calls, of_objects: Flags) -> Iterator[Claim]:
+    """A file has many small datasets or attributes."""
+    if not of_objects.any():
+        return
+    inside = calls.by_file(calls.calls, of_objects & calls.opens)
+    moved = calls.by_file(calls.bytes, of_objects & (calls.reads | calls.writes))
+    small = moved < _SMALL_OBJECT * inside
+    rows = np.flatnonzero(of_objects & small[calls.file])
+    if not len(rows):
+        return
+    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0) * (1.0 - 1.0 / inside[calls.file[rows]]) * _OWN
+
+    def words(group: Group) -> Words:
+        files = np.unique(group.calls.file[group.rows])
+        count = int(inside[files].sum())
+        each = int(group.calls.ns[group.rows].sum()) / max(count, 1) / 1e9
+        return Words(
+            title=f"{count:,} objects of {size_text(moved[files].sum() / max(count, 1))} each are made or opened in "
+            f"{group.where}",
+            why=f"Making or opening a dataset or attribute takes {time_text(each)} for its header and its place in the "
+            "file, more than its bytes.",
+            change="Put many records into one dataset, a row each, and many settings into one attribute; keep datasets "
+            "open that are used again.",
+        )
+
+    yield Claim("many_objects", rows, gain, calls.picture.place_of[calls.file[rows]], words)
 
 
 def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> Iterator[Claim]:
@@ -114,30 +161,29 @@ def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> It
         )
 
     gain = np.where(moves[rows], np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0), calls.ns[rows]) * share
-    yield Claim("reopened", rows, gain * 1.01, of, words)
+    yield Claim("reopened", rows, gain * 1.01, picture.place_of[calls.file[rows]], words)
 
 
 def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
-    picture = calls.picture
-    folders = picture.folder_of
-    opened = np.bincount(folders[1:], opens[1:] > 0, minlength=len(picture.folders))
+    place_of, names = calls.picture.crowds((opens > 0).astype(np.float64), _FILES)
+    opened = np.bincount(place_of[1:], opens[1:] > 0, minlength=len(names))
     moved = calls.by_file(calls.bytes, calls.reads | calls.writes)
-    size = np.bincount(folders, moved, minlength=len(picture.folders))
-    times = np.bincount(folders, opens, minlength=len(picture.folders))
+    size = np.bincount(place_of, moved, minlength=len(names))
+    times = np.bincount(place_of, opens, minlength=len(names))
     many = (opened >= _FILES) & (size < _SMALL_FILE * opened) & (times < _OPENS * opened)
-    rows = np.flatnonzero(many[folders[calls.file]] & (calls.file > 0) & (calls.kind != int(Kind.SYNC)))
+    rows = np.flatnonzero(many[place_of[calls.file]] & (calls.file > 0) & (calls.kind != int(Kind.SYNC)))
     if not len(rows):
         return
-    of = folders[calls.file[rows]]
+    of = place_of[calls.file[rows]]
     moves = calls.reads[rows] | calls.writes[rows]
     gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0) * np.where(moves, 1.01, _FEW)
 
     def words(group: Group) -> Words:
-        folder = int(folders[calls.file[group.rows][0]])
-        count = int(opened[folder])
-        each = int(calls.ns[group.rows].sum()) / max(count, 1) / 1e9
+        place = int(place_of[group.calls.file[group.rows][0]])
+        count = int(opened[place])
+        each = int(group.calls.ns[group.rows].sum()) / max(count, 1) / 1e9
         return Words(
-            title=f"{count:,} files of {size_text(size[folder] / max(count, 1))} each in {picture.folders[folder]}",
+            title=f"{count:,} files of {size_text(size[place] / max(count, 1))} each in {names[place]}",
             why=f"Making, opening, closing and removing a small file takes {time_text(each)}, more than its bytes.",
             change="Put many records into one file: HDF5, NetCDF, SQLite, tar or zip; or onto a local file system.",
         )
@@ -146,23 +192,24 @@ def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
 
 
 def _looks(calls: Calls) -> Iterator[Claim]:
-    picture = calls.picture
-    folders = picture.folder_of
     looks = (calls.kind == int(Kind.OTHER)) | (calls.kind == int(Kind.DELETE))
     looks &= ~np.isin(calls.layer, LIBRARIES)
-    count = np.bincount(folders[calls.file[looks]], calls.calls[looks], minlength=len(picture.folders))
-    often = count >= _LOOKS
-    rows = np.flatnonzero(looks & often[folders[calls.file]])
+    times = calls.by_file(calls.calls, looks)
+    place_of, names = calls.picture.crowds(times, _LOOKS)
+    often = np.bincount(place_of, times, minlength=len(names)) >= _LOOKS
+    rows = np.flatnonzero(looks & often[place_of[calls.file]])
     if not len(rows):
         return
 
     def words(group: Group) -> Words:
         each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
+        place = names[int(place_of[calls.file[group.rows][0]])]
+        where = group.where if group.files == 1 else f"{count_text(group.files, 'file')} in {place}"
         return Words(
-            title=f"{count_text(group.calls_made, 'call')} that only look at names (stat, access ...): {group.where}",
+            title=f"{count_text(group.calls_made, 'call')} that only look at names (stat, access ...): {where}",
             why=f"Each takes {time_text(each)}, on a parallel file system a request to its metadata server.",
             change="Look once and remember; list a folder with scandir, which tells types without a stat each; wait "
             "for a file with inotify or a longer pause.",
         )
 
-    yield Claim("metadata", rows, calls.ns[rows] * _FEW, folders[calls.file[rows]], words)
+    yield Claim("metadata", rows, calls.ns[rows] * _FEW, place_of[calls.file[rows]], words)

@@ -84,7 +84,7 @@ def random(calls: Calls, places: Places) -> Iterator[Claim]:
             change="Read in the order of the file: sort the offsets, or read whole blocks once and pick from memory.",
         )
 
-    yield Claim("random", rows, gain, calls.picture.class_of[calls.file[rows]], words)
+    yield Claim("random", rows, gain, calls.picture.place_of[calls.file[rows]], words)
 
 
 def again(calls: Calls, places: Places) -> Iterator[Claim]:
@@ -112,7 +112,7 @@ def again(calls: Calls, places: Places) -> Iterator[Claim]:
             of = np.array([fraction[int(each)] for each in pairs[beside]], np.float64)
             rows, gain = np.concatenate([rows, beside]), np.concatenate([gain, calls.ns[beside] * of])
         words = _read_again if cause == "read_again" else _rewritten
-        yield Claim(cause, rows, gain, picture.class_of[calls.file[rows]], words, {})  # type: ignore[arg-type]
+        yield Claim(cause, rows, gain, picture.place_of[calls.file[rows]], words, {})  # type: ignore[arg-type]
 
 
 def _opens(calls: Calls) -> Floats:
@@ -169,7 +169,7 @@ def read_back(calls: Calls, chunked: Flags) -> Iterator[Claim]:
             "read_back",
             rows,
             calls.ns[rows].astype(np.float64) * 1.0001,
-            calls.picture.class_of[calls.file[rows]],
+            calls.picture.place_of[calls.file[rows]],
             _read_back,
         )
 
@@ -209,5 +209,5 @@ def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
             "or set the stripe size to that of the blocks (lfs setstripe -S).",
         )
 
-    place = calls.picture.class_of[calls.file[rows]]
+    place = calls.picture.place_of[calls.file[rows]]
     yield Claim("misaligned", rows, calls.ns[rows] * _STRIPE_GAIN, place, words)

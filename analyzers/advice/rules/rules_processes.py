@@ -108,7 +108,12 @@ def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floo
     if not len(rows) or period <= 0 or cost <= 0 or cost >= period:
         return
     phases = max(run_s / period, 1.0)
-    cost = min(cost, calls.picture.slowest(calls.ns[rows].astype(np.float64), calls.thread[rows]) / phases)
+    synced = np.flatnonzero(calls.kind == int(Kind.SYNC))
+    moving_s, flushing_s = (
+        calls.picture.slowest(calls.ns[some].astype(np.float64), calls.thread[some])
+        for some in (np.flatnonzero(calls.writes), synced)
+    )
+    cost = min(cost, moving_s / phases) + flushing_s / phases  # a signal of bytes does not show how long flushes take
     mtbf = calls.picture.settings.mtbf_s
     best = float(np.sqrt(2.0 * cost * mtbf))
     small = period < _LEAST_PERIOD_S or float(calls.bytes[rows].sum()) < _LEAST_BYTES * phases

@@ -82,7 +82,7 @@ def make_application(
         reason = not_ready()
         return PlainTextResponse(f"{reason or 'ready'}\n", 503 if reason else 200)
 
-    access = JobAccess(aggregator, clock)
+    access = JobAccess(aggregator, clock, contention)
     # A job's id may contain slashes, so that the longer path must come first.
     app.include_router(job_routes(access))
     app.include_router(analysis_routes(access))

@@ -11,14 +11,17 @@ from typing import Final
 from fastapi import HTTPException, Response
 
 from ....analyzers.layers.report.report import Cut
+from ....results.contention import Culprit, Slowdown
 from ....results.dfg import Graph
 from ....results.layers import Layers
 from ...access.viewer import viewer
 from ...aggregator import Aggregator
+from ...contention import ContentionWatch
 from ...jobs.job_ids import clean_job
 from ...jobs.job_table import Card
 from ...jobs.session import JobSession
 
+_NAMELESS: Final = {"job": "a job of another user", "user": "", "files": []}
 SLICE_S: Final = 0.005
 """For which a request that looks at many jobs holds the loop at a time."""
 
@@ -29,10 +32,14 @@ class JobAccess:
     Args:
         aggregator: whose jobs are asked for.
         clock: Unix time.
+        contention: looks for contention between jobs; None where that is switched off.
     """
 
-    def __init__(self, aggregator: Aggregator, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, aggregator: Aggregator, clock: Callable[[], float], contention: ContentionWatch | None = None
+    ) -> None:
         self.clock = clock
+        self._contention = contention
         self._aggregator = aggregator
         self._one_at_a_time = asyncio.Lock()
         self.archives = aggregator.settings.archive.folder is not None
@@ -81,6 +88,19 @@ class JobAccess:
         async for found in self.latest(jobs):
             if not isinstance(found, Card):
                 yield found
+
+    def slowdowns(self, job: str) -> list[Slowdown]:
+        """Returns what other jobs cost a job, as of the last look; jobs of others have no name for who may not see."""
+        latest = None if self._contention is None else self._contention.latest
+        found = [] if latest is None else [each for each in latest.slowdowns if each.job == job]
+        seeing = viewer.get()
+        if seeing.sees_all:
+            return found
+
+        def seen(culprit: Culprit) -> Culprit:
+            return culprit if seeing.sees(culprit.user) else culprit.model_copy(update=_NAMELESS)
+
+        return [each.model_copy(update={"culprits": [seen(culprit) for culprit in each.culprits]}) for each in found]
 
     def graph(self, job: str) -> Callable[[], Graph]:
         """Returns what makes a job's graph of now."""

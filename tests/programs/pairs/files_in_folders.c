@@ -1,10 +1,10 @@
-/* Each of 4,000 results has a file, 40 in a folder; mended: a file a folder has them all. */
+/* Each of 4,000 results has a file, 80 in a folder; mended: a file a folder has them all. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
-enum { FOLDERS = 100, RESULTS = 40 };
+enum { FOLDERS = 50, RESULTS = 80 };
 
 int main(int argc, char **argv)
 {

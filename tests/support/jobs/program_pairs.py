@@ -115,7 +115,7 @@ HELD_OUT = (
     Pair("table_each_step", "read_again"),
     Pair("appended_lines", "reopened"),
     Pair("synchronous", "small_requests"),
-    Pair("many_datasets", "small_requests"),
+    Pair("many_datasets", "many_objects"),
     Pair("restarts", "checkpoints", advise=("--mtbf", "60")),
     Pair("one_reader", "imbalance", ranks=2),
     Pair("particles", "small_shared", ranks=2),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
 
+from .....analyzers.contention.collision_advice import with_collisions
 from .....analyzers.dfg.compare import compare
 from .....analyzers.interaction.settings import InteractionSettings
 from .....analyzers.interaction.tables import Tables
@@ -62,7 +63,8 @@ def analysis_routes(access: JobAccess) -> APIRouter:
             made = frozen_advice(session)
         if made is None:
             raise not_found(f"job {job!r} has no advice", "a job with events, and analyzers.advice not switched off")
-        return await access.as_json(lambda: made().model_dump_json(), (session, "advice"))
+        slowdowns = access.slowdowns(job)
+        return await access.as_json(lambda: with_collisions(made(), slowdowns).model_dump_json(), (session, "advice"))
 
     for kind in ANALYZERS.values():
         if kind.result not in (None, Advice):

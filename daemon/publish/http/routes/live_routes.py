@@ -65,7 +65,7 @@ def job_page_route(access: JobAccess, pages: Pages) -> APIRouter:
             if "text/html" not in request.headers.get("accept", ""):
                 raise
             return _shown(pages.draw_waiting(job, address), request, 404)  # which asks again: it may come
-        view = view_of(session, access.clock(), archives=access.archives)
+        view = view_of(session, access.clock(), archives=access.archives, slowdowns=access.slowdowns(job))
         return _shown(await access.in_thread(lambda: pages.draw_job(name, view(), address)), request)
 
     return router

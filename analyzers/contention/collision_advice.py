@@ -1,0 +1,64 @@
+"""What collisions with other jobs cost a job, as a finding of its advice: from slowdowns that were measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ...results.advice import Advice, AdviceFinding
+from ...results.contention import Slowdown
+
+_FLOOR_S: Final = 0.02
+_NAMED: Final = 3
+_UNKNOWN: Final = "jobs that cannot be told apart"
+
+
+def with_collisions(advice: Advice, slowdowns: Sequence[Slowdown]) -> Advice:
+    """Adds what others cost the job where it does I/O when they do.
+
+    What is lost is the time in which both did I/O, less what its phases take when it is alone; of several culprits at
+    once it is lost once, so that no more is claimed than the job spends in I/O.
+
+    Args:
+        advice: of the job.
+        slowdowns: of the same job; those of which it is not sure are passed over.
+    """
+    found = [row for each in slowdowns if each.verdict == "slowed" and (row := _finding(advice, each)) is not None]
+    if not found:
+        return advice
+    findings = sorted([*advice.findings, *found], key=lambda finding: -finding.gain_s)
+    return advice.model_copy(update={"findings": findings})
+
+
+def _finding(advice: Advice, slowed: Slowdown) -> AdviceFinding | None:
+    together_s = min(sum(each.overlap_s for each in slowed.culprits), advice.io_s)
+    if slowed.slowdown is None or slowed.slowdown.value <= 1 or not advice.run_s:
+        return None
+    gain_s = together_s * (1.0 - 1.0 / slowed.slowdown.value)
+    if gain_s < max(_FLOOR_S, advice.floor_share * advice.run_s):
+        return None
+    names = [each.job for each in slowed.culprits[:_NAMED] if each.job]
+    who = ", ".join(names) or _UNKNOWN
+    phases = slowed.alone_phases + slowed.shared_phases
+    what = "time a byte" if slowed.measure == "data" else "time of a metadata call"
+    return AdviceFinding(
+        cause="collisions",
+        title=f"{slowed.shared_phases:,} of {phases:,} phases on {slowed.file_system} came when {who} did I/O there, "
+        f"and took {slowed.slowdown.value:.2g} times as long ({what}; {slowed.slowdown.low:.2g} to "
+        f"{slowed.slowdown.high:.2g})",
+        why="The file system is shared: what others take, this job waits for.",
+        change="Have checkpoints come at other times than theirs (another interval, or a later start), or put them on "
+        "another file system; iotide schedule orders the phases of several jobs.",
+        seconds=together_s,
+        share=min(together_s / advice.run_s, 1.0),
+        gain_s=gain_s,
+        gain_share=min(gain_s / advice.run_s, 1.0),
+        first_s=advice.first_s,
+        last_s=slowed.last_shared_s,
+        numbers={
+            "slowdown": slowed.slowdown.value,
+            "p_value": slowed.p_value,
+            "alone_phases": float(slowed.alone_phases),
+            "shared_phases": float(slowed.shared_phases),
+        },
+    )

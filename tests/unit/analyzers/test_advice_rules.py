@@ -1,0 +1,106 @@
+"""Rules of advice that no program on one machine can set off: stripes, file systems; and what is told together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from iotide.analyzers.advice.update import make
+from iotide.analyzers.pipeline.analysis_queue import Taken
+from iotide.analyzers.pipeline.numbering import JobNames
+from iotide.events import FileInfo, Kind, Layer, StreamInfo, make_batch
+from iotide.results.advice import AdviceFinding
+from support.jobs.analyzer_kinds import context
+
+T0 = 1_700_000_000 * 10**9
+MIB = 2**20
+LUSTRE = {"filesystem": "lustre", "mount_point": "/scratch"}
+NFS = {"filesystem": "nfs4", "mount_point": "/home"}
+
+
+def judged(files: Sequence[FileInfo], *columns: Mapping[str, object], ranks: int = 1) -> list[AdviceFinding]:
+    """Judges the same calls of each rank, 10 ms apart; columns are those of further batches of calls."""
+    names = JobNames(10_000, 10_000)
+    for info in files:
+        names.file(info)
+    analyzer = make(context(names))
+    assert analyzer is not None
+    for rank in range(ranks):
+        info = StreamInfo(job="j", source="t", host="n", pid=rank + 7, rank=rank if ranks > 1 else -1)
+        begin = T0
+        for each in columns:
+            count = max(np.size(value) for value in each.values())
+            start = begin + np.arange(count) * 10**7
+            given = {"start": start, "layer": int(Layer.POSIX), "tid": rank + 7, "pid": rank + 7, "rank": info.rank}
+            analyzer.update(Taken.of(make_batch(count, {**given, "handle": 3, "file": 1, **each}), f"s{rank}", info))
+            begin += count * 10**7
+    return analyzer.frozen()().findings
+
+
+def writes(count: int, size: int, first: int = 0, **further: object) -> dict[str, object]:
+    at = first + np.arange(count) * size
+    return {"kind": int(Kind.WRITE), "bytes": size, "offset": at, "duration": 8 * 10**6, **further}
+
+
+@pytest.mark.parametrize(("first", "told"), [(0, False), (MIB // 2, True)])
+def test_blocks_that_do_not_begin_at_stripes_are_told(first: int, told: bool) -> None:
+    striped = FileInfo("/scratch/out.h5", stripes=4, stripe_bytes=MIB, **LUSTRE)
+    found = judged([striped], writes(100, MIB, first), ranks=2)
+    assert [row.cause for row in found if row.cause == "misaligned"] == ["misaligned"] * told
+    if told:
+        assert "200 of 200 requests to /scratch/out.h5 do not begin at a stripe of 1 MiB" in found[0].title
+
+
+def test_one_writer_has_no_borders_to_mind() -> None:
+    striped = FileInfo("/scratch/out.h5", stripes=4, stripe_bytes=MIB, **LUSTRE)
+    assert not [row for row in judged([striped], writes(100, MIB, MIB // 2)) if row.cause == "misaligned"]
+
+
+@pytest.mark.parametrize(("slow_ns", "told"), [(9 * 10**6, True), (1_200_000, False)])
+def test_data_on_the_file_system_of_homes_is_told_where_a_faster_one_is_in_use(slow_ns: int, told: bool) -> None:
+    files = [FileInfo("/home/ann/out.dat", **NFS), FileInfo("/scratch/out.dat", **LUSTRE)]
+    slow = writes(200, MIB, duration=slow_ns)
+    found = [row for row in judged(files, slow, writes(200, MIB, file=2, duration=10**6)) if row.cause == "mount"]
+    assert len(found) == told
+    if told:
+        assert found[0].gain_s == pytest.approx(200 * (9e-3 - 1e-3), rel=0.01)
+        assert "Put these files below /scratch" in found[0].change
+
+
+def test_home_alone_is_not_told() -> None:
+    found = judged([FileInfo("/home/ann/out.dat", **NFS)], writes(200, MIB))
+    assert not [row for row in found if row.cause == "mount"]
+
+
+def opened(files: int, times: int) -> dict[str, object]:
+    return {"kind": int(Kind.CREATE), "file": 1 + np.arange(files * times) % files, "duration": 5 * 10**6}
+
+
+def test_logs_of_one_folder_that_are_opened_again_are_one_finding() -> None:
+    found = judged([FileInfo(f"/scratch/{name}.log") for name in "abcdefgh"], opened(8, 50))
+    assert [row.cause for row in found] == ["reopened"]
+    assert found[0].files == 8
+
+
+@pytest.mark.parametrize("path", ["/scratch/case-{}/{}.txt", "/scratch/{:c}{:c}/x.txt"], ids=["numbered", "below one"])
+def test_files_are_many_in_many_folders_too(path: str) -> None:
+    files = [FileInfo(path.format(97 + at // 20, 97 + at % 20)) for at in range(400)]
+    found = judged(files, opened(400, 1))
+    assert [row.cause for row in found] == ["many_files"]
+    assert found[0].files == 400
+
+
+@pytest.mark.parametrize(("size", "told"), [(64 * 1024, True), (16 * MIB, False)])
+def test_a_flush_for_many_bytes_waits_for_these(size: int, told: bool) -> None:
+    flushes = {"kind": int(Kind.SYNC), "duration": 9 * 10**6, "handle": np.full(20, 3)}
+    found = judged([FileInfo("/scratch/x.dat")], writes(20, size, duration=10**5), flushes)
+    assert ("fsync" in [row.cause for row in found]) is told
+
+
+@pytest.mark.parametrize(("opens", "cause"), [(1, "many_objects"), (300, "reopened")])
+def test_datasets_in_a_file_are_told_apart_from_opening_the_file(opens: int, cause: str) -> None:
+    objects = {"kind": int(Kind.CREATE), "layer": int(Layer.HDF5), "duration": np.full(300, 4 * 10**6)}
+    below = {"kind": int(Kind.CREATE), "depth": 1, "duration": np.full(opens, 10**5)}
+    found = judged([FileInfo("/scratch/x.h5")], objects, below)
+    assert [row.cause for row in found] == [cause]
