@@ -234,6 +234,8 @@ class Aggregator:
             grown = session.losses.of_collector(collector, losses)
             if since_ns is not None:
                 session.lose(grown, self.clock(), since_ns)
+        for host in self.unheld.take_hosts(session.job):
+            session.nodes.served(host)
 
     def refused(self, info: StreamInfo, reason: str) -> None:
         """Takes in that a stream was refused; its job is told, where there is one."""
@@ -258,9 +260,12 @@ class Aggregator:
             if session.streams:
                 self._planned.plan(session, now)
 
-    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
-        """Takes in a collector's counters."""
+    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
+        """Takes in a collector's counters, and that a job has a collector on a node."""
         self._collectors.heard(collector, counters)
+        if job and host and (name := clean_job(job)) not in self.jobs.asleep:  # which has heard it while it was awake
+            session = self.jobs.get(name)
+            (session.nodes.served(host) if session is not None else self.unheld.served(name, host))
 
     def lost(self, collector: str) -> None:
         """Takes in that a collector is silent; its streams idle out with their jobs. Its counts stay in the sum."""

@@ -59,6 +59,9 @@ REASONS: Final[dict[str, Reason]] = {
     "events_dropped:no_slot": Reason("calls dropped as their thread found no ring", ""),
     "events_dropped:reentrant": Reason("calls of signal handlers dropped inside the record of another call", ""),
     "events_dropped:collector_gone": Reason("calls lost in memory whose collector was gone", ""),
+    "events_dropped:collector_late": Reason(
+        "calls made before the collector came", "start the collector before the program"
+    ),
     "events_dropped:lost_with_collector": Reason("calls that a collector had taken and not sent when it was gone", ""),
     "events_dropped:malformed": Reason("records dropped as no call can have their values", ""),
     "events_dropped:closed": Reason("calls read and not sent before the collector ended", ""),
@@ -122,7 +125,9 @@ REASONS: Final[dict[str, Reason]] = {
         "ranks never heard of: on nodes without a collector, or not traced",
         "with Slurm `iotide run` and `sbatch --comment=iotide` see all nodes of a job",
     ),
-    UNSEEN_NODES: Reason("nodes whose programs were not seen, or not to their end", ""),
+    UNSEEN_NODES: Reason(
+        "nodes whose programs were not seen, or not to their end", "the log of their collectors says why"
+    ),
     UNHEARD: Reason("processes that could not reach the collector, and are not seen", ""),
 }
 """Every loss of ours; collectors of other versions may name further ones."""

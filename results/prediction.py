@@ -217,6 +217,8 @@ class Prediction(Model):
     """That its user gave the job, as the batch system says it."""
     ranks_unseen: int = 0
     """Ranks of the job that nothing was heard of: what they do is in no volume here, and in no phase."""
+    nodes_unseen: int = 0
+    """Nodes of the job without a collector, likewise."""
 
     def without_next(self) -> Prediction:
         """Returns the same without phases to come."""

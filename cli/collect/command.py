@@ -195,7 +195,8 @@ def command(
     settings = CollectorSettings(
         ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _say),
         ends_job=known_job or "",
-        batch=None if replay else batch_facts(os.environ),
+        batch=(batch := None if replay else batch_facts(os.environ)),
+        serves_job=known_job if known_job and gate is not None and batch is not None else "",
         host=host,
         endpoint=connect[0],
         others=connect[1:],

@@ -70,7 +70,7 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
             place.environment.unlink(missing_ok=True)
             return False
         if time.monotonic() >= latest_s:
-            say(f"the collector was not there after {settings.start_s:g} s: programs that begin before it are not seen")
+            say(f"the collector was not there after {settings.start_s:g} s: what programs do before it is not seen")
             return False
         time.sleep(_LOOK_S)
     return True

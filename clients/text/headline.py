@@ -53,7 +53,8 @@ def headline_of(prediction: Prediction | None, start_s: float | None = None) -> 
         notes.append(drift_text(prediction.drift))
     notes.append("" if prediction.who is None else f"of {who_text(prediction.who)}")
     notes.append("" if prediction.periodic else _UNSURE)
-    notes.append(f"{prediction.ranks_unseen:,} ranks not seen" if prediction.ranks_unseen else "")
+    for count, what in ((prediction.ranks_unseen, "rank"), (prediction.nodes_unseen, "node")):
+        notes.append(f"{count:,} {what}{'s' if count != 1 else ''} not seen" if count else "")
     told = tuple(note for note in notes if note)
     return Headline(duration_text(period.value), f"{prediction.confidence:.0%}", told, found=True)
 

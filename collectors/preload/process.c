@@ -20,7 +20,7 @@ __attribute__((constructor(101))) static void load(int count, char **arguments, 
         if (page != MAP_FAILED && madvise(page, 4096, MADV_WIPEONFORK) == 0) {
             iotide_watch_threads();
             iotide_alive = page;
-            iotide_start();
+            iotide_start(NULL);
         }
     }
     errno = error;

@@ -1,6 +1,7 @@
 /* The records of the traced calls: each goes into its thread's ring. */
 #include "record.h"
 #include "clock.h"
+#include "collector_wait.h"
 #include "definitions.h"
 #include "raw_syscall.h"
 #include "region.h"
@@ -78,6 +79,8 @@ static int claim_in(struct iotide_header *region) {
 
 static bool claim_slot(int64_t now) {
     uint32_t count = iotide_region_count();
+    if (count)
+        iotide_tell_missed(iotide_region_at(0));
     for (uint32_t i = 0; i < count; i++) {
         int slot = claim_in(iotide_region_at(i));
         if (slot < 0)

@@ -183,48 +183,57 @@ struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *f
     return region;
 }
 
+/* A socket that is connected to the collector's, or -1 and the errno in *failure. */
+static int connected(int *failure) {
+    *failure = 0;
+    int gate = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (gate >= 0 && iotide_syscall(SYS_connect, gate, &collector, sizeof collector) == 0)
+        return gate;
+    *failure = errno;
+    if (gate >= 0)
+        iotide_syscall(SYS_close, gate);
+    return -1;
+}
+
+int iotide_knock(void) {
+    int failure, gate = connected(&failure);
+    if (gate >= 0)
+        iotide_syscall(SYS_close, gate);
+    return failure;
+}
+
 void iotide_wake(struct iotide_header *region) {
     uint32_t asleep = COLLECTOR_ASLEEP;
     if (atomic_load_explicit(&region->wakes, memory_order_relaxed) != COLLECTOR_ASLEEP || iotide_restricted() ||
         !atomic_compare_exchange_strong(&region->wakes, &asleep, COLLECTOR_AWAKE))
         return;
-    int error = errno;
-    int gate = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int error = errno, failure = iotide_knock();
     /* Who cannot reach it from here, in another root folder, says so: it then does not sleep for long. */
-    if (gate >= 0 && iotide_syscall(SYS_connect, gate, &collector, sizeof collector) != 0 && errno != EAGAIN)
+    if (failure != 0 && failure != EAGAIN)
         atomic_store(&region->wakes, WAKES_NOT);
-    if (gate >= 0)
-        iotide_syscall(SYS_close, gate);
     errno = error;
 }
 
 int iotide_hand_over(const struct iotide_header *region, int fd) {
-    int gate = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int failure, gate = connected(&failure);
     if (gate < 0)
-        return errno;
-    int failure = 0;
-    if (iotide_syscall(SYS_connect, gate, &collector, sizeof collector) != 0) {
+        return failure;
+    struct iotide_hello hello = {IOTIDE_MAGIC, IOTIDE_LAYOUT, region->extent, region->region_bytes, region->token};
+    struct iovec part = {&hello, sizeof hello};
+    union {
+        struct cmsghdr head;
+        char space[CMSG_SPACE(sizeof(int))];
+    } control;
+    memset(&control, 0, sizeof control);
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.space, .msg_controllen = sizeof control.space};
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(rights), &fd, sizeof fd);
+    if (iotide_syscall(SYS_sendmsg, gate, &message, MSG_NOSIGNAL | MSG_DONTWAIT) != (long)sizeof hello)
         failure = errno;
-    } else {
-        struct iotide_hello hello = {IOTIDE_MAGIC, IOTIDE_LAYOUT, region->extent, region->region_bytes, region->token};
-        struct iovec part = {&hello, sizeof hello};
-        union {
-            struct cmsghdr head;
-            char space[CMSG_SPACE(sizeof(int))];
-        } control;
-        memset(&control, 0, sizeof control);
-        struct msghdr message = {.msg_iov = &part,
-                                 .msg_iovlen = 1,
-                                 .msg_control = control.space,
-                                 .msg_controllen = sizeof control.space};
-        struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
-        rights->cmsg_level = SOL_SOCKET;
-        rights->cmsg_type = SCM_RIGHTS;
-        rights->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-        if (iotide_syscall(SYS_sendmsg, gate, &message, MSG_NOSIGNAL | MSG_DONTWAIT) != (long)sizeof hello)
-            failure = errno;
-    }
     iotide_syscall(SYS_close, gate);
     return failure;
 }

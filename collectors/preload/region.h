@@ -19,6 +19,9 @@ bool iotide_read_environment(int count, char **arguments, char **environment);
 /* Returns a mapped region, and its descriptor in *fd, or NULL: then the process (or thread) goes untraced. */
 struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *fd);
 
+/* Returns 0 where a collector listens, else an errno. */
+int iotide_knock(void);
+
 /* Returns 0 when the collector has the region, else an errno. No descriptor stays open, and nothing waits. */
 int iotide_hand_over(const struct iotide_header *region, int fd);
 

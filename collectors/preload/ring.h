@@ -170,6 +170,7 @@ struct iotide_header {
     _Atomic uint64_t paced_bytes;    /* that calls on it have moved */
     _Atomic uint64_t pace_waits;     /* calls that waited, */
     _Atomic uint64_t pace_wait_ns;   /* and how long */
+    _Atomic uint64_t missed_before;  /* calls of the process before it found a collector */
 };
 _Static_assert(sizeof(struct iotide_header) <= IOTIDE_HEADER_BYTES, "the header has its page");
 

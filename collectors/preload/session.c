@@ -2,6 +2,7 @@
  * is gone. */
 #include "session.h"
 #include "clock.h"
+#include "collector_wait.h"
 #include "definitions.h"
 #include "descriptors.h"
 #include "handle_map.h"
@@ -28,6 +29,7 @@ TOGETHER static _Atomic bool extending;
 TOGETHER static _Atomic int64_t no_region_until;
 TOGETHER static _Atomic bool attaching;
 TOGETHER static uint32_t left_behind;
+TOGETHER static bool has_left_word;
 
 /* A region whose hand-over found the collector's queue full: tried again later, as the memory fills meanwhile. */
 TOGETHER _Atomic int iotide_pending_fd = -1;
@@ -123,6 +125,8 @@ static struct iotide_header *handed_over(bool follows, int *failure) {
         return NULL;
     if (follows)
         follow(region);
+    else
+        iotide_tell_missed(region);
     *failure = iotide_hand_over(region, fd);
     bool kept = *failure == 0 || (!follows && *failure == EAGAIN && keep_pending(fd));
     iotide_syscall(SYS_close, fd);
@@ -161,9 +165,8 @@ static struct iotide_header *left_by_parent(void) {
     return first;
 }
 
-static bool begin(void) {
-    struct iotide_header *parents = left_by_parent();
-    uint64_t parents_bytes = parents ? parents->region_bytes : 0;
+/* Leaves what is its parent's. */
+static void be_itself(void) {
     int left = atomic_exchange(&iotide_pending_fd, -1);
     if (left >= 0 && is_pending(left))
         iotide_syscall(SYS_close, left);
@@ -177,7 +180,24 @@ static bool begin(void) {
         iotide_reset_objects();
     }
     left_behind = 0;
+    has_left_word = false;
+    iotide_forget_missed();
     iotide_own_pid = getpid();
+}
+
+/* The process finds out what it is: at its start, or after a fork. */
+static bool begin(void) {
+    struct iotide_header *parents = left_by_parent();
+    uint64_t parents_bytes = parents ? parents->region_bytes : 0;
+    be_itself();
+    if (iotide_waits()) { /* as its parent does: many short children would make regions in vain */
+        if (!iotide_is_due())
+            return false;
+        if (iotide_knock() != 0) {
+            iotide_wait();
+            return false;
+        }
+    }
     int failure;
     struct iotide_header *region = handed_over(false, &failure);
     /* Where there is no room for both: all of the parent's goes, but for the page with its counters. */
@@ -188,27 +208,59 @@ static bool begin(void) {
     }
     if (region)
         adopt(region);
-    else if (!iotide_leave_word(failure) && parents)
+    else if (!(has_left_word = iotide_leave_word(failure)) && parents)
         atomic_fetch_add(&parents->children_unheard, 1);
     if (parents)
         iotide_syscall(SYS_munmap, parents, parents_bytes);
+    if (!region) {
+        atomic_store(&iotide_region, NULL);
+        if (!iotide_self.storing) {
+            iotide_self.generation = 0;
+            iotide_self.slot = NULL;
+        }
+        iotide_wait();
+    }
     return region != NULL;
 }
 
-bool iotide_start(void) {
+/* It has waited, and looks again. */
+static bool begin_late(void) {
+    int failure = iotide_knock();
+    struct iotide_header *region = failure ? NULL : handed_over(false, &failure);
+    if (region) {
+        adopt(region);
+        return true;
+    }
+    if (!has_left_word && failure != EAGAIN)
+        has_left_word = iotide_leave_word(failure);
+    iotide_wait();
+    return false;
+}
+
+bool iotide_start(struct iotide_site *site) {
     volatile uint32_t *alive = iotide_alive;
     if (!alive) /* another thread has just given up */
         return false;
-    if (__atomic_exchange_n((uint32_t *)&alive[ALIVE_TAKEN], 1, __ATOMIC_ACQ_REL))
+    uint32_t asked = alive[ALIVE_ASKED];
+    bool waits = asked == IS_ASKED || (asked == WAITS && likely(!iotide_is_due()));
+    if (waits || !__atomic_compare_exchange_n((uint32_t *)&alive[ALIVE_ASKED], &asked, IS_ASKED, false, __ATOMIC_ACQ_REL,
+                                              __ATOMIC_ACQUIRE)) {
+        if (!alive[ALIVE_AS])
+            iotide_miss(site);
         return alive[ALIVE_AS] != 0;
+    }
     int error = errno;
     uint64_t held = iotide_hold_signals();
-    if (iotide_restricted())
+    if (asked == NOT_ASKED && iotide_restricted()) {
         iotide_define_unseen(UNSEEN_CHILD, NULL);
-    if (!iotide_restricted() && begin())
-        alive[ALIVE_AS] = AS_TRACED | (iotide_pacing_wanted ? AS_PACED : 0);
-    else
-        iotide_give_up(); /* for good: a child of ours has no better chance */
+        iotide_give_up(); /* for good: it may not ask */
+    } else if (asked == NOT_ASKED ? begin() : begin_late()) {
+        iotide_end_wait();
+        __atomic_store_n((uint32_t *)&alive[ALIVE_AS], AS_TRACED | (iotide_pacing_wanted ? AS_PACED : 0), __ATOMIC_RELEASE);
+    } else {
+        __atomic_store_n((uint32_t *)&alive[ALIVE_ASKED], WAITS, __ATOMIC_RELEASE);
+        iotide_miss(site);
+    }
     iotide_let_signals_go(held);
     errno = error;
     return alive[ALIVE_AS] != 0;
@@ -229,7 +281,7 @@ bool iotide_extend(uint32_t count, int64_t now) {
     if (now < atomic_load_explicit(&no_region_until, memory_order_relaxed))
         return false;
     /* The collector knows extents only of processes whose first region it has. */
-    if (count >= MAX_EXTENTS || iotide_restricted() || atomic_load(&iotide_pending_fd) >= 0 || atomic_exchange(&extending, true))
+    if (!count || count >= MAX_EXTENTS || iotide_restricted() || atomic_load(&iotide_pending_fd) >= 0 || atomic_exchange(&extending, true))
         return false;
     uint64_t held = iotide_hold_signals();
     bool made = false;
@@ -266,9 +318,10 @@ void iotide_look_for_collector(int64_t now) {
         return;
     uint64_t held = iotide_hold_signals();
     if (region == atomic_load(&iotide_region)) { /* else another thread has just done it */
-        int failure;
-        struct iotide_header *fresh = handed_over(true, &failure);
+        int failure = iotide_knock();
+        struct iotide_header *fresh = failure ? NULL : handed_over(true, &failure);
         if (fresh) {
+            iotide_forget_missed();
             left_behind++;
             adopt(fresh);
         }

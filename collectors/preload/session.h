@@ -5,15 +5,15 @@
 #include "region.h"
 #include "state.h"
 
-EXPORT bool iotide_start(void);
+EXPORT bool iotide_start(struct iotide_site *site); /* for a call at it; NULL: for none */
 /* As what this process is to be treated: 0, or AS_TRACED and maybe AS_PACED. */
-static inline uint32_t iotide_active(void) {
+static inline uint32_t iotide_active(struct iotide_site *site) {
     volatile uint32_t *alive = iotide_alive;
     if (unlikely(alive == NULL))
         return 0;
-    uint32_t as = alive[ALIVE_AS];
+    uint32_t as = __atomic_load_n(&alive[ALIVE_AS], __ATOMIC_ACQUIRE); /* regions are read after it */
     if (unlikely(as == 0))
-        as = iotide_start() ? alive[ALIVE_AS] : 0;
+        as = iotide_start(site) ? alive[ALIVE_AS] : 0;
     return as;
 }
 

@@ -22,7 +22,7 @@
 
 /* As what (iotide_active) a call is traced; 0: it is not. */
 static inline uint32_t iotide_traced(struct iotide_site *site) {
-    uint32_t as = iotide_active();
+    uint32_t as = iotide_active(site);
     if (unlikely(!as || iotide_self.quiet))
         return 0;
     uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);

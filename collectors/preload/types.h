@@ -116,6 +116,9 @@ struct iotide_thread {
         const void *frame; /* where on the stack the call stands */
         uint32_t handle;
     } enclosing[IOTIDE_DEEPEST];
+    /* While there is no collector. */
+    uint32_t unasked;  /* calls that do not read the clock */
+    int64_t coarse_ns; /* what it said last */
 };
 
 #endif

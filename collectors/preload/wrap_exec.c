@@ -1,5 +1,6 @@
 /* Looks at a program that is about to be started: one that the tracer does not get into is said to be unseen. What is wrong
  * with the look itself (no such file, no memory) is left to the call to say. */
+#include "collector_wait.h"
 #include "definitions.h"
 #include "environment.h"
 #include "raw_syscall.h"
@@ -238,7 +239,7 @@ static struct look look_at(const char *path, char *const *environment) {
     if (look.words.count > MOST_WORDS)
         readable = false;
     look.barred = readable && look.words.preload && is_barred(&look.words);
-    char *head = iotide_alive && iotide_is_text(path) ? iotide_borrow() : NULL;
+    char *head = iotide_alive && !iotide_waits() && iotide_is_text(path) ? iotide_borrow() : NULL;
     if (head) {
         enum iotide_unseen found = obstacle_of(path, head);
         if (found == SEEN && readable && !look.words.ours)
@@ -246,7 +247,7 @@ static struct look look_at(const char *path, char *const *environment) {
         if (found == SEEN && look.barred)
             found = UNSEEN_BARRED;
         if (found != SEEN && iotide_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 &&
-            iotide_active()) { /* which a forked child that has done nothing yet is not before */
+            iotide_active(NULL)) { /* which a forked child that has done nothing yet is not before */
             iotide_define_unseen(found, path);
             look.found = found;
         }

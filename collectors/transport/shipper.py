@@ -217,6 +217,7 @@ class Shipper:
                 host=self._settings.host,
                 counters=counters,
                 losses=self._job_losses.to_tell(),
+                job=self._settings.serves_job,
                 paces=self.paces,
             )
             out.append(encode(beat))

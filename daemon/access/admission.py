@@ -47,7 +47,8 @@ class Admission:
             return encode(replace(message, info=info)), []
         if isinstance(message, Heartbeat):
             own = {self._job(principal.user, job): losses for job, losses in message.losses.items()}
-            return encode(replace(message, losses=own)), []
+            job = self._job(principal.user, message.job) if message.job else ""
+            return encode(replace(message, losses=own, job=job)), []
         return frames, []
 
     def _job(self, user: str, job: str) -> str:

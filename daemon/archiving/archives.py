@@ -221,9 +221,9 @@ class Archives:
         """Hands on."""
         self._next.refused(info, reason)
 
-    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
+    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
         """Hands on."""
-        self._next.heartbeat(collector, host, counters)
+        self._next.heartbeat(collector, host, counters, job)
 
     def lost(self, collector: str) -> None:
         """Hands on."""

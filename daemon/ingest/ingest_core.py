@@ -373,7 +373,7 @@ class IngestCore:
         if beat.collector in self._heard or len(self._heard) < self._settings.max_collectors:
             self._heard[beat.collector] = now_s
             self.stats.collectors = len(self._heard)
-            self._tell(self._sink.heartbeat, beat.collector, beat.host, beat.counters)
+            self._tell(self._sink.heartbeat, beat.collector, beat.host, beat.counters, beat.job)
             for job, losses in islice(beat.losses.items(), _MOST_JOBS):
                 self._tell(self._sink.lossy_job, beat.collector, job, checked(losses))
         plan = b"" if beat.paces is None else self.plan_for(beat.host, beat.paces)

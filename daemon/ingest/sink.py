@@ -56,8 +56,8 @@ class Sink(Protocol):
         """Takes in that a stream has ended, and all that of it was lost on the way, by the collector's counters."""
         ...
 
-    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
-        """Takes in a collector's cumulative counters."""
+    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
+        """Takes in a collector's cumulative counters, and the job whose programs on its node it sees."""
         ...
 
     def lost(self, collector: str) -> None:

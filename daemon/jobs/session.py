@@ -31,6 +31,7 @@ from .losses.failures import Failures
 from .losses.handovers import LOST_WITH_COLLECTOR, Handovers
 from .losses.incomplete_window import held_to_what_arrived
 from .losses.job_losses import JobLosses
+from .losses.job_nodes import NODES_LATE_S, NONE_UNSEEN, JobNodes, UnseenNodes
 from .losses.ledger import Ledger
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class JobSession:
     """When it is killed at the latest, by the time of day; 0 where nobody has said so."""
     batch: BatchJob | None = None
     """What the batch system says of it."""
+    nodes: JobNodes = field(default_factory=JobNodes)
     losses: JobLosses = field(default_factory=JobLosses)
     first_ns: int | None = None
     last_ns: int | None = None
@@ -255,6 +257,7 @@ class JobSession:
                 "made_at_s": now_ns / 1e9,
                 "nodes": len(self.hosts),
                 "ranks_unseen": self.losses.unheard_ranks,
+                "nodes_unseen": self.unseen_nodes(now_ns / 1e9).count,
                 "name": "" if self.batch is None else self.batch.name,
                 "hosts": sorted(self.hosts)[:_MOST_HOSTS],
                 "file_systems": self.file_systems.used[:],
@@ -284,6 +287,12 @@ class JobSession:
         predictor, first_s = self.predictor, (self.first_ns or 0) / 1e9
         written = written_of(prediction, predictor.reads, predictor.writes, first_s)
         return time_limit_of(prediction, ends_at_s, written)
+
+    def unseen_nodes(self, now_s: float, *, ended: bool = False) -> UnseenNodes:
+        """Returns the nodes without a collector; none in the first moments of a job that has not ended: they may be to come."""
+        if self.batch is None or self.first_ns is None or not (ended or now_s - self.first_ns / 1e9 >= NODES_LATE_S):
+            return NONE_UNSEEN
+        return self.nodes.unseen(self.batch, self.hosts)
 
     def complete_losses(self, now_s: float) -> None:
         """Takes in that no more is awaited of streams that are still open."""

@@ -1,6 +1,6 @@
 #!/bin/sh
-# TaskProlog of Slurm: what it prints becomes the environment of a task. Says nothing to tasks of jobs without a collector, but
-# takes what a job with one has handed to a job that it submitted.
+# TaskProlog of Slurm: what it prints becomes the environment of a task. Tasks of jobs without a collector have what they would have
+# without it: it takes what a job with one has handed to a job that it submitted.
 folder=/run/iotide/slurm
 if [ -r "$folder/$SLURM_JOB_ID.env" ]; then
     while IFS='=' read -r name value; do
@@ -12,6 +12,7 @@ if [ -r "$folder/$SLURM_JOB_ID.env" ]; then
     done <"$folder/$SLURM_JOB_ID.env"
     exit 0
 fi
+echo "unset SLURM_SCRIPT_CONTEXT" # which Slurm leaves to a task once there is a TaskProlog
 case "${IOTIDE_SOCKET-}" in "$folder"/*) ;; *) exit 0 ;; esac
 echo "unset IOTIDE_SOCKET"
 echo "unset IOTIDE_JOB"

@@ -74,6 +74,8 @@ class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
     """Cumulative; keys as ``collectors.counters`` names them (``events_dropped:ring_full`` ...)."""
     losses: dict[str, dict[str, int]] = {}
     """Of jobs, what the collector lost and no stream tells of; cumulative."""
+    job: str = ""
+    """Whose programs on ``host`` the collector sees, also while it has no stream of them; "": of no job in particular."""
     paces: FileInfo | None = None
     """A collector's: a folder on the file system whose jobs it can have wait."""
     plan: bytes = b""

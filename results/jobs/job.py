@@ -76,6 +76,8 @@ class JobSummary(Model):
     batch: BatchFacts | None = None
     """What the batch system says of it."""
     hosts: list[str]
+    nodes_unseen: list[str] = []
+    """Of the nodes that the batch system names those without a collector, the first 64; how many is in ``losses``."""
     streams: int
     """Streams open now."""
     ranks: int

@@ -141,7 +141,7 @@ class NodeCollectors:
         if news.state == "failed":
             self._say(f"no collector on {news.node}: {news.reason}")
         elif news.state == "listening" and not self._is_waited_for:
-            self._say(f"the collector of {news.node} has come: programs that were started there before are not seen")
+            self._say(f"the collector of {news.node} has come: what programs did there before is not seen")
 
     def _pass_on(self, line: bytes) -> None:
         self._said += 1

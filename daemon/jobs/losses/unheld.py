@@ -8,12 +8,14 @@ from typing import Final
 
 from ....events import EventBatch
 from ....events.losses import BYTES, EVENTS
+from .job_nodes import JobNodes
 
 REFUSED: Final = "streams_refused:max_jobs"
 NO_ROOM: Final = "max_jobs"
 _HERE: Final = "\0"
 """In place of a collector's name, which none can have: lost by the aggregator."""
 _MOST: Final = 1000
+_MOST_SERVED: Final = 10_000
 
 
 class Unheld:
@@ -28,6 +30,18 @@ class Unheld:
         self._losses: OrderedDict[str, dict[str, dict[str, int]]] = OrderedDict()
         self._since_ns: dict[str, int] = {}
         self._job_of: dict[str, str] = {}
+        self._hosts: OrderedDict[str, JobNodes] = OrderedDict()
+
+    def served(self, job: str, host: str) -> None:
+        """Takes in that a job has a collector on a node, though nothing of it has come."""
+        self._hosts.setdefault(job, JobNodes()).served(host)
+        self._hosts.move_to_end(job)
+        while len(self._hosts) > _MOST_SERVED:
+            self._hosts.popitem(last=False)
+
+    def take_hosts(self, job: str) -> frozenset[str]:
+        """Returns where a job that is held from now on has collectors."""
+        return self._hosts.pop(job, JobNodes()).hosts
 
     def lossy(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         """Takes in what a collector lost of a job so far."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import subprocess
 import sys
 import urllib.error
@@ -49,7 +50,13 @@ with open(f"out.{os.environ['SLURM_PROCID']}", "wb", buffering=0) as out:
 WRITE_BYTES: Final = 10_000
 STRIDES: Final = 50
 STRIDE_BYTES: Final = 4096
-SHORT_JOBS: Final = 5
+SHORT_JOBS: Final = 50
+LOOK: Final = """
+echo "= environment"; env | sort
+echo "= libraries"; grep -o '/[^ ]*$' /proc/self/maps | sort -u
+echo "= descriptors"; for each in /proc/$$/fd/*; do readlink "$each"; done | sort -u
+"""
+"""What a job says of itself."""
 
 
 @dataclass(frozen=True)
@@ -176,7 +183,64 @@ def test_job_that_did_not_ask_is_not_touched(cluster: Cluster, tmp_path: Path) -
     assert cluster.job(job) is None
 
 
+def seen_by(cluster: Cluster, folder: Path, *options: str) -> str:
+    """Returns what a job saw of itself, and a task of its, with its numbers and folders left out."""
+    folder.mkdir()
+    (folder / "look.sh").write_text(LOOK)
+    job = cluster.submit("sh look.sh; srun sh look.sh", *options, "--output=said", folder=folder)
+    wait_for(lambda: cluster.over(job), what="its end")
+    said = (folder / "said").read_text().replace(str(folder), "FOLDER")
+    return re.sub(r"\b[0-9]{2,}\b|\bjob0*[0-9]+\b|(?<=_ID=)[0-9]+|(?<=JOBID=)[0-9]+", "N", said)
+
+
+def test_job_that_did_not_ask_has_what_it_has_without_our_scripts(cluster: Cluster, tmp_path: Path) -> None:
+    """Environment, libraries and open files."""
+    configuration = cluster.folder / "slurm.conf"
+    before = configuration.read_text()
+    ours = ("Prolog=", "TaskProlog=", "Epilog=")
+    without = "\n".join(line for line in before.splitlines() if not line.startswith(ours)) + "\n"
+    assert len(without.splitlines()) == len(before.splitlines()) - len(ours)
+    seen = seen_by(cluster, tmp_path / "with")
+    try:
+        configuration.write_text(without)
+        cluster.said("scontrol", "reconfigure")
+        assert seen == seen_by(cluster, tmp_path / "without")
+    finally:
+        configuration.write_text(before)
+        cluster.said("scontrol", "reconfigure")
+    assert "= libraries" in seen
+    assert not re.search("IOTIDE|LD_PRELOAD|libiotide|tracer.sock", seen)
+    assert "tracer.sock" in seen_by(cluster, tmp_path / "asked", "--comment=iotide")
+
+
+def test_node_whose_prolog_starts_no_collector_is_a_loss_of_its_job(cluster: Cluster, tmp_path: Path) -> None:
+    barred = cluster.folder / "files.node2" / "iotide"
+    barred.mkdir(exist_ok=True)
+    (tmp_path / "periodic.py").write_text(PERIODIC)
+    barred.chmod(0o777)  # so that its prolog refuses it
+    try:
+        job = cluster.submit(f"exec srun {sys.executable} periodic.py", "-N2", "--comment=iotide", folder=tmp_path)
+
+        def told() -> JobDetail | None:
+            found = cluster.job(job)
+            return found if found is not None and found.nodes_unseen else None
+
+        found = wait_for(told, what="a loss")
+        assert (found.nodes_unseen, found.losses, found.complete) == (["node2"], {"nodes_unseen": 1}, False)
+        wait_for(lambda: cluster.asked(f"/api/v1/jobs/{job}/prediction")["nodes_unseen"] == 1, what="a prediction")
+        cluster.said("scancel", job)
+        ended = cluster.ended(job)
+        assert (ended.hosts, ended.nodes_unseen) == (["node1"], ["node2"])
+        assert "not ours alone to write" in cluster.log()
+        assert "idle" in cluster.said("sinfo", "-h", "-o", "%T")
+    finally:
+        barred.chmod(0o755)
+        for log in cluster.folder.glob("files.node*/log"):
+            log.unlink()
+
+
 def test_short_jobs_in_a_row_lose_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    """Fifty: eight run side by side."""
     script = "head -c 1000 /dev/zero >out.$SLURM_JOB_ID"
     jobs = [cluster.submit(script, "--comment=iotide", folder=tmp_path) for _ in range(SHORT_JOBS)]
     for job in jobs:

@@ -19,6 +19,7 @@ class RememberingSink:
         self.told_losses: dict[str, list[Mapping[str, int]]] = {}
         self.silent_streams: set[str] = set()
         self.job_losses: dict[tuple[str, str], Mapping[str, int]] = {}
+        self.served_jobs: dict[str, tuple[str, str]] = {}
         self.made_of: dict[str, int] = {}
         self.refused_streams: list[tuple[str, str]] = []
         self.counters: dict[str, Mapping[str, int]] = {}
@@ -62,8 +63,9 @@ class RememberingSink:
         self.closed_streams.append(stream)
         self.losses[stream] = losses
 
-    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int]) -> None:
+    def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
         self.counters[collector] = counters
+        self.served_jobs[collector] = job, host
 
     def lost(self, collector: str) -> None:
         self.lost_collectors.append(collector)

@@ -140,7 +140,7 @@ class BreakingSink(RememberingSink):
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         raise RuntimeError("closed")
 
-    def heartbeat(self, collector: str, host: str, counters: object) -> None:
+    def heartbeat(self, collector: str, host: str, counters: object, job: str = "") -> None:
         raise RuntimeError("heartbeat")
 
     def lost(self, collector: str) -> None:

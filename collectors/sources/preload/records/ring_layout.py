@@ -29,7 +29,7 @@ HEADER: Final = np.dtype(
         ("before_token", "<u8"), ("taken_before", "<u8"), ("children_unheard", "<u8"),
         ("bounds_met", "<u8", (16,)), ("step", "S32"),
         ("paces", "<u4"), ("pace_word", "<u4"), ("pace_device", "<u8"), ("pace_until_ns", "<i8"),
-        ("paced_bytes", "<u8"), ("pace_waits", "<u8"), ("pace_wait_ns", "<u8"),
+        ("paced_bytes", "<u8"), ("pace_waits", "<u8"), ("pace_wait_ns", "<u8"), ("missed_before", "<u8"),
     ]
 )  # fmt: skip
 BOUNDS: Final = (

@@ -52,10 +52,11 @@ _EVENTS: Final = struct.Struct("<5Q")
 """lost_before, dropped_no_slot, dropped_reentrant, definitions_dropped, left_out."""
 _BYTES: Final = struct.Struct("<3Q")
 """lost_before_bytes, dropped_no_slot_bytes, dropped_reentrant_bytes."""
-_UNHEARD: Final = struct.Struct("<Q")
+_COUNT: Final = struct.Struct("<Q")
+"""Of children_unheard and of missed_before."""
 _BOUNDS: Final = struct.Struct(f"<{len(BOUNDS)}Q")
-_EVENTS_AT, _BYTES_AT, _UNHEARD_AT, _BOUNDS_AT = (
-    field_at(HEADER, name) for name in ("lost_before", "lost_before_bytes", "children_unheard", "bounds_met")
+_EVENTS_AT, _BYTES_AT, _UNHEARD_AT, _BOUNDS_AT, _MISSED_AT = (
+    field_at(HEADER, name) for name in ("lost_before", "lost_before_bytes", "children_unheard", "bounds_met", "missed_before")
 )
 _BOUND_COUNTERS: Final = tuple(DETAILS + name for name in BOUNDS)
 _TALLIES: Final = slice(field_at(SLOT, "dropped_full") // 8, field_at(SLOT, "dropped_bytes") // 8 + 1)
@@ -225,13 +226,15 @@ class Region:
         """Returns what the process could not or should not record, by reason, cumulative."""
         before, no_slot, reentrant, definitions, left_out = _EVENTS.unpack_from(self._memory, _EVENTS_AT)
         bytes_before, bytes_no_slot, bytes_reentrant = _BYTES.unpack_from(self._memory, _BYTES_AT)
-        (unheard,) = _UNHEARD.unpack_from(self._memory, _UNHEARD_AT)
+        (unheard,) = _COUNT.unpack_from(self._memory, _UNHEARD_AT)
+        (missed,) = _COUNT.unpack_from(self._memory, _MISSED_AT)
         full, _, sampled, bytes_sampled, bytes_full = self._tallies.sum(axis=0).tolist()
         return {
             "events_dropped:ring_full": full,
             "events_dropped:no_slot": no_slot,
             "events_dropped:reentrant": reentrant,
             "events_dropped:collector_gone": before,
+            "events_dropped:collector_late": missed,
             "bytes_dropped:ring_full": bytes_full,
             "bytes_dropped:no_slot": bytes_no_slot,
             "bytes_dropped:reentrant": bytes_reentrant,

@@ -182,7 +182,7 @@ def test_collector_that_comes_late_is_told(tmp_path: Path) -> None:
     assert "no collector yet on n2: programs that start there before it is are not seen" in said
     (tmp_path / "go").touch()
     running.end()
-    assert "the collector of n2 has come: programs that were started there before are not seen" in said
+    assert "the collector of n2 has come: what programs did there before is not seen" in said
 
 
 def test_what_is_no_message_is_no_order() -> None:

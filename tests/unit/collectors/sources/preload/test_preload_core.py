@@ -21,7 +21,7 @@ LAYERS = (
     ("state", "user_text", "sockets"),
     ("region", "thread_memory", "library_copies", "clock", "path_buffers"),
     ("filters",),
-    ("definitions",),
+    ("collector_wait", "definitions"),
     ("path_cache",),
     ("handle_map",),
     ("descriptors",),

@@ -151,6 +151,7 @@ OF_HEADER = {
     "bytes_dropped:reentrant": "dropped_reentrant_bytes",
     "bytes_dropped:collector_gone": "lost_before_bytes",
     "processes_unheard": "children_unheard",
+    "events_dropped:collector_late": "missed_before",
     "events_left_out": "left_out",
     "definitions_dropped": "definitions_dropped",
 }
@@ -162,14 +163,14 @@ OF_SLOTS = {
 }
 
 
-@given(st.lists(st.integers(0, 2**64 - 1), min_size=17, max_size=17))
+@given(st.lists(st.integers(0, 2**64 - 1), min_size=18, max_size=18))
 def test_counts_are_those_of_the_header_and_of_all_slots(values: list[int]) -> None:
     with MadeRegion(slots=2) as made:
         region = Region(made.descriptor)
         made.set(**dict(zip(OF_HEADER.values(), values, strict=False)))
         for place, field in enumerate(OF_SLOTS.values()):
-            made.slots[field] = values[9 + 2 * place : 11 + 2 * place]
-        of_slots = [sum(values[9 + 2 * place : 11 + 2 * place]) % 2**64 for place in range(4)]
+            made.slots[field] = values[10 + 2 * place : 12 + 2 * place]
+        of_slots = [sum(values[10 + 2 * place : 12 + 2 * place]) % 2**64 for place in range(4)]
         expected = {**dict(zip(OF_HEADER, values, strict=False)), **dict(zip(OF_SLOTS, of_slots, strict=True))}
         assert region.counts() == expected
         region.close()

@@ -1,0 +1,85 @@
+/* Waiting for a collector. Looking costs system calls: it is done after 1, 2, 4 ... 60 s, and only at a call of the program. What
+ * lies between costs each call a count, and now and then a coarse clock, which the kernel keeps in the program's memory. */
+#include "collector_wait.h"
+#include "clock.h"
+#include "filters.h"
+#include "raw_syscall.h"
+
+#define FIRST_WAIT_NS INT64_C(1000000000)
+#define LONGEST_WAIT_NS INT64_C(60000000000)
+#define UNASKED 15  /* calls in a row that do not read the clock */
+#define COUNTERS 16 /* threads mostly have one each: on a shared one they would wait for each other */
+
+struct counter {
+    _Alignas(64) _Atomic uint64_t calls;
+};
+static struct counter missed[COUNTERS];
+TOGETHER static _Atomic int64_t look_ns; /* 0: does not wait */
+TOGETHER static int64_t wait_ns;
+TOGETHER static _Atomic bool has_missed;
+
+static int64_t coarse_now(void) {
+    return iotide_kernel_clock(CLOCK_MONOTONIC_COARSE);
+}
+
+bool iotide_waits(void) {
+    return atomic_load_explicit(&look_ns, memory_order_relaxed) != 0 && !iotide_begun();
+}
+
+static bool is_recorded(struct iotide_site *site) {
+    if (!site || iotide_self.quiet)
+        return false;
+    uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
+    return state == SITE_ON || (state == SITE_NEW && iotide_switch(site) && atomic_load(&site->state) == SITE_ON);
+}
+
+bool iotide_is_due(void) {
+    struct iotide_thread *thread = &iotide_self;
+    if (thread->unasked) {
+        thread->unasked--;
+        return false;
+    }
+    int64_t now = coarse_now();
+    if (now == thread->coarse_ns) /* calls come faster than it moves */
+        thread->unasked = UNASKED;
+    thread->coarse_ns = now;
+    return now >= atomic_load_explicit(&look_ns, memory_order_relaxed) && !iotide_restricted();
+}
+
+void iotide_miss(struct iotide_site *site) {
+    if (!is_recorded(site))
+        return;
+    /* The stacks of threads, and what the dynamic linker puts on them, are apart by pages. */
+    struct counter *own = &missed[(uintptr_t)&iotide_self >> 12 & (COUNTERS - 1)];
+    atomic_fetch_add_explicit(&own->calls, 1, memory_order_relaxed);
+    if (unlikely(!atomic_load_explicit(&has_missed, memory_order_relaxed)))
+        atomic_store(&has_missed, true);
+}
+
+void iotide_wait(void) {
+    int64_t longer = 2 * wait_ns;
+    wait_ns = longer == 0 ? FIRST_WAIT_NS : longer < LONGEST_WAIT_NS ? longer : LONGEST_WAIT_NS;
+    atomic_store(&look_ns, coarse_now() + wait_ns);
+}
+
+void iotide_end_wait(void) {
+    atomic_store(&look_ns, 0);
+    wait_ns = 0;
+}
+
+void iotide_tell_missed(struct iotide_header *region) {
+    uint64_t calls = 0;
+    if (!atomic_load_explicit(&has_missed, memory_order_relaxed))
+        return;
+    for (int i = 0; i < COUNTERS; i++)
+        calls += atomic_load_explicit(&missed[i].calls, memory_order_relaxed);
+    atomic_store(&region->missed_before, calls);
+}
+
+void iotide_forget_missed(void) {
+    iotide_self.unasked = 0;
+    if (!atomic_exchange(&has_missed, false)) /* what nobody has written to stays the parent's page */
+        return;
+    for (int i = 0; i < COUNTERS; i++)
+        atomic_store(&missed[i].calls, 0);
+}

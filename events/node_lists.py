@@ -1,0 +1,39 @@
+"""Lists of nodes as Slurm writes them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import islice, product
+from typing import Final
+
+_MOST: Final = 100_000
+"""Names of one list: the largest machines have a tenth of it."""
+_ITEM: Final = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\])+")
+_PART: Final = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
+_RANGE: Final = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
+
+
+@lru_cache(maxsize=256)
+def nodes_in(text: str) -> tuple[str, ...]:
+    """Returns the names in a list; at most 100,000, and none of what is no such list.
+
+    >>> nodes_in("rack[1-2]node[08-10],login1")[:4]
+    ('rack1node08', 'rack1node09', 'rack1node10', 'rack2node08')
+    """
+    return tuple(islice((name for item in _ITEM.findall(text) for name in _names(item)), _MOST))
+
+
+def _names(item: str) -> Iterator[str]:
+    parts = [[text] if text else list(_numbers(ranges)) for ranges, text in _PART.findall(item)]
+    return ("".join(words) for words in product(*parts))
+
+
+def _numbers(ranges: str) -> Iterator[str]:
+    for each in ranges.split(","):
+        if (found := _RANGE.fullmatch(each.strip())) is None:
+            continue
+        first, last = found[1], found[2] or found[1]
+        for number in islice(range(int(first), int(last) + 1), _MOST):
+            yield f"{number:0{len(first)}d}"
