@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ..events.batch_job import BatchJob
 from ..events.network.endpoints import ConnectingEndpoint, ListeningEndpoint
-from ..events.network.wire import MAX_BATCH_EVENTS
+from ..events.network.limits import MAX_BATCH_EVENTS
 
 LayerName = Literal["posix", "stdio", "mpiio", "hdf5", "netcdf", "pnetcdf", "other"]
 CallClass = Literal["data", "handle", "seek", "sync", "meta", "char", "memory"]

@@ -169,8 +169,6 @@ def command(
     from ...collectors.settings import CollectorSettings, FtioSettings
     from ...collectors.source import Origin
     from ...collectors.sources.preload.source import PreloadSource
-    from ...collectors.sources.registry import open_file
-    from ...collectors.sources.tmio.ftio import FtioSource
     from ...events.network.curve import read_client_keys
     from ...events.network.descriptors import raise_limit
     from ..common.batch_facts import batch_facts
@@ -213,13 +211,19 @@ def command(
     read_client_keys(*keys)  # before programs find us: without them nothing could be shipped
     raise_limit()
     ending = Ending()
-    sources: list[Source] = [open_file(path, origin, format=format_name, follow=not replay) for path in files]
+    sources: list[Source] = []
+    if files:
+        from ...collectors.sources.registry import open_file
+
+        sources += [open_file(path, origin, format=format_name, follow=not replay) for path in files]
     traced: PreloadSource | None = None
     if gate is not None:
         files_known = NodeFileMetadata(FileSystems(settings.shared_filesystems, settings.local_filesystems))
         traced = PreloadSource(gate, origin, files=files_known, patience_s=settings.linger_s, keeps=True)
         sources.append(traced)
     if ftio_listen is not None:
+        from ...collectors.sources.tmio.ftio import FtioSource
+
         listen = FtioSettings(
             endpoint=ftio_listen, job=ftio_job or "", default_job=known_job or "ftio", allow_remote=allow_remote
         )

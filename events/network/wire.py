@@ -20,11 +20,11 @@ from ..definitions import Definitions, FileInfo
 from ..errors import ProtocolError
 from ..schema import COLUMNS, Kind, Layer
 from ..stream import StreamInfo
+from .limits import MAX_BATCH_EVENTS as MAX_BATCH_EVENTS
+from .limits import MAX_HEADER_BYTES as MAX_HEADER_BYTES
+from .limits import MAX_STREAM_ID as MAX_STREAM_ID
 
 PROTOCOL_VERSION: Final = 1
-MAX_BATCH_EVENTS: Final = 65_536
-MAX_HEADER_BYTES: Final = 16 * 1024 * 1024
-MAX_STREAM_ID: Final = 200
 _INLINE_BYTES: Final = 1024
 _LATEST_NS: Final = 2**62  # leaves room for start + duration in int64 (the year 2116)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ....events import ProtocolError
-from ....results.jobs.run import UnseenProgram
 from ...tracer.preload_compatibility import FOREIGN, GO, MUSL, PRIVILEGED, STATIC
 from .records.definition_log import Entry
+
+if TYPE_CHECKING:
+    from ....results.jobs.run import UnseenProgram
 
 _REASONS: Final = {
     1: STATIC,
@@ -86,6 +88,8 @@ class Unseen:
         return key
 
     def __iter__(self) -> Iterator[UnseenProgram]:
+        from ....results.jobs.run import UnseenProgram  # a collector without a report starts without it
+
         for (program, reason), times in self._counts.most_common():
             hosted = self._hosts[os.path.realpath(program)] if self._hosts and program and reason in _OF_IMAGES else 0
             if times > hosted:
