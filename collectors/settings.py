@@ -36,7 +36,7 @@ class CollectorSettings(BaseModel):
     ends_at_s: float = Field(0.0, ge=0, description="When the job of its streams is killed, Unix time; 0: not known.")
     ends_job: str = Field("", description="Which job that is; by default each that it has streams of.")
     batch: BatchJob | None = Field(None, description="What the batch system says of that job.")
-    serves_job: str = Field("", description="The job whose programs on this node find the collector; said also where none does.")
+    serves_job: str = Field("", description="The job whose programs on this node the collector sees.")
     poll_interval_s: float = Field(0.01, gt=0, le=10, description="Seconds between polls while there is news.")
     idle_interval_s: float = Field(
         0.05,

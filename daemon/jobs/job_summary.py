@@ -50,8 +50,8 @@ def _facts(session: JobSession, now_s: float) -> dict[str, object]:
     ended = session.state in (State.ENDED, State.REMOVED)
     unseen = session.unseen_nodes(now_s, ended=ended)
     known = session.losses.known(ended=session.state is State.ENDED)
-    if unseen.count:
-        known[UNSEEN_NODES] = known.get(UNSEEN_NODES, 0) + unseen.count
+    if unseen.total:
+        known[UNSEEN_NODES] = known.get(UNSEEN_NODES, 0) + unseen.total
     return {
         "job": session.job,
         "state": "ended" if ended else session.state.value,

@@ -257,7 +257,7 @@ class JobSession:
                 "made_at_s": now_ns / 1e9,
                 "nodes": len(self.hosts),
                 "ranks_unseen": self.losses.unheard_ranks,
-                "nodes_unseen": self.unseen_nodes(now_ns / 1e9).count,
+                "nodes_unseen": self.unseen_nodes(now_ns / 1e9).total,
                 "name": "" if self.batch is None else self.batch.name,
                 "hosts": sorted(self.hosts)[:_MOST_HOSTS],
                 "file_systems": self.file_systems.used[:],
@@ -289,7 +289,7 @@ class JobSession:
         return time_limit_of(prediction, ends_at_s, written)
 
     def unseen_nodes(self, now_s: float, *, ended: bool = False) -> UnseenNodes:
-        """Returns the nodes without a collector; none in the first moments of a job that has not ended: they may be to come."""
+        """Returns the nodes without a collector; none in the first moments of a running job."""
         if self.batch is None or self.first_ns is None or not (ended or now_s - self.first_ns / 1e9 >= NODES_LATE_S):
             return NONE_UNSEEN
         return self.nodes.unseen(self.batch, self.hosts)

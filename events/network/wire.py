@@ -75,7 +75,7 @@ class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
     losses: dict[str, dict[str, int]] = {}
     """Of jobs, what the collector lost and no stream tells of; cumulative."""
     job: str = ""
-    """Whose programs on ``host`` the collector sees, also while it has no stream of them; "": of no job in particular."""
+    """Whose programs on ``host`` the collector sees, also while there are none; "": of no job in particular."""
     paces: FileInfo | None = None
     """A collector's: a folder on the file system whose jobs it can have wait."""
     plan: bytes = b""

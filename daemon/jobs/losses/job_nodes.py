@@ -15,9 +15,9 @@ _MOST_NAMES: Final = 64
 
 
 class UnseenNodes(NamedTuple):
-    """Nodes without a collector: how many, and the first names, as far as they are known."""
+    """Nodes without a collector: how many, and the first of their names, as far as they are known."""
 
-    count: int
+    total: int
     names: list[str]
 
 

@@ -1,4 +1,4 @@
-"""Programs that start before their collector, or without one: they find one that comes late, and say what it has missed."""
+"""Programs that start before their collector find it once it has come, and say what it has missed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from iotide.collectors.settings import TracerSettings
 from iotide.collectors.tracer.preload_environment import traced_environment
-from support.building import built
-from support.commands import Program, plain_environment
-from support.programs import need
-from support.tracing import Tracing
-from support.waiting import DEADLINE_S
+from support.system.commands import Program, plain_environment
+from support.system.waiting import DEADLINE_S, wait_for
+from support.tracing.compiled_programs import built
+from support.tracing.programs import need
+from support.tracing.tracing import Tracing
 
 LATE = "events_dropped:collector_late"
 
@@ -59,18 +59,15 @@ class Started:
 @contextmanager
 def started(program: Path, folder: Path, gate: Path, *before: str, threads: int = 1) -> Iterator[Started]:
     traced = traced_environment({}, gate, "job", TracerSettings(calls=("data",)))
-    command = [*before, "env", *(f"{name}={value}" for name, value in traced.items()), program, folder / "out", str(threads)]
-    with Program(
-        command, env=plain_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as running:
+    variables = [f"{name}={value}" for name, value in traced.items()]
+    command = [*before, "env", *variables, program, folder / "out", str(threads)]
+    with Program(command, env=plain_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         begun = Started(running, gate)
         begun.hear(threads)
         yield begun
 
 
 def poll_until(tracing: Tracing, condition: Callable[[], bool], what: str) -> None:
-    from support.waiting import wait_for
-
     def came() -> bool:
         tracing.poll()
         return condition()
@@ -221,9 +218,7 @@ libc.syscall(157, 22, 2, 0)  # prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL),
 os.write(1, b"goes on\\n")
 """
     environment = traced_environment(plain_environment(), tmp_path / "tracer.sock", "job")
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "goes on\n", "")
 
 

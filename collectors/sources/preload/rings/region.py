@@ -56,7 +56,8 @@ _COUNT: Final = struct.Struct("<Q")
 """Of children_unheard and of missed_before."""
 _BOUNDS: Final = struct.Struct(f"<{len(BOUNDS)}Q")
 _EVENTS_AT, _BYTES_AT, _UNHEARD_AT, _BOUNDS_AT, _MISSED_AT = (
-    field_at(HEADER, name) for name in ("lost_before", "lost_before_bytes", "children_unheard", "bounds_met", "missed_before")
+    field_at(HEADER, name)
+    for name in ("lost_before", "lost_before_bytes", "children_unheard", "bounds_met", "missed_before")
 )
 _BOUND_COUNTERS: Final = tuple(DETAILS + name for name in BOUNDS)
 _TALLIES: Final = slice(field_at(SLOT, "dropped_full") // 8, field_at(SLOT, "dropped_bytes") // 8 + 1)

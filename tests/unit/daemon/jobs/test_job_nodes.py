@@ -88,8 +88,8 @@ def test_job_that_ended_before_lacks_it_at_once() -> None:
     told.aggregator.closed("n1:p", {})
     told.now_s += 5
     session = told.aggregator.jobs["7"]
-    assert session.unseen_nodes(told.now_s).count == 0
-    assert session.unseen_nodes(told.now_s, ended=True).count == 3
+    assert session.unseen_nodes(told.now_s).total == 0
+    assert session.unseen_nodes(told.now_s, ended=True).total == 3
 
 
 def test_collectors_that_serve_no_job_lack_no_node() -> None:
