@@ -17,9 +17,11 @@ Settings come from the defaults, a TOML file (--config), the environment (IOTIDE
 nested values) and the options, later ones winning; docs/configuration.md lists them. Everything listens on loopback
 unless told otherwise.
 
---state keeps jobs over a restart, such as an update, also of a daemon that is killed: their totals, periods,
-graphs, layers and rankings go on, and each batch of a collector counts once. What comes is acknowledged once it is on
-disk there, in a journal; with --no-journal only a restart that begins with SIGINT or SIGTERM keeps the jobs.
+Jobs are kept over a restart, such as an update, also of a daemon that is killed: their totals, periods, graphs,
+layers and rankings go on, and each batch of a collector counts once. What comes is acknowledged once it is on disk,
+in a journal; with --no-journal only a restart that begins with SIGINT or SIGTERM keeps the jobs. The folder is
+--state, else $STATE_DIRECTORY, which systemd sets, else iotide/serve/HOST below $XDG_STATE_HOME or ~/.local/state. One
+aggregator uses it at a time; --state none keeps nothing.
 
 --journal keeps journal and snapshots at NATS servers (JetStream) instead, so that a machine may be lost: of all
 aggregators that name the same servers and journal, one has the jobs; the others stand by and listen nowhere until it
@@ -32,7 +34,7 @@ prediction back as two doubles, frequency in hertz and confidence, to where FTIO
 Examples:
   iotide serve
   iotide serve --config /etc/iotide/serve.toml
-  iotide serve --state ~/.local/state/iotide
+  iotide serve --state none
   iotide serve --state /var/lib/iotide --journal tls://nats1:4222,tls://nats2:4222,tls://nats3:4222
   iotide serve --ingest ipc:///run/iotide/ingest --http none
   iotide serve --ftio-listen tcp://127.0.0.1:5555 --ftio-reply tcp://127.0.0.1:5556
@@ -58,7 +60,7 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
     "--state",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Keep what is known of the jobs there over a restart. [default: off]",
+    help="Keep the jobs there over a restart; none: off. [default: ~/.local/state/iotide/serve/HOST]",
 )
 @click.option("--no-journal", is_flag=True, help="Keep nothing there for the case that the daemon is killed.")
 @click.option(
@@ -92,6 +94,7 @@ def command(
 ) -> None:
     """Serves until a signal ends it."""
     from ..daemon.settings import AggregatorSettings, load_settings
+    from ..daemon.state.state_folder import default_folder, made
     from ..events.network.descriptors import raise_limit
 
     handler = log_to_standard_error(logging.WARNING, log_format or "text")
@@ -106,10 +109,13 @@ def command(
     if journal_name:
         chosen["name"] = journal_name
 
+    default_state = None if print_config else default_folder(os.environ)
+
     def load() -> AggregatorSettings:
         found = load_settings(
             config,
             os.environ,
+            default_state,
             ingest=ingest,
             http=http,
             publish=publish,
@@ -131,6 +137,9 @@ def command(
 
         click.echo(settings_text(settings), nl=False)
         return
+    if default_state and settings.state == default_state and not made(default_state):
+        default_state = None
+        settings = load()
     from ..clients.pages.live_pages import LivePages
     from ..daemon.server import Server
     from .serving import run_server

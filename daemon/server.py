@@ -103,6 +103,7 @@ class Server:
             self._contention.notify(settings.notify, lambda: self.http_url or "")
         if self._ingest is not None:
             self._ingest.core.plan_for = self._plans.answer
+            self._ingest.core.time_of_day = self._clocks.clock
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
@@ -121,6 +122,8 @@ class Server:
         """
         if not self._settings.journal.servers:
             return
+        if self._settings.state is None:
+            raise ConfigError("journal.servers needs state, a folder for the snapshots")
         try:
             from .journal.jetstream.opening import stand_by
         except ImportError:

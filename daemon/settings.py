@@ -50,7 +50,8 @@ class AggregatorSettings(AnalyzerSettings):
     ftio_job: str = Field("", description="Job of FTIO's messages; by default the one that they name, else ftio.")
     state: Path | None = Field(
         None,
-        description="Folder for what is known of the jobs while no aggregator runs; the next one goes on from there.",
+        description="Folder that keeps jobs and journal over a restart; none keeps nothing. Where it is not set, "
+        "iotide serve uses $STATE_DIRECTORY, else iotide/serve/HOST below $XDG_STATE_HOME or ~/.local/state.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "warning", description="Least level of what stands in the log; info says when jobs begin and end."
@@ -143,9 +144,9 @@ class AggregatorSettings(AnalyzerSettings):
         return self
 
     @model_validator(mode="after")
-    def _journal_with_a_folder(self) -> Self:
-        if self.journal.servers and (self.state is None or not self.journal.on):
-            raise ConfigError("journal.servers needs state, a folder for the snapshots, and journal.on")
+    def _servers_with_a_journal(self) -> Self:
+        if self.journal.servers and not self.journal.on:
+            raise ConfigError("journal.servers needs journal.on")
         return self
 
     @model_validator(mode="after")
@@ -185,11 +186,13 @@ def read_rules(name: str) -> str:
         raise ConfigError(f"{name}: {error}") from None
 
 
-def load_settings(path: Path | None, environment: Mapping[str, str], **given: Any) -> AggregatorSettings:
+def load_settings(
+    path: Path | None, environment: Mapping[str, str], default_state: Path | None = None, **given: Any
+) -> AggregatorSettings:
     """Reads the settings: the defaults, over them a TOML file, over it ``IOTIDE_SERVE_*``, over it ``given``.
 
     Nested values are tables in TOML and have two underscores in the environment
-    (``IOTIDE_SERVE_DETECT__MODE=write``).
+    (``IOTIDE_SERVE_DETECT__MODE=write``). ``default_state`` is the folder where none of them says one, or ``none``.
 
     Raises:
         ConfigError: the file cannot be read, or a value is unknown or out of its limits; the text names it.
@@ -216,8 +219,9 @@ def load_settings(path: Path | None, environment: Mapping[str, str], **given: An
             values[name] = {**values.get(name, {}), **value}
         elif value is not None:
             values[name] = value
-    for name in ("http", "publish", "ftio_listen", "ftio_reply"):
-        if values.get(name) == "none":
+    values.setdefault("state", default_state)
+    for name in ("http", "publish", "ftio_listen", "ftio_reply", "state"):
+        if str(values.get(name)) == "none":
             values[name] = None
     try:
         return AggregatorSettings.model_validate(values)

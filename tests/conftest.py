@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import sys
 import traceback
 import warnings
@@ -20,6 +21,8 @@ settings.register_profile("busy", parent=settings(), deadline=None, suppress_hea
 settings.register_profile("quick", parent=settings.get_profile("busy"), max_examples=10)  # make check
 settings.load_profile("busy")
 
+_NUMBERS = itertools.count()
+
 
 @pytest.fixture
 def tracing(tmp_path: Path) -> Iterator[Tracing]:
@@ -33,6 +36,22 @@ def made() -> Iterator[MadeRegion]:
     """A region as a traced process makes it; ``hand_over`` gives it to a collector."""
     with MadeRegion() as region:
         yield region
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _state_of_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keeps aggregators away from the state of whoever runs the tests."""
+    folder = tmp_path_factory.getbasetemp() / "state"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("XDG_STATE_HOME", str(folder / "shared"))
+        patched.delenv("STATE_DIRECTORY", raising=False)
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def _state_of_its_own(_state_of_session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gives the aggregators of each test jobs of their own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(_state_of_session / str(next(_NUMBERS))))
 
 
 @pytest.fixture(autouse=True)

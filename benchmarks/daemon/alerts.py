@@ -81,7 +81,7 @@ def monitored(folder: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
             f'[analyzers.filesystems.names]\n"{folder}/files" = "scratch"\n'
         )
         words = [*IOTIDE, "serve", "--config", str(config), "--ingest", f"ipc://{folder}/in", "--http", "127.0.0.1:0"]
-        words += ["--publish", "none", "--verbose"]
+        words += ["--publish", "none", "--state", "none", "--verbose"]
         stack.enter_context(started(words, env=plain, stderr=stack.enter_context(serving.open("wb"))))
         listening = wait_for(lambda: re.search(r"http://127[\d.:]+", serving.read_text()), "the aggregator")
         words = [*IOTIDE, "collect", "--socket", f"{folder}/t", "--connect", f"ipc://{folder}/in"]

@@ -152,7 +152,7 @@ def monitored(folder: Path, schedule: Sequence[str]) -> Iterator[tuple[str, dict
     config.write_text(f'[analyzers.filesystems.names]\n"{folder}/files" = "scratch"\n')
     with contextlib.ExitStack() as stack:
         words = [*IOTIDE, "serve", "--config", str(config), "--ingest", f"ipc://{folder}/in", "--http", "127.0.0.1:0"]
-        words += ["--publish", "none", "--verbose"]
+        words += ["--publish", "none", "--state", "none", "--verbose"]
         stack.enter_context(started(words, env=plain, stderr=stack.enter_context(log.open("wb"))))
         url = wait_for(lambda: re.search(r"http://127[\d.:]+", log.read_text()), "the aggregator")
         paced = ["--pace", f"{folder}/files"] if "preload" in schedule else []

@@ -129,7 +129,7 @@ def iotide_outcome() -> Outcome:
     with listening() as (replies, port):
         options = ["--ingest", "tcp://127.0.0.1:*", "--publish", "none", "--http", "127.0.0.1:0"]
         ftio = ["--ftio-listen", "tcp://127.0.0.1:*", "--ftio-reply", f"tcp://127.0.0.1:{port}"]
-        command = [sys.executable, "-m", "iotide", "serve", *options, *ftio]
+        command = [sys.executable, "-m", "iotide", "serve", "--state", "none", *options, *ftio]
         with running(command, r"http (\S+), .*ftio (\S+)\n") as (match, _):
             meanwhile, wait_s = stream(match[2], replies)
             time.sleep(0.5)

@@ -10,7 +10,7 @@ from ...results.jobs.job import JobDetail
 from ...results.prediction import Prediction
 from ..text.headline import headline_text
 from ..text.prediction_text import sparkline
-from ..text.units import byte_text, clock_text, duration_text, rate_text
+from ..text.units import byte_text, clock_lines, clock_text, duration_text, rate_text
 
 ORDERS: Final[tuple[FleetOrder, ...]] = ("bandwidth", "job", "user", "period", "next", "written", "read", "last")
 ASCENDING: Final = frozenset({"job", "user", "period", "next"})
@@ -82,6 +82,8 @@ def detail_lines(detail: JobDetail, prediction: Prediction | None, width: int) -
         if (phase := prediction.next_phase) is not None:
             volume = byte_text(phase.volume_bytes.value)
             yield f"next phase at {clock_text(phase.start_s.value)} ({phase.confidence:.0%} sure): {volume}"
+    for line in clock_lines(detail.clocks_off_s):
+        yield plain(line)
     if detail.losses:
         yield plain("lost: " + ", ".join(f"{count:,} {reason}" for reason, count in detail.losses.items()))
     for failure in detail.failures:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Final
 
@@ -52,6 +53,17 @@ def duration_text(seconds: float) -> str:
 def clock_text(unix_s: float) -> str:
     """Writes a moment as local wall-clock time with tenths."""
     return datetime.fromtimestamp(unix_s).astimezone().strftime("%H:%M:%S.%f")[:-5]
+
+
+def clock_lines(off_s: Mapping[str, float]) -> Iterator[str]:
+    """Yields a line for each host whose clock was off.
+
+    >>> list(clock_lines({"n1": -7200.0}))
+    ['the clock of n1 was 2 h 00 min behind; its calls were moved by as much']
+    """
+    for host, seconds in off_s.items():
+        way = "ahead" if seconds > 0 else "behind"
+        yield f"the clock of {host} was {duration_text(abs(seconds))} {way}; its calls were moved by as much"
 
 
 def not_counted_text(left: NotCounted) -> str:

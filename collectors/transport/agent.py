@@ -109,7 +109,7 @@ class Agent:
         self._pacer = pacer
         self._plans_heard = 0
         if pacer is not None:
-            self._shipper.paces = pacer.place
+            self._shipper.beats.paces = pacer.place
             pacer.start()
         for source in sources:
             self.add(source)
@@ -211,9 +211,9 @@ class Agent:
         self._receive(now)
         self._look_for_another(now)
         self._look_for_aggregator(now)
-        if self._pacer is not None and self._plans_heard != self._shipper.plans_heard:
-            self._plans_heard = self._shipper.plans_heard
-            self._pacer.hear(self._shipper.plan)
+        if self._pacer is not None and self._plans_heard != self._shipper.beats.plans_heard:
+            self._plans_heard = self._shipper.beats.plans_heard
+            self._pacer.hear(self._shipper.beats.plan)
         if self._settings.key is not None:
             self._look_after_keys(now)
         busy = self._poll_all() if self._shipper.has_room or not self._waits else False

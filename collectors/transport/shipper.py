@@ -11,14 +11,17 @@ import math
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from ...events import Definitions, EventBatch, FileInfo, ProtocolError, StreamInfo, empty_batch
+from msgspec.structs import replace
+
+from ...events import Definitions, EventBatch, ProtocolError, StreamInfo, empty_batch
 from ...events.losses import BYTES, EVENTS
 from ...events.network.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Frame, Heartbeat, Reject, decode, encode
 from ..settings import CollectorSettings
 from ..source import Changed, Chunk, Closed, Lost, Opened, SourceItem
 from .backlog import Backlog, Waiting
+from .clock_offset import ClockOffset
 from .handing_over import HandedOver, NothingKept
-from .job_losses import JobLosses
+from .heartbeats import Heartbeats
 from .merging import Merging
 from .patience import Patience
 from .spool_files import SpoolFiles
@@ -39,17 +42,23 @@ class Shipper:
         settings: bounds and times.
         handed_over: what another collector left, and where what comes is kept for the next one; then ``collector`` is
             its name. None: nothing is kept.
+        clock: of this node, against the aggregator's.
+
+    Attributes:
+        beats: what is said and heard in between.
     """
 
-    def __init__(self, collector: str, settings: CollectorSettings, handed_over: HandedOver | None = None) -> None:
+    def __init__(
+        self,
+        collector: str,
+        settings: CollectorSettings,
+        handed_over: HandedOver | None = None,
+        clock: ClockOffset | None = None,
+    ) -> None:
         self.collector = collector
         self.counters: Counter[str] = Counter()
-        self._job_losses = JobLosses()
-        self.paces: FileInfo | None = None
-        """A folder on the file system whose jobs can be told to wait."""
-        self.plan = b""
-        """What the aggregator said last of who waits there; and how often it has said something."""
-        self.plans_heard = 0
+        self._clock = clock or ClockOffset()
+        self.beats = Heartbeats(collector, settings, self._clock)
         self._settings = settings
         self._prefix = hashlib.blake2b(collector.encode(errors="replace"), digest_size=6).hexdigest()
         self._opened = 0
@@ -64,7 +73,6 @@ class Shipper:
         self._under_way_bytes = 0
         self._under_way = 0
         self._last_heard_s: float | None = None
-        self._next_heartbeat_s = -math.inf
         self._patience = Patience(settings.resend_after_s)
         self._resends: deque[list[Frame]] = deque()
         self._restore()
@@ -123,7 +131,8 @@ class Shipper:
                 # Sources name streams as they like, twice too; the number keeps ids apart that the bound cuts.
                 wire_id = f"{self._prefix}.{self._opened}:{spelled(item.stream)}"[:MAX_STREAM_ID]
                 self._wire_id[item.stream] = wire_id
-                self._windows[wire_id] = SendWindow(wire_id, self._of_job(item.info))
+                window = self._windows[wire_id] = SendWindow(wire_id, self._of_job(item.info))
+                window.stamps_by_ns = self._clock.opened(item.info)
                 self._kept.opened_stream(wire_id, spelled(item.stream))
             elif isinstance(item, Closed):
                 self._close(item.stream, now_s, item.losses)
@@ -153,8 +162,7 @@ class Shipper:
         """Sends what is being merged without waiting for more."""
         for wire_id in self._merging.waiting_since(math.inf):
             self._queue_open(wire_id, now_s)
-        if self._job_losses.are_to_be_told:
-            self._next_heartbeat_s = now_s
+        self.beats.hurry(now_s)
 
     @property
     def flushed(self) -> bool:
@@ -165,7 +173,7 @@ class Shipper:
     def outstanding(self) -> int:
         """How much is not acknowledged: open streams, batches on hand and on the way, ends to be said."""
         waiting = len(self._merging) + len(self._backlog) + self._under_way + len(self._windows_to_end())
-        return waiting + self._job_losses.are_to_be_told
+        return waiting + self.beats.losses.are_to_be_told
 
     @property
     def unacknowledged(self) -> int:
@@ -199,8 +207,7 @@ class Shipper:
         elif isinstance(message, Reject):
             self._rejected(message, now_s)
         elif isinstance(message, Heartbeat):
-            self._job_losses.answered()
-            self.plan, self.plans_heard = message.plan, self.plans_heard + 1
+            self.beats.answered(message, now_s)
 
     def outgoing(self, now_s: float, source_counters: Callable[[], Counter[str]] = Counter) -> list[list[Frame]]:
         """Returns the messages that are to be sent now, in order.
@@ -210,19 +217,8 @@ class Shipper:
             source_counters: called when a heartbeat is due, which carries them and our own.
         """
         out: list[list[Frame]] = []
-        if now_s >= self._next_heartbeat_s:
-            counters = {name: int(count) for name, count in (source_counters() + self.counters).items()}
-            beat = Heartbeat(
-                collector=self.collector,
-                host=self._settings.host,
-                counters=counters,
-                losses=self._job_losses.to_tell(),
-                job=self._settings.serves_job,
-                paces=self.paces,
-            )
-            out.append(encode(beat))
-            self._next_heartbeat_s = now_s + self._settings.heartbeat_s
-            self._job_losses.told()
+        if self.beats.is_due(now_s):
+            out.append(encode(self.beats.make(source_counters() + self.counters, now_s)))
             self._kept.note_counters(self.counters)
             self._tell_losses(now_s)
         self.tick(now_s)
@@ -254,7 +250,8 @@ class Shipper:
     def _change(self, wire_id: str, info: StreamInfo, now_s: float) -> None:
         """Has a batch of its own carry what is new, as there may be no more events."""
         self._queue_open(wire_id, now_s)
-        self._windows[wire_id].change(info)
+        window = self._windows[wire_id]
+        window.change(replace(info, clock_off_ns=window.info.clock_off_ns))
         self._queue(wire_id, empty_batch(), Definitions(), now_s)
 
     def _queue_open(self, wire_id: str, now_s: float) -> None:
@@ -300,7 +297,7 @@ class Shipper:
             self._kept.touch(window.wire_id)
 
     def _lose_of_job(self, job: str, losses: Counter[str]) -> None:
-        if not self._job_losses.lose(job, losses):
+        if not self.beats.losses.lose(job, losses):
             self.counters["job_losses_untold"] += 1
 
     def _tell_losses(self, now_s: float) -> None:
@@ -321,6 +318,7 @@ class Shipper:
         if batch is None:
             self._lose(window, "spool_damaged", waiting.events, waiting.moved)
             batch = empty_batch()
+        batch = self._clock.corrected(window, batch)
         if not self._under_way:
             self._patience.begin(now_s)
         if not window.introduced:

@@ -51,6 +51,7 @@ class SendWindow:
         news: what the stream says of itself anew; goes with the next batch.
         made: events that the source gave.
         losses: what was lost before and in here, by counter, cumulative; goes with the next batch, HELLO and BYE.
+        stamps_by_ns: what the stamps go by; see ``ClockOffset.opened``.
     """
 
     def __init__(self, wire_id: str, info: StreamInfo) -> None:
@@ -68,6 +69,7 @@ class SendWindow:
         self.losses: Counter[str] = Counter()
         self._losses_of_source: Counter[str] = Counter()
         self._losses_told: Counter[str] = Counter()
+        self.stamps_by_ns: int | None = None
         self._info = readable_info(info)
         self._acknowledged = Definitions()  # for an aggregator that has lost its memory
 

@@ -104,6 +104,8 @@ class IngestCore:
         """Of the credit that collectors get now."""
         self.plan_for: Callable[[str, FileInfo], bytes] = lambda host, place: b""
         """Says who waits on the file system of a host's folder; see ``Heartbeat.plan``."""
+        self.time_of_day: Callable[[], float] = lambda: 0.0
+        """By which collectors measure how far their clocks are off, s; 0: they are not told."""
         self._sink = sink
         self._settings = settings
         self._streams: dict[str, _Stream] = {}
@@ -377,7 +379,8 @@ class IngestCore:
             for job, losses in islice(beat.losses.items(), _MOST_JOBS):
                 self._tell(self._sink.lossy_job, beat.collector, job, checked(losses))
         plan = b"" if beat.paces is None else self.plan_for(beat.host, beat.paces)
-        return [(identity, encode(Heartbeat(plan=plan)))]
+        answer = Heartbeat(plan=plan, asked_ns=beat.asked_ns, time_ns=int(self.time_of_day() * 1e9))
+        return [(identity, encode(answer))]
 
     def _ack(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
         credit = max(1, round(self._settings.credit * self.share))

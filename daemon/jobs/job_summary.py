@@ -61,6 +61,7 @@ def _facts(session: JobSession, now_s: float) -> dict[str, object]:
         "batch": _batch(session),
         "hosts": sorted(session.hosts),
         "nodes_unseen": unseen.names,
+        "clocks_off_s": {host: off_ns / 1e9 for host, off_ns in sorted(session.clocks_off.items())},
         "streams": len(session.streams),
         "ranks": max(session.communicator, len(session.ranks)),
         "first_event_at_s": None if session.first_ns is None else session.first_ns / 1e9,

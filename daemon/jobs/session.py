@@ -69,6 +69,8 @@ class JobSession:
     command_weight: int = 0
     """How much it says of the job; the first one that says more than those before it stays."""
     hosts: set[str] = field(default_factory=set)
+    clocks_off: dict[str, int] = field(default_factory=dict)
+    """By host, how far ahead its clock was, ns, where it was off; what came was corrected by it."""
     ranks: set[int] = field(default_factory=set)
     communicator: int = 0
     ends_at_s: float = 0.0
@@ -138,6 +140,8 @@ class JobSession:
         self.communicator = max(self.communicator, info.ranks)
         self.ends_at_s = max(self.ends_at_s, info.ends_at_s)
         self.own_clock = self.own_clock or info.clock_offset_ns is None
+        if info.clock_off_ns and (info.host in self.clocks_off or len(self.clocks_off) < _MOST_HOSTS):
+            self.clocks_off[info.host] = info.clock_off_ns
         if info.host:
             self.hosts.add(info.host)
         if info.rank >= 0:

@@ -54,6 +54,12 @@ JOB_FAMILIES: Final[dict[str, Family]] = {
         "nothing is known of its checkpoints.",
         _JOB,
     ),
+    "iotide_job_clock_offset_seconds": Family(
+        GaugeMetricFamily,
+        "By how much the clock of one of its nodes was ahead of the aggregator's (or behind, negative), the largest; "
+        "its calls were corrected by it. Absent where none was off.",
+        _JOB,
+    ),
     "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read of its data.", _JOB),
     "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote of its data.", _JOB),
     "iotide_job_uncounted_bytes_total": Family(
@@ -108,6 +114,8 @@ def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
     if (batch := session.batch) is not None:
         said = (batch.name, session.user, batch.account, batch.partition, batch.nodes)
         add("iotide_job_info", 1, job, *(text[:_LONGEST_ACTIVITY] for text in said))
+    if session.clocks_off:
+        add("iotide_job_clock_offset_seconds", max(session.clocks_off.values(), key=abs) / 1e9, job)
     if session.ends_at_s:
         add("iotide_job_end_timestamp_seconds", session.ends_at_s, job)
     prediction = session.prediction

@@ -7,6 +7,7 @@ import fcntl
 import hashlib
 import logging
 import os
+import socket
 import zlib
 from collections.abc import Collection
 from pathlib import Path
@@ -29,6 +30,8 @@ NAME: Final = "jobs.state"
 _MAGIC: Final = b"iotide state 1\n"
 _DIGEST: Final = 32
 _BUFFER: Final = 1 << 20
+_HOLDER: Final = 400
+"""Bytes that are read of what the holder of the lock says of itself."""
 _log = logging.getLogger(__name__)
 
 
@@ -51,14 +54,23 @@ class SavedState:
         self._damaged: set[str] = set()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock: IO[bytes] = (folder / "lock").open("ab")
+            self._lock: IO[bytes] = (folder / "lock").open("a+b")
         except OSError as error:
             raise ConfigError(f"state = {folder}: {error.strerror}; expected a folder that may be written") from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
+            self._lock.seek(0)
+            holder = self._lock.read(_HOLDER).decode(errors="replace").strip()
             self._lock.close()
-            raise ConfigError(f"state = {folder} is used by another aggregator; expected a folder of its own") from None
+            raise ConfigError(
+                f"state = {folder} is used by another aggregator{f' ({holder})' if holder else ''}: end it, or give "
+                "this one a folder of its own with --state DIR, or none with --state none"
+            ) from None
+        with contextlib.suppress(OSError):  # a full disk
+            self._lock.truncate(0)
+            self._lock.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+            self._lock.flush()
 
     def save(self, aggregator: Aggregator, core: IngestCore | None, archives: Archives | None) -> bool:
         """Writes what is known of all jobs; says so and returns False where that fails."""

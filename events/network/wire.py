@@ -26,7 +26,7 @@ from .limits import MAX_STREAM_ID as MAX_STREAM_ID
 
 PROTOCOL_VERSION: Final = 1
 _INLINE_BYTES: Final = 1024
-_LATEST_NS: Final = 2**62  # leaves room for start + duration in int64 (the year 2116)
+LATEST_NS: Final = 2**62  # leaves room for start + duration in int64 (the year 2116)
 
 Frame: TypeAlias = bytes | bytearray | memoryview
 
@@ -78,6 +78,10 @@ class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
     """Whose programs on ``host`` the collector sees, also while there are none; "": of no job in particular."""
     paces: FileInfo | None = None
     """A collector's: a folder on the file system whose jobs it can have wait."""
+    asked_ns: int = 0
+    """A collector's: when it sent this, by its steady clock. The answer repeats it."""
+    time_ns: int = 0
+    """The aggregator's answer to that: its time of day."""
     plan: bytes = b""
     """The aggregator's answer to that: a ``PacingPlan`` as JSON; "": there is none."""
 
@@ -271,7 +275,7 @@ def carried(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
         return None
     good = np.ones(len(batch), bool)
     for name in ("start", "duration", "bytes"):
-        good &= getattr(batch, name).astype(np.uint64, copy=False) <= _LATEST_NS  # the negative ones are larger
+        good &= getattr(batch, name).astype(np.uint64, copy=False) <= LATEST_NS  # the negative ones are larger
     good &= (batch.kind <= _LAST_KIND) & (batch.layer <= _LAST_LAYER)
     return None if good.all() else good
 
@@ -280,9 +284,9 @@ def _check_values(batch: EventBatch) -> None:
     for name in ("start", "duration", "bytes"):
         column = occurring(getattr(batch, name))
         if len(column) == 1:
-            if not 0 <= int(column[0]) <= _LATEST_NS:
+            if not 0 <= int(column[0]) <= LATEST_NS:
                 raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
-        elif int(column.view(np.uint64).max()) > _LATEST_NS:  # the negative ones are the largest then
+        elif int(column.view(np.uint64).max()) > LATEST_NS:  # the negative ones are the largest then
             raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
     if int(occurring(batch.kind).max()) > _LAST_KIND or int(occurring(batch.layer).max()) > _LAST_LAYER:
         raise ProtocolError("a kind or layer is not one of the protocol's")

@@ -78,6 +78,8 @@ class JobSummary(Model):
     hosts: list[str]
     nodes_unseen: list[str] = []
     """Of the nodes that the batch system names those without a collector, the first 64; how many is in ``losses``."""
+    clocks_off_s: dict[str, float] = {}
+    """Hosts whose clock was ahead of the aggregator's by so much, or behind; their calls were moved by as much."""
     streams: int
     """Streams open now."""
     ranks: int

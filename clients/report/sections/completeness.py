@@ -9,7 +9,7 @@ from typing import Final
 from ....events.losses import loss_lines
 from ....results.jobs.run import UnseenProgram
 from ....results.prediction import Prediction
-from ...text.units import mapped_text, not_counted_text
+from ...text.units import clock_lines, mapped_text, not_counted_text
 from ..markup import Lines, bullets, code, heading, paragraph, sentence
 from ..subject import Subject
 
@@ -25,6 +25,9 @@ def how_complete(subject: Subject, calls: int) -> Lines:
         yield f'<p class="soft">{escape(sentence(left))}.\n  What counts is the program\'s data.</p>'
     if stores := mapped_text(job.not_counted):
         yield paragraph(f"{sentence(stores)}.", soft=True)
+    if job.clocks_off_s:
+        yield paragraph("Clocks that were off, and whose calls are shown at the time that the aggregator's clock had:")
+        yield from bullets(escape(line) for line in clock_lines(job.clocks_off_s))
     if job.losses:
         yield paragraph("Lost on the way, and missing here:")
         yield from bullets(escape(line) for line in loss_lines(job.losses))

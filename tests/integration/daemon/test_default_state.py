@@ -1,0 +1,76 @@
+"""``iotide serve`` as it is started without a word of where its jobs are kept."""
+
+from __future__ import annotations
+
+import re
+import socket
+import subprocess
+from functools import partial
+from pathlib import Path
+
+import pytest
+from support.servers.restarted_job import job_at
+from support.system.commands import IOTIDE, iotide, plain_environment
+from support.system.conversations import Talking
+from support.system.waiting import DEADLINE_S, wait_for
+
+SAMPLE = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+
+
+def command(state_home: Path, ingest: str, *options: str) -> list[str]:
+    environment = ["env", f"XDG_STATE_HOME={state_home}"]
+    listens = ["--ingest", ingest, "--publish", "none", "--http", "127.0.0.1:0"]
+    return [*environment, *IOTIDE, "serve", *listens, *options]
+
+
+def started(process: Talking) -> str:
+    return str(re.findall(r"http (\S+),", process.hear(lambda line: "ingest" in line))[0])
+
+
+def test_killed_daemon_leaves_its_jobs_to_the_next_one(tmp_path: Path) -> None:
+    ingest = f"ipc://{tmp_path}/in"
+    with Talking(command(tmp_path / "home", ingest), listen_to="stderr") as first:
+        started(first)
+        done = iotide("collect", "--replay", "--connect", ingest, "--job", "j", SAMPLE, cwd=tmp_path)
+        assert done.returncode == 0
+        first.process.kill()
+    with Talking(command(tmp_path / "home", ingest), listen_to="stderr") as second:
+        found = wait_for(partial(job_at, started(second)), what="the job")
+    assert found.events > 0
+    folder = tmp_path / "home" / "iotide" / "serve" / socket.gethostname()
+    assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_second_daemon_is_told_who_uses_the_folder_and_what_to_do(tmp_path: Path) -> None:
+    with Talking(command(tmp_path / "home", f"ipc://{tmp_path}/in"), listen_to="stderr") as first:
+        started(first)
+        second = subprocess.run(
+            command(tmp_path / "home", f"ipc://{tmp_path}/other"),
+            env=plain_environment(),
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+        assert second.returncode == 2
+        assert "used by another aggregator" in second.stderr
+        assert f"process {first.process.pid} on {socket.gethostname()}" in second.stderr
+        assert "--state DIR" in second.stderr
+        assert "--state none" in second.stderr
+
+
+@pytest.mark.parametrize("options", [["--state", "none"], ["--state", "{}/mine"]], ids=["none", "another"])
+def test_default_folder_is_left_alone_where_another_one_or_none_is_named(tmp_path: Path, options: list[str]) -> None:
+    given = [option.format(tmp_path) for option in options]
+    with Talking(command(tmp_path / "home", f"ipc://{tmp_path}/in", *given), listen_to="stderr") as process:
+        started(process)
+    assert not (tmp_path / "home").exists()
+    assert not (tmp_path / "none").exists()
+
+
+def test_folder_that_cannot_be_made_is_told_and_the_daemon_serves(tmp_path: Path) -> None:
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+    with Talking(command(in_the_way, f"ipc://{tmp_path}/in"), listen_to="stderr") as process:
+        started(process)
+        assert any("jobs are not kept over a restart" in line and "--state DIR" in line for line in process.heard)
