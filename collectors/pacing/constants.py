@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 QUIET_S: Final = 0.015
-"""Without a call of a job for so long, others may go: longer than the pauses between the calls of one phase."""
+"""Without a call of a job for so long, others may go; less where the pauses within its phases are shorter."""
 DONE_QUIET_S: Final = 0.003
-"""Likewise, once the job has moved the volume that was predicted."""
+"""Likewise at least; and once the job has moved the volume that was predicted."""
 PHASE_GAP_S: Final = 0.3
 """Without a call for so long, the phase of a job has ended."""
 GRANT_S: Final = 1.0

@@ -41,6 +41,7 @@ class JobTurns:
         self._heard_s = -math.inf
         self._policy = policy_named("fair-share")[1]
         self._planned: dict[str, PacedJob] = {}
+        self._forecasts: dict[str, Forecast | None] = {}
         self._grant: Grant | None = None
         self._granted_to: tuple[str, ...] = ()
         self._granted_s = -math.inf
@@ -61,6 +62,7 @@ class JobTurns:
         if plan is not None and plan is not self._plan:
             self._policy = policy_named(plan.policy)[1]
             self._planned = {each.job: each for each in plan.jobs}
+            self._forecasts = {each.job: _forecast_of(each) for each in plan.jobs}
             self._grant = self._grant if self._plan is not None and plan.policy == self._plan.policy else None
         self._plan, self._heard_s = plan, heard_s
 
@@ -82,7 +84,7 @@ class JobTurns:
             planned = self._planned[name]
             seen = job.state.limit if math.isfinite(job.state.limit) else 0.0
             job.state.limit = min(plan.capacity_bytes_per_s, max(seen, planned.limit_bytes_per_s))
-            job.state.forecast = _forecast_of(planned)
+            job.state.forecast = self._forecasts[name]
         active = {name: job for name, job in known.items() if job.in_phase and not job.is_quiet(now_s)}
         late = {name for name, job in active.items() if job.waited_s >= plan.longest_wait_s}
         self.overdue += sum(known[name].is_held for name in late)
@@ -118,7 +120,7 @@ class JobTurns:
             number,
             planned.limit_bytes_per_s,
             self._heard_s - planned.age_s,
-            _forecast_of(planned),
+            self._forecasts[planned.job],
             self._heard_s - planned.since_s,
             planned.moved_bytes,
             planned.done_s,
@@ -158,15 +160,18 @@ class JobTurns:
     def _next_of(self, rivals: Sequence[_Rival], grant: Grant, partly: Sequence[int], now_s: float) -> int:
         """Returns the place of the job whose turn it is; who is served stays so for a while.
 
+        It is the job that would be the first to end its quantum at its share: a short phase with a large share does not
+        wait for a quantum of a long one.
         Turns are taken among the jobs of this node; with jobs of others the largest share goes.
         """
         local = {place: job for place in partly if (job := rivals[place].local) is not None}
         if len(local) < len(partly):
             return max(partly, key=lambda place: grant.shares[place])
+        quantum = QUANTUM_S * max(rivals[place].state.limit for place in partly)
         current = next((place for place in partly if rivals[place].name == self._serving), None)
         if current is not None and now_s - self._serving_since_s < QUANTUM_S:
             return current
-        chosen = min(partly, key=lambda place: local[place].served)
+        chosen = min(partly, key=lambda place: local[place].served + quantum / grant.shares[place])
         if rivals[chosen].name != self._serving:
             self._serving, self._serving_since_s = rivals[chosen].name, now_s
         return chosen

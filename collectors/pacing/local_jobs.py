@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ...scheduling.protocol import JobState
@@ -12,6 +13,12 @@ from .constants import DONE_QUIET_S, PHASE_GAP_S, QUIET_S, RATE_OVER_S, STUCK_S
 
 _MOST_MOVED: Final = 1 << 50
 """Between two looks; a process that says more breaks the layout."""
+_LOOKS: Final = 2
+"""Without a call, before a job counts as quiet: one may lie between two calls, however late it is."""
+_PHASES: Final = 4
+_FEWEST: Final = 2
+_LONGER: Final = 2.0
+"""A pause so many times as long as any within the latest phases is none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,10 @@ class LocalJob:
         waited_s: in this phase.
         share: bytes/s, as granted last.
         served: bytes over share, s: what turns go by.
+        active_s: when it was in a call last.
+        idle_looks: looks since then.
+        longest_pause_s: between calls of this phase.
+        pauses_s: the same of the latest phases.
     """
 
     state: JobState
@@ -49,6 +60,9 @@ class LocalJob:
     share: float = 0.0
     served: float = 0.0
     active_s: float = -math.inf
+    idle_looks: int = 0
+    longest_pause_s: float = 0.0
+    pauses_s: deque[float] = field(default_factory=lambda: deque(maxlen=_PHASES))
     call_s: float | None = None
     going_s: float = 0.0
     alone_since_s: float | None = None
@@ -58,7 +72,13 @@ class LocalJob:
         """Tells whether it has done nothing for so long that others may go."""
         forecast = self.state.forecast
         is_done = forecast is not None and self.state.moved >= forecast.volume
-        return now_s - self.active_s > (DONE_QUIET_S if is_done else QUIET_S)
+        return self.idle_looks >= _LOOKS and now_s - self.active_s > (DONE_QUIET_S if is_done else self._pause_s())
+
+    def _pause_s(self) -> float:
+        """Returns a pause that is longer than those between the calls of one phase, as far as phases were seen."""
+        if len(self.pauses_s) < _FEWEST:
+            return QUIET_S
+        return min(QUIET_S, max(DONE_QUIET_S, _LONGER * max(*self.pauses_s, self.longest_pause_s)))
 
     def is_in_call(self, in_call_s: float | None, fresh: int, since_s: float) -> bool:
         """Takes in the latest call; tells whether it goes on, or was left long ago by a handler of a signal."""
@@ -105,9 +125,13 @@ class LocalJobs:
         if job.is_in_call(activity.in_call_s, fresh, since_s) or fresh:
             if not job.in_phase:
                 self._begin(job, now_s)
-            job.active_s = now_s
-        elif job.in_phase and now_s - job.active_s > PHASE_GAP_S:
-            _end(job)
+            elif job.idle_looks:
+                job.longest_pause_s = max(job.longest_pause_s, now_s - job.active_s)
+            job.active_s, job.idle_looks = now_s, 0
+        else:
+            job.idle_looks += 1
+            if job.in_phase and now_s - job.active_s > PHASE_GAP_S:
+                _end(job)
         if job.in_phase:
             job.state.moved += fresh
             job.served += fresh / job.share if job.share > 0 else 0.0
@@ -118,7 +142,7 @@ class LocalJobs:
         state = job.state
         state.done_s += now_s - state.since_s
         state.since_s, state.moved = now_s, 0.0
-        job.in_phase, job.waited_s, job.alone_since_s = True, 0.0, None
+        job.in_phase, job.waited_s, job.alone_since_s, job.longest_pause_s = True, 0.0, None, 0.0
         others = (each.served for each in self.jobs.values() if each.in_phase and each is not job)
         job.served = min(others, default=0.0)
 
@@ -139,3 +163,4 @@ def _end(job: LocalJob) -> None:
     state = job.state
     state.done_s += state.moved / state.limit
     state.since_s, state.moved, job.in_phase = job.active_s, 0.0, False
+    job.pauses_s.append(job.longest_pause_s)

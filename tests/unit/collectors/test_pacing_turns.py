@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from iotide.collectors.pacing.constants import LEASE_NS, PHASE_GAP_S, QUIET_S, RENEW_NS, STUCK_S
 from iotide.collectors.pacing.job_turns import JobTurns
-from iotide.collectors.pacing.local_jobs import Activity
+from iotide.collectors.pacing.local_jobs import Activity, LocalJobs
 from iotide.results.pacing import PacedJob, PacingPlan, PhaseForecast
 
 CAPACITY = 20e6
@@ -233,3 +233,49 @@ def test_of_jobs_that_each_have_a_collector_of_their_own_one_goes(
         turns.look(0.002, {each.job: Activity(0, None)})
         waiting += each.job in turns.look(0.004, {each.job: Activity(0, 0.003)})
     assert waiting < len(made)
+
+
+def test_short_phase_with_the_large_share_waits_for_no_quantum_of_a_long_one() -> None:
+    long, short = Program("long", 0.1, 40 * BLOCK), Program("short", 0.5, 8 * BLOCK)
+    plan = plan_of(planned("long", 40 * BLOCK, 10.0), planned("short", 8 * BLOCK, 2.0), policy="set-10")
+    Disk([long, short], plan).run(1.0)
+    assert short.waited_s < 0.01
+    assert short.ended_s is not None
+    assert short.ended_s < 0.5 + 8 * BLOCK / CAPACITY + 0.04
+
+
+def _quiet_after_s(pause_s: float) -> float:
+    """Returns after which silence a job counts as quiet whose calls of 4 ms have such pauses between them."""
+    jobs, now_s, moved = LocalJobs(), 0.0, 0
+    for _phase in range(3):
+        for _call in range(20):
+            for in_call, lasting_s in ((now_s, 0.004), (None, pause_s)):
+                until_s = now_s + lasting_s
+                while now_s < until_s - 1e-9:
+                    now_s += STEP_S
+                    jobs.look(now_s, {"a": Activity(moved, in_call)})
+            moved += BLOCK
+        until_s = now_s + 2 * PHASE_GAP_S
+        while now_s < until_s:
+            now_s += STEP_S
+            jobs.look(now_s, {"a": Activity(moved, None)})
+    jobs.look(begun_s := now_s + STEP_S, {"a": Activity(moved, begun_s)})
+    now_s = begun_s
+    while not jobs.jobs["a"].is_quiet(now_s):
+        now_s += STEP_S
+        jobs.look(now_s, {"a": Activity(moved, None)})
+    return now_s - begun_s
+
+
+def test_others_go_the_sooner_the_closer_the_calls_of_a_phase_follow_one_another() -> None:
+    assert _quiet_after_s(0.0) < 0.007
+    assert 0.008 < _quiet_after_s(0.006) <= QUIET_S + STEP_S
+    assert _quiet_after_s(0.05) == pytest.approx(QUIET_S, abs=1.5 * STEP_S)
+
+
+def test_one_late_look_between_two_calls_makes_no_job_quiet() -> None:
+    jobs = LocalJobs()
+    jobs.look(0.0, {"a": Activity(0, 0.0)})
+    jobs.look(1.0, {"a": Activity(0, 1.0)})
+    jobs.look(1.2, {"a": Activity(BLOCK, None)})  # 0.2 s late
+    assert not jobs.jobs["a"].is_quiet(1.2)
