@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 LEAST_LEFT: Final = 0.02
 """Share of a phase's predicted volume that counts as left while the phase goes on beyond the prediction."""
+_PHASES: Final = 8
+_UNLIKE: Final = 0.5
+"""Standard deviation of the logarithm of a job's volumes, as far as nothing else is known: counts as one phase."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,38 @@ class Forecast:
     next_confidence: float = 1.0
 
 
+class SeenPhases:
+    """What a job's own latest phases say of the next one, whatever is predicted.
+
+    Attributes:
+        volume: geometric mean of their bytes; 0 before the first one.
+        gap_s: mean time between them; None before the second one.
+        error: standard deviation of the logarithm of the next volume over ``volume``.
+    """
+
+    __slots__ = ("_gaps", "_volumes", "error", "gap_s", "volume")
+
+    def __init__(self) -> None:
+        self._volumes: deque[float] = deque(maxlen=_PHASES)
+        self._gaps: deque[float] = deque(maxlen=_PHASES)
+        self.volume, self.error = 0.0, math.inf
+        self.gap_s: float | None = None
+
+    def add(self, volume: float, gap_s: float | None) -> None:
+        """Takes in a phase that has ended, and the time between it and the one before, where that is known."""
+        if volume <= 0:
+            return
+        self._volumes.append(math.log(volume))
+        count = len(self._volumes)
+        mean = math.fsum(self._volumes) / count
+        self.volume = math.exp(mean)
+        spread = (math.fsum((each - mean) ** 2 for each in self._volumes) + _UNLIKE**2) / count
+        self.error = math.sqrt(spread * (1 + 1 / count))
+        if gap_s is not None:
+            self._gaps.append(gap_s)
+            self.gap_s = math.fsum(self._gaps) / len(self._gaps)
+
+
 @dataclass(slots=True, eq=False)
 class JobState:
     """One job as a scheduler sees it; a job does I/O or computes.
@@ -44,6 +80,7 @@ class JobState:
         since_s: start of the phase that goes on, or of the computation before the next one.
         moved: bytes of the phase that were moved.
         done_s: seconds that the job would have needed alone for all that it did before ``since_s``.
+        seen: its phases so far.
     """
 
     number: int
@@ -53,6 +90,7 @@ class JobState:
     since_s: float = 0.0
     moved: float = 0.0
     done_s: float = 0.0
+    seen: SeenPhases = field(default_factory=SeenPhases)
 
     def remaining(self) -> float | None:
         """Returns the bytes that the phase still has to move as far as is predicted."""

@@ -1,4 +1,4 @@
-"""Our policy: least volume first, by predicted volumes and periods, lifted by what a job has lost."""
+"""Our policy: least volume first, by volumes and periods predicted and seen, lifted by what a job has lost."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ _EXCESS: Final = math.sqrt(2 / math.pi)
 """Mean of a standard normal number above 0."""
 _FOR_ERRORS: Final = 4.0
 """Fairness that is added for an error of one: what wrong predictions take from a job, its yield gives back."""
+_UNSEEN_GAP: Final = 9.0
+"""Time between phases, over the time of one alone, of a job of which one phase was seen and nothing is predicted."""
 _LEAST_LOST: Final = 1e-12
 _CHANCE: Final = 1e-6
 """Confidence up to which a prediction says nothing; as close to 1 it says all."""
@@ -31,9 +33,10 @@ def volume_first(fairness: float = FAIRNESS) -> Policy:
 
     ``duty`` is the share of its time that the job does I/O alone: a second of waiting costs a job that does little I/O
     more of its I/O slowdown. ``lost`` is 1 less the job's yield, ``worst`` that of the job which lost most, in I/O or
-    not. With 0 the mean I/O slowdown is lowest; the higher it is, the higher is the minimum yield. A job without a
-    prediction has the mean of the others' first term, and an unsure prediction is drawn towards that mean, so that
-    without predictions the job with the lowest yield goes first.
+    not. With 0 the mean I/O slowdown is lowest; the higher it is, the higher is the minimum yield. The less sure a
+    prediction is, the more do the job's own phases count. A job of which nothing is known has the mean of the others'
+    first term, and an unsure one is drawn towards that mean, so that as long as nothing is known the job with the
+    lowest yield goes first.
     """
     if not 0 <= fairness < math.inf:
         raise ValueError(f"fairness {fairness}: expected a finite number, 0 or above")
@@ -60,18 +63,42 @@ def _sizes(waiting: Sequence[JobState]) -> tuple[list[float], float]:
 
 
 def _size(job: JobState) -> tuple[float | None, float]:
-    """Returns the logarithm of remaining bytes times duty, None without a prediction, and the prediction's error.
+    """Returns the logarithm of remaining bytes times duty, None where nothing is known, and its error.
 
-    A phase that nears its predicted volume, or passes it, has as much left as a normal error says at its mean:
+    A phase that nears its expected volume, or passes it, has as much left as a normal error says at its mean:
     otherwise long phases whose volume was predicted too low would go before all others.
     """
-    forecast = job.forecast
-    if forecast is None or forecast.confidence <= _CHANCE:
-        return None, math.inf
-    error = error_of(forecast.confidence)
-    least = max(LEAST_LEFT, min(1.0, _EXCESS * error)) * max(forecast.volume, job.moved)
-    left = max(forecast.volume - job.moved, least)
-    return math.log(left * forecast.volume / (job.limit * forecast.period_s)), error
+    volume, period_s, error = _expected(job)
+    if error == math.inf:
+        return None, error
+    least = max(LEAST_LEFT, min(1.0, _EXCESS * error)) * max(volume, job.moved)
+    left = max(volume - job.moved, least)
+    return math.log(left * volume / (job.limit * period_s)), error
+
+
+def _expected(job: JobState) -> tuple[float, float, float]:
+    """Returns bytes of the phase, period and error: of the prediction and the job's own phases, the surer the more.
+
+    Weights are inverse variances, so that a prediction of which little is sure gives way to what was seen.
+    """
+    forecast, seen = job.forecast, job.seen
+    error = math.inf if forecast is None else error_of(forecast.confidence)
+    if forecast is not None and (error == 0 or seen.error == math.inf):
+        return forecast.volume, forecast.period_s, error
+    if seen.error == math.inf:
+        return 0.0, 0.0, math.inf
+    alone_s = seen.volume / job.limit
+    if forecast is None or error == math.inf:
+        gap_s = seen.gap_s if seen.gap_s is not None else _UNSEEN_GAP * alone_s
+        return seen.volume, max(alone_s + gap_s, alone_s), seen.error
+    predicted, own = error**-2, seen.error**-2
+    weight = own / (predicted + own)
+    period_s = forecast.period_s if seen.gap_s is None else alone_s + seen.gap_s
+    return (
+        forecast.volume * (seen.volume / forecast.volume) ** weight,
+        forecast.period_s * (period_s / forecast.period_s) ** weight,
+        (predicted + own) ** -0.5,
+    )
 
 
 def _worst(coming: Collection[JobState], now_s: float) -> float:
