@@ -13,7 +13,7 @@ from iotide.scheduling.protocol import Grant, JobState, Policy
 
 AHEAD_S: Final = 16.0
 WORTH: Final = 1.5
-"""Seconds in I/O that a second of a job's I/O is worth: near the I/O slowdown that comes of it, as its ratio is wanted."""
+"""Seconds in I/O that a second of I/O done is worth: near the I/O slowdown that comes of it, as a ratio is wanted."""
 
 
 def clairvoyant(jobs: Sequence[Job], capacity: float) -> Policy:

@@ -1,4 +1,4 @@
-"""What the decisions of pacing cost: the programs of ``six_programs.py``, simulated call by call, through the real pacer.
+"""What the decisions of pacing cost: the jobs of ``six_programs.py``, simulated call by call, through the real pacer.
 
 Programs compute and write blocks of 512 KiB in turns on one bandwidth of 20 MB/s. The deciding part of the pacer looks
 each two milliseconds at what their processes would say, and holds back calls as it does on a node; a call that has

@@ -19,7 +19,7 @@ _RIGHT: Final = math.log(1.05)
 """A period counts as right when it is within 5 %."""
 _EXCESS: Final = math.sqrt(2 / math.pi)
 """Mean of a standard normal number above 0."""
-_FOR_ERRORS: Final = 4.0
+_FOR_ERRORS: Final = 1.0
 """Fairness that is added for an error of one: what wrong predictions take from a job, its yield gives back."""
 _UNSEEN_GAP: Final = 9.0
 """Time between phases, over the time of one alone, of a job of which one phase was seen and nothing is predicted."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from ...results.jobs.live_io import LiveIo, LiveJob
 from ...results.prediction import Prediction
+from ...results.upcoming import Upcoming, upcoming
 from ...scheduling.protocol import Forecast, JobState
+from .own_rates import OwnRates, Stretch
 
 _QUIET_S: Final = 0.3
 """Silence after which a phase has ended, beyond the time between two looks."""
@@ -43,7 +46,13 @@ class _Known:
     state: JobState
     phase_start_s: float
     in_io: bool
-    seen_s: float
+    told_s: float
+    """Up to when its bytes were taken in: the end of its latest call."""
+    told: int = 0
+    """Bytes of the phase by then."""
+    gap_s: float | None = None
+    """Before the phase; None of the first one, whose beginning nobody saw."""
+    rates: OwnRates = field(default_factory=OwnRates)
 
 
 class LiveJobs:
@@ -70,6 +79,7 @@ class LiveJobs:
         quiet = _QUIET_S + (0.0 if self._looked_s is None else min(now - self._looked_s, _QUIET_S))
         self._looked_s = now
         incomplete = [job.job for job in live.jobs if job.prediction is not None and job.prediction.incomplete]
+        self._measure(live, limited)
         for job in live.jobs:
             rate = limited.get(job.job)
             call_s = 0.0 if rate is None else _CALLS * job.phase.moved / max(job.phase.calls, 1) / rate
@@ -81,6 +91,22 @@ class LiveJobs:
         coming = [each.state for each in left.values() if not each.in_io]
         return Seen(waiting, coming, {each.state.number: name for name, each in left.items()}, incomplete)
 
+    def _measure(self, live: LiveIo, limited: Mapping[str, float]) -> None:
+        """Learns how fast each job can be from what it moved since the last look."""
+        stretches = {}
+        for job in live.jobs:
+            known, phase = self._known.get(job.job), job.phase
+            begun_s, before = phase.start_s, 0
+            if known is not None and known.phase_start_s == phase.start_s:
+                begun_s, before = max(known.told_s, phase.start_s), known.told
+            if phase.moved > before and phase.end_s > begun_s:
+                stretches[job.job] = Stretch(begun_s, phase.end_s, phase.moved - before)
+        for name, stretch in stretches.items():
+            known = self._known.get(name)
+            if known is not None and name not in limited:
+                others = [each for other, each in stretches.items() if other != name]
+                known.rates.add(stretch, others, self._capacity)
+
     def _update(self, job: LiveJob, now: float, quiet: float) -> None:
         phase = job.phase
         in_io = now - phase.end_s <= quiet and phase.moved >= _LEAST_BYTES
@@ -88,43 +114,70 @@ class LiveJobs:
         if known is None:
             self._numbers += 1
             state = JobState(self._numbers, self._capacity, phase.start_s, since_s=phase.start_s)
-            known = self._known[job.job] = _Known(state, phase.start_s, in_io=True, seen_s=now)
-            state.limit = self._limit(job, 0.0)
+            known = self._known[job.job] = _Known(state, phase.start_s, in_io=True, told_s=phase.start_s)
         state = known.state
-        state.limit = self._limit(job, state.limit if state.limit < self._capacity else 0.0)
+        state.limit = min(self._capacity, max(known.rates.limit(self._capacity), _predicted_rate(job.prediction)))
         if known.in_io and (not in_io or phase.start_s != known.phase_start_s):  # the phase that went on has ended
-            ended = phase.end_s if phase.start_s == known.phase_start_s else now
-            state.done_s += (phase.moved if phase.start_s == known.phase_start_s else state.moved) / state.limit
-            state.since_s, state.moved, known.in_io = ended, 0.0, False
+            same = phase.start_s == known.phase_start_s
+            moved = float(phase.moved) if same else state.moved
+            state.done_s += moved / state.limit
+            state.seen.add(moved, known.gap_s)
+            state.since_s, state.moved, known.in_io = (phase.end_s if same else now), 0.0, False
         if in_io:
             if not known.in_io:
-                state.done_s += max(0.0, phase.start_s - state.since_s)
+                known.gap_s = max(0.0, phase.start_s - state.since_s)
+                state.done_s += known.gap_s
                 state.since_s = phase.start_s
-            known.in_io, known.phase_start_s = True, phase.start_s
+            known.in_io = True
             state.moved = float(phase.moved)
-        state.forecast = forecast_of(job.prediction)
-
-    def _limit(self, job: LiveJob, before: float) -> float:
-        """Returns the fastest that the job was seen; what slows it down now is no limit of its own."""
-        lasting = max(job.phase.end_s - job.phase.start_s, _SHORTEST_S)
-        told = 0.0
-        if job.prediction is not None and (coming := job.prediction.next_phase) is not None:
-            told = coming.volume_bytes.value / max(coming.duration_s.value, _SHORTEST_S)
-        return min(self._capacity, max(before, told, job.phase.moved / lasting, 1.0))
+        known.phase_start_s, known.told_s, known.told = phase.start_s, phase.end_s, phase.moved
+        state.forecast = forecast_of(job.prediction, state.since_s, in_io=in_io)
 
 
-def forecast_of(prediction: Prediction | None) -> Forecast | None:
-    """Returns what a policy is told of a job; None without a period, or without a volume."""
-    if prediction is None or prediction.period_s is None or prediction.next_phase is None:
+def _predicted_rate(prediction: Prediction | None) -> float:
+    """Returns the mean rate of the predicted phase, bytes/s: the job can be as fast as that."""
+    if prediction is None or (coming := prediction.next_phase) is None:
+        return 0.0
+    return coming.volume_bytes.value / max(coming.duration_s.value, _SHORTEST_S)
+
+
+def forecast_of(prediction: Prediction | None, since_s: float, *, in_io: bool) -> Forecast | None:
+    """Returns what a policy is told of a job; None without a period, or without a volume.
+
+    Of several periods it is told of the one whose phase goes on, or whose phase comes next.
+
+    Args:
+        prediction: of the job, with the periods of its groups.
+        since_s: start of the phase that goes on, or end of the last one, Unix time.
+        in_io: which of them.
+    """
+    told = [] if prediction is None else upcoming(prediction)
+    told = [each for each in told if each.period_s.value > 0 and each.next_phase.volume_bytes.value > 0]
+    if not told:
         return None
-    period, coming = prediction.period_s.value, prediction.next_phase
-    if not (period > 0 and coming.volume_bytes.value > 0):
-        return None
+    if in_io:
+        chosen = min(told, key=lambda each: _off(each, since_s))
+    else:
+        chosen = min(told, key=lambda each: _next_start_s(each, since_s))
+    period_s, coming = chosen.period_s.value, chosen.next_phase
+    gap_s = period_s - coming.duration_s.value if in_io else _next_start_s(chosen, since_s) - since_s
     return Forecast(
-        period,
+        period_s,
         coming.volume_bytes.value,
-        max(0.0, period - coming.duration_s.value),
-        0.0 if prediction.drift is None else prediction.drift.per_phase,
-        prediction.confidence,
+        max(0.0, gap_s),
+        0.0 if chosen.drift is None else chosen.drift.per_phase,
+        chosen.confidence,
         coming.confidence,
     )
+
+
+def _off(period: Upcoming, start_s: float) -> float:
+    """Returns how far, in periods, a phase began from when one of this period was due."""
+    turns = (period.next_phase.start_s.value - start_s) / period.period_s.value
+    return abs(turns - round(turns))
+
+
+def _next_start_s(period: Upcoming, since_s: float) -> float:
+    """Returns the first predicted start after a phase has ended."""
+    start_s, length_s = period.next_phase.start_s.value, period.period_s.value
+    return start_s - math.floor((start_s - since_s) / length_s) * length_s

@@ -82,8 +82,7 @@ class JobTurns:
         known = {name: job for name, job in self._local.jobs.items() if name in self._planned}
         for name, job in known.items():
             planned = self._planned[name]
-            seen = job.state.limit if math.isfinite(job.state.limit) else 0.0
-            job.state.limit = min(plan.capacity_bytes_per_s, max(seen, planned.limit_bytes_per_s))
+            job.state.limit = min(plan.capacity_bytes_per_s, max(job.alone_rate, planned.limit_bytes_per_s))
             job.state.forecast = self._forecasts[name]
         active = {name: job for name, job in known.items() if job.in_phase and not job.is_quiet(now_s)}
         late = {name for name, job in active.items() if job.waited_s >= plan.longest_wait_s}

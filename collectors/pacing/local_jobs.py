@@ -50,6 +50,9 @@ class LocalJob:
         idle_looks: looks since then.
         longest_pause_s: between calls of this phase.
         pauses_s: the same of the latest phases.
+        gap_s: time from the end of the phase before to the start of this one; None where it is not known.
+        has_ended: whether a phase of it has ended.
+        alone_rate: the fastest that it was while it alone moved data, bytes/s.
     """
 
     state: JobState
@@ -63,6 +66,9 @@ class LocalJob:
     idle_looks: int = 0
     longest_pause_s: float = 0.0
     pauses_s: deque[float] = field(default_factory=lambda: deque(maxlen=_PHASES))
+    gap_s: float | None = None
+    has_ended: bool = False
+    alone_rate: float = 0.0
     call_s: float | None = None
     going_s: float = 0.0
     alone_since_s: float | None = None
@@ -141,6 +147,7 @@ class LocalJobs:
     def _begin(self, job: LocalJob, now_s: float) -> None:
         state = job.state
         state.done_s += now_s - state.since_s
+        job.gap_s = now_s - state.since_s if job.has_ended else None
         state.since_s, state.moved = now_s, 0.0
         job.in_phase, job.waited_s, job.alone_since_s, job.longest_pause_s = True, 0.0, None, 0.0
         others = (each.served for each in self.jobs.values() if each.in_phase and each is not job)
@@ -155,12 +162,14 @@ class LocalJobs:
             job.alone_since_s, job.alone_from = now_s, job.moved
         elif now_s - job.alone_since_s >= RATE_OVER_S and math.isfinite(job.state.limit):
             rate = (job.moved - job.alone_from) / (now_s - job.alone_since_s)
-            job.state.limit = max(job.state.limit, rate)
+            job.alone_rate = max(job.alone_rate, rate)
             job.alone_since_s, job.alone_from = now_s, job.moved
 
 
 def _end(job: LocalJob) -> None:
     state = job.state
     state.done_s += state.moved / state.limit
+    state.seen.add(state.moved, job.gap_s)
+    job.has_ended = True
     state.since_s, state.moved, job.in_phase = job.active_s, 0.0, False
     job.pauses_s.append(job.longest_pause_s)

@@ -23,7 +23,7 @@ class LiveJob(Model):
     bytes_moved: int
     """On the file system, since the job began."""
     prediction: Prediction | None = None
-    """Of the whole job, without what concerns groups of its members."""
+    """Of the whole job; ``others`` are the periods of groups of its members that have phases to come."""
 
 
 class LiveIo(Model):

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Response
 from .....results.contention import Capacity
 from .....results.jobs.file_systems import IoPhase, JobFileSystems
 from .....results.jobs.live_io import LiveIo, LiveJob
-from .....results.prediction import Prediction
+from .....results.prediction import OtherPeriod, Prediction
 from ....contention import ContentionWatch
 from ....jobs.lifecycle.job_state import State
 from ....jobs.losses.failures import AnalysisFailedError
@@ -73,11 +73,16 @@ def _live_io(file_system: str, rows: list[_Row], capacity: Capacity, now_s: floa
                     bytes_moved=use.bytes_read + use.bytes_written,
                     prediction=None
                     if prediction is None
-                    else prediction.model_copy(update={"others": [], "who": None}),
+                    else prediction.model_copy(update={"others": _beside(prediction)}),
                 )
                 found.append(job)
     found.sort(key=lambda job: -job.phase.end_s)
     return LiveIo(made_at_s=now_s, file_system=file_system, gap_s=gap_s, capacity=capacity, jobs=found)
+
+
+def _beside(prediction: Prediction) -> list[OtherPeriod]:
+    """Returns the periods of groups that have phases to come."""
+    return [each for each in prediction.others if each.relation == "beside" and each.next_phase is not None]
 
 
 def joined(phases: list[IoPhase]) -> IoPhase:

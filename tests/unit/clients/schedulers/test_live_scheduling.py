@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from iotide.clients.schedulers.backends.cgroup import ControlGroups, device_of
 from iotide.clients.schedulers.backends.lustre_tbf import PARAMETER, LustreTbf, lctl_runner
 from iotide.clients.schedulers.limits import Limit, decide
-from iotide.clients.schedulers.live_jobs import LiveJobs
+from iotide.clients.schedulers.live_jobs import LiveJobs, forecast_of
+from iotide.clients.schedulers.own_rates import OwnRates, Stretch
 from iotide.clients.schedulers.steering import Steering, Step
 from iotide.daemon.publish.http.routes.live_io_routes import joined
 from iotide.events import ConfigError, InputError
@@ -20,7 +21,7 @@ from iotide.results.base import Estimate
 from iotide.results.contention import Capacity
 from iotide.results.jobs.file_systems import IoPhase
 from iotide.results.jobs.live_io import LiveIo, LiveJob
-from iotide.results.prediction import NextPhase, Prediction, Window
+from iotide.results.prediction import NextPhase, OtherPeriod, Prediction, Window
 from iotide.scheduling.named_policies import POLICIES
 from iotide.scheduling.policies import fair_share, fcfs, set10
 from iotide.scheduling.volume_first import volume_first
@@ -332,3 +333,65 @@ def test_lctl_is_run_without_a_shell_and_its_failure_is_told(tmp_path: Path) -> 
     assert (tmp_path / "lctl.log").read_text() == "set_param a=$(reboot) b\nset_param bad\n"
     with pytest.raises(ConfigError, match="is no program"):
         lctl_runner(tmp_path / "none")
+
+
+def test_job_that_always_shares_a_full_file_system_may_take_all_of_it() -> None:
+    """Half of the capacity is what it gets beside the other one, not what it could take."""
+    jobs = LiveJobs(CAPACITY)
+    for look in range(20):
+        rows = [job(name, NOW + look, NOW + look + 1, int(CAPACITY / 2)) for name in "ab"]
+        seen = jobs.look(live(*rows, at_s=NOW + look + 1), {})
+    assert [state.limit for state in seen.waiting] == [CAPACITY] * 2
+    seen = jobs.look(live(job("a", NOW + 30, NOW + 31, 60_000_000), at_s=NOW + 31), {})
+    assert [state.limit for state in seen.waiting] == [60e6]
+
+
+def test_job_s_limit_is_what_it_moves_where_nobody_takes_it() -> None:
+    """Alone, and beside others while the file system has room."""
+    slow = OwnRates()
+    for number in range(8):
+        mine, other = Stretch(number, number + 1, 10_000_000), Stretch(number + 0.5, number + 1.5, 20_000_000)
+        slow.add(mine, [other], CAPACITY)
+    assert slow.limit(CAPACITY) == pytest.approx(10e6)
+    fast = OwnRates()
+    for number in range(8):
+        full = [Stretch(number, number + 1, 70_000_000)]
+        fast.add(Stretch(number, number + 1, 30_000_000), full, CAPACITY)
+    assert fast.limit(CAPACITY) == CAPACITY
+    fast.add(Stretch(9, 10, 60_000_000), [], CAPACITY)
+    assert fast.limit(CAPACITY) == pytest.approx(60e6)
+
+
+def test_one_stretch_that_a_cache_took_makes_no_job_fast() -> None:
+    rates = OwnRates()
+    for number in range(31):
+        rates.add(Stretch(number, number + 1, 90_000_000 if number == 9 else 10_000_000), [], CAPACITY)
+    assert rates.limit(CAPACITY) == pytest.approx(10e6)
+
+
+def test_job_with_two_periods_is_told_of_by_the_one_whose_phase_it_is() -> None:
+    """A phase of 10 MB each 3 s, one of 500 MB each 60 s."""
+    long = OtherPeriod(
+        relation="beside", start_s=NOW - 300, end_s=NOW, phases=5, period_s=exactly(60.0), confidence=0.9,
+        next_phase=NextPhase(
+            start_s=exactly(NOW + 40), duration_s=exactly(5.0), volume_bytes=exactly(5e8), confidence=0.9
+        ),
+    )  # fmt: skip
+    prediction = predicted("a", 3.0, 1e7).model_copy(update={"others": [long]})
+    for since, in_io, volume in ((NOW + 3, True, 1e7), (NOW + 40.1, True, 5e8), (NOW + 30.5, False, 1e7)):
+        told = forecast_of(prediction, since, in_io=in_io)
+        assert told is not None
+        assert told.volume == volume
+    told = forecast_of(prediction, NOW + 39.1, in_io=False)
+    assert told is not None
+    assert (told.volume, told.gap_s) == (5e8, pytest.approx(0.9))  # the short one came at 39, and comes at 42
+
+
+def test_phases_that_were_seen_are_kept_for_the_policy() -> None:
+    jobs = LiveJobs(CAPACITY)
+    for number in range(4):
+        begun = NOW + 10 * number
+        jobs.look(live(job("a", begun, begun + 1, 10**7), at_s=begun + 1), {})
+        seen = jobs.look(live(job("a", begun, begun + 1, 10**7), at_s=begun + 5), {})
+    (state,) = seen.coming
+    assert (state.seen.volume, state.seen.gap_s) == (pytest.approx(1e7), pytest.approx(9.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import fmean
 
 import pytest
 from hypothesis import given, settings
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 from iotide.clients.schedulers.fluid import Job, simulate
 from iotide.clients.schedulers.mixes import JobClass, draw
 from iotide.clients.schedulers.predictions import Errors, perfect, with_errors
+from iotide.clients.schedulers.study import run
 from iotide.scheduling.policies import fair_share, fcfs, lowest_yield, set10
-from iotide.scheduling.protocol import Forecast, JobState, Policy
+from iotide.scheduling.protocol import Forecast, JobState, Policy, SeenPhases
 from iotide.scheduling.volume_first import error_of, trust, volume_first
 
 POLICIES = {
@@ -252,3 +254,48 @@ def test_missing_predictions_are_as_many_as_asked_for() -> None:
     made = draw([JobClass("a", 400, 10)], 0.5, 1e9, 20, 1)
     without = [one for one in with_errors(made, Errors(missing=0.25), 3) if one.forecasts[0] is None]
     assert len(without) == pytest.approx(100, abs=30)
+
+
+def seen_phases(*volumes: float, gap_s: float = 90.0) -> SeenPhases:
+    seen = SeenPhases()
+    for number, volume in enumerate(volumes):
+        seen.add(volume, gap_s if number else None)
+    return seen
+
+
+def first_of(*waiting: JobState) -> int:
+    return volume_first(0)(waiting, [], 1.0, 100.0).order[0]
+
+
+def test_a_job_s_own_phases_stand_for_a_prediction_that_is_missing() -> None:
+    known = JobState(0, 1.0, forecast=Forecast(100.0, 10.0, 90.0))
+    assert first_of(known, JobState(1, 1.0, seen=seen_phases(1, 1, 1))) == 1
+    assert first_of(known, JobState(1, 1.0, seen=seen_phases(100, 100, 100))) == 0
+
+
+def test_a_prediction_counts_against_own_phases_by_how_sure_it_is() -> None:
+    """Predicted is a hundredth of what was moved each time."""
+    other = JobState(0, 1.0, forecast=Forecast(100.0, 10.0, 90.0))
+    for confidence, first in ((1.0, 1), (0.9, 1), (0.05, 0)):
+        told = Forecast(100.0, 1.0, 90.0, confidence=confidence)
+        assert first_of(other, JobState(1, 1.0, forecast=told, seen=seen_phases(*[100.0] * 8))) == first
+
+
+def test_phases_alike_make_the_next_one_surer_than_few_or_unlike_ones() -> None:
+    alike, few, unlike = seen_phases(*[5.0] * 8), seen_phases(5.0), seen_phases(*[1.0, 25.0] * 4)
+    assert alike.volume == pytest.approx(5.0) == few.volume == unlike.volume
+    assert alike.error < few.error < unlike.error
+    assert (alike.gap_s, few.gap_s) == (pytest.approx(90.0), None)
+
+
+@pytest.mark.parametrize("errors", [Errors(), Errors(wrong=0.5), Errors(wrong=2.0), Errors(missing=0.5)])
+def test_ours_is_no_worse_than_set10_however_wrong_predictions_are(errors: Errors) -> None:
+    classes = [JobClass(f"{period}", 5, period, 0.1, jitter=0.3) for period in (10, 100, 1000)]
+    told = {}
+    for name, policy in (("set-10", set10), ("ours", volume_first())):
+        results = [
+            run(name, policy, with_errors(draw(classes, 0.8, 1e9, 4000.0, seed), errors, seed), 1e9, 4000.0)
+            for seed in range(10, 12)
+        ]
+        told[name] = fmean(result.io_slowdown or 1.0 for result in results)
+    assert told["ours"] <= 1.02 * told["set-10"]
