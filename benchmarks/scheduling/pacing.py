@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from _clairvoyant import clairvoyant
-from _figures import Figure, report
+from iotide.benchmarks.common.figures import Figure, report
+from iotide.benchmarks.generators.clairvoyant import clairvoyant
+from iotide.benchmarks.scheduling.scheduling import six_jobs
 from iotide.clients.schedulers.fluid import Job
 from iotide.clients.schedulers.mixes import draw
 from iotide.clients.schedulers.study import run
@@ -27,8 +28,6 @@ from iotide.collectors.pacing.job_turns import JobTurns
 from iotide.collectors.pacing.local_jobs import Activity
 from iotide.results.pacing import PacedJob, PacingPlan, PhaseForecast
 from iotide.scheduling.named_policies import policy_named
-
-from scheduling import six_jobs
 
 CAPACITY: Final = 20e6
 LOAD: Final = 0.75
