@@ -1,0 +1,87 @@
+"""Advice beside Drishti on the logs that PyDarshan comes with: writes the table of docs/drishti.md.
+
+``DRISHTI`` names the program, of a virtual environment of its own (``pip install drishti-io``). What it prints with
+``--issues --code`` is taken as it is; the judgement below the table is by hand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from iotide.benchmarks.common.figures import Figure, report
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from support.formats.darshan_package import FOLDER
+
+PAGE = Path(__file__).parents[2] / "docs/drishti.md"
+BEGIN, END = "<!-- table -->", "<!-- end of table -->"
+LONGEST = 40
+DESCRIBING = frozenset({"P01", "P02", "P03", "P04", "P11", "P12", "P13", "P14", "M02", "M03", "M04", "M05"})
+"""Codes that say what the program does, not what is wrong."""
+ALWAYS = frozenset({"M06", "M07"})
+"""Codes that come with each use of MPI-IO that blocks."""
+
+
+def logs() -> list[Path]:
+    """Returns the logs, each name once."""
+    return list({path.name: path for path in sorted(FOLDER.rglob("*.darshan"))}.values())
+
+
+def codes_of(path: Path, drishti: str) -> list[str] | None:
+    """Returns the codes of what Drishti says; None where it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [drishti, "--issues", "--code", "--size", "240", "--export_dir", folder, str(path)]
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=folder)
+    if ran.returncode:
+        return None
+    return sorted(set(re.findall(r"▶ \[([A-Z]\d\d)\]", ran.stdout)))
+
+
+def advice_of(path: Path) -> dict[str, Any]:
+    """Returns what ``iotide advise`` says."""
+    command = [sys.executable, "-m", "iotide", "advise", "--json", str(path)]
+    told: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return told
+
+
+def row(path: Path, codes: list[str] | None, told: dict[str, Any]) -> str:
+    """Writes a row of the table."""
+    name = path.stem if len(path.stem) <= LONGEST else f"{path.stem[: LONGEST - 3]}..."
+    rest = [code for code in codes or [] if code not in DESCRIBING | ALWAYS]
+    theirs = "fails" if codes is None else ", ".join(rest) or "-"
+    ours = "; ".join(f"`{each['cause']}` ({each['gain_share']:.0%})" for each in told["findings"]) or "-"
+    return f"| {name} | {told['run_s']:.3g} s | {told['io_s']:.3g} s | {theirs} | {ours} |"
+
+
+def measure() -> list[Figure]:
+    """Runs both on all logs, writes the table, and counts."""
+    drishti = os.environ.get("DRISHTI") or shutil.which("drishti")
+    if drishti is None:
+        raise SystemExit("DRISHTI names no program: pip install drishti-io into an environment of its own")
+    rows, says, finds = [], 0, 0
+    for path in logs():
+        codes, told = codes_of(path, drishti), advice_of(path)
+        says += bool(set(codes or []) - DESCRIBING - ALWAYS)
+        finds += bool(told["findings"])
+        rows.append(row(path, codes, told))
+    head = "| log | run | in I/O, slowest | Drishti | iotide (of the run that it saves) |\n" + "| --- " * 5 + "|\n"
+    before, _, rest = PAGE.read_text().partition(BEGIN)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{BEGIN}\n{head}{chr(10).join(rows)}\n{END}{after}")
+    return [
+        Figure("logs on which Drishti names an issue", says, f"of {len(rows)}"),
+        Figure("logs on which iotide has a finding", finds, f"of {len(rows)}"),
+    ]
+
+
+if __name__ == "__main__":
+    report(measure())
