@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 from ..events import InputError
 from ..events.network.wire import MAX_STREAM_ID
-from .source import Omissions, Origin, Problems, SourceItem
+from .source import Origin, Problems, SourceItem, UnsupportedData
 
 
 class Parser(Protocol):
@@ -41,7 +41,7 @@ class Input:
     """1, and one more each time the file was rotated or truncated."""
     problems: Problems = field(default_factory=Problems)
     counters: Counter[str] = field(default_factory=Counter)
-    omissions: Omissions = field(default_factory=Omissions)
+    unsupported: UnsupportedData = field(default_factory=UnsupportedData)
     """Where a parser says what it could not carry over, at the latest when it finishes."""
 
     def stream(self, source: str, part: str = "") -> str:

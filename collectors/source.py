@@ -69,8 +69,8 @@ class Problems(Struct):
             self.first.append(problem)
 
 
-class Omissions(Struct):
-    """What an input says and events have no place for: the input is right, and this of it is lost.
+class UnsupportedData(Struct):
+    """Counts of valid data that events cannot represent, by kind.
 
     ``what`` is a plural in words, such as ``calls of MPI that name no file``; past ``most`` kinds the others share one.
     """
@@ -84,7 +84,7 @@ class Omissions(Struct):
             known = what in self.counts or len(self.counts) < self.most
             self.counts[what if known else "things of further kinds"] += count
 
-    def merge(self, other: Omissions) -> None:
+    def merge(self, other: UnsupportedData) -> None:
         """Adds what another input could not carry over."""
         for what, count in other.counts.items():
             self.add(what, count)
@@ -117,11 +117,11 @@ class Source(Protocol):
 
 
 @runtime_checkable
-class Patient(Protocol):
-    """A source that lets a little news wait for more."""
+class BufferingSource(Protocol):
+    """A source that holds events back for fuller batches."""
 
-    def hurry(self) -> None:
-        """From now on, gives at each poll all that is there."""
+    def stop_buffering(self) -> None:
+        """From now on each poll returns all events that are there."""
         ...
 
 

@@ -232,7 +232,7 @@ class ContentionWatch:
         return self.latest is not None or bool(self.raised) or any(map(_has_phases, self._aggregator.jobs.awake))
 
     async def _shared(self) -> list[Shared]:
-        from .jobs.culprits import shared_by
+        from .jobs.interference import shared_by
 
         latest = sorted(filter(_has_phases, self._aggregator.jobs.awake), key=lambda session: -session.heard_at_s)
         shared: list[Shared] = []

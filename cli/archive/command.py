@@ -112,7 +112,7 @@ def create(
                 calls += write_items(writer, shown(read_all(source), path, source.counters, progress), out)
                 miss(source, path)
                 problems += source.problems.total
-                tell(source.problems, source.omissions)
+                tell(source.problems, source.unsupported)
             if not calls:
                 raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
             out.write(writer.end())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from ...archive.file.reader import ArchiveReader
-    from ...collectors.source import Omissions, Problems
+    from ...collectors.source import Problems, UnsupportedData
     from .targets import Writer
 
 _HELP = """Write calls in a format of other tools.
@@ -76,12 +76,12 @@ def convert(
     as_json: bool,
 ) -> None:
     """Checks what was asked for, converts, and says what could not be carried over."""
-    from ...collectors.source import Omissions, Problems
+    from ...collectors.source import Problems, UnsupportedData
     from ...events import ConfigError, InputError, UnavailableError
     from ..common.console.input_problems import tell
     from .targets import TARGETS, losses_of, target_for
 
-    problems, omissions = Problems(), Omissions()
+    problems, unsupported = Problems(), UnsupportedData()
     try:
         chosen = target_for(target, output)
         known = TARGETS[chosen]
@@ -89,7 +89,7 @@ def convert(
         _check_output(output, force, folder=known.folder)
         for as_it_is in (True, False) if _is_whole_archive(files, format_name) else (False,):
             try:
-                with _opened(files, format_name, job, problems, omissions, as_it_is=as_it_is) as reader:
+                with _opened(files, format_name, job, problems, unsupported, as_it_is=as_it_is) as reader:
                     lost = losses_of(reader, known)
                     with step_progress("writing calls") as show, _private(output, folder=known.folder) as path:
                         calls = _written(writer, reader, path, lost, show)
@@ -100,13 +100,13 @@ def convert(
                 if not as_it_is:
                     raise
         for what, count in lost.items():
-            omissions.add(what, count)
+            unsupported.add(what, count)
     except (ConfigError, UnavailableError, InputError) as error:
-        tell(problems, Omissions())
+        tell(problems, UnsupportedData())
         _end(str(error), 2)
     except OSError as error:
         _end(f"cannot write {output}: {error.strerror or ' '.join(str(error).split())}", 1)
-    _report(files, output, chosen, calls, problems, omissions, as_json=as_json)
+    _report(files, output, chosen, calls, problems, unsupported, as_json=as_json)
     sys.exit(1 if problems.total else 0)
 
 
@@ -116,20 +116,20 @@ def _report(
     target: str,
     calls: int,
     problems: Problems,
-    omissions: Omissions,
+    unsupported: UnsupportedData,
     *,
     as_json: bool,
 ) -> None:
     from ...results.traces.conversion import ConversionReport
     from ..common.console.input_problems import listed, not_carried, tell
 
-    tell(problems, omissions)
+    tell(problems, unsupported)
     size = size_of(output)
     click.echo(f"{output}: {calls} calls in {size} bytes", err=True)
     if as_json:
         report = ConversionReport(
             files=[str(file) for file in files], output=str(output), format=target, calls=calls, bytes=size,
-            not_carried=not_carried(omissions), problems=listed(problems), problems_total=problems.total,
+            not_carried=not_carried(unsupported), problems=listed(problems), problems_total=problems.total,
         )  # fmt: skip
         click.echo(report.model_dump_json(indent=2))
 
@@ -206,7 +206,7 @@ def _opened(
     format_name: str | None,
     job: str | None,
     problems: Problems,
-    omissions: Omissions,
+    unsupported: UnsupportedData,
     *,
     as_it_is: bool,
 ) -> Iterator[ArchiveReader]:
@@ -225,14 +225,14 @@ def _opened(
             yield ArchiveReader(file, str(files[0]))
         return
     with TemporaryFile() as made:
-        _gather(files, format_name, job, made, problems, omissions)
+        _gather(files, format_name, job, made, problems, unsupported)
         made.seek(0)
         yield ArchiveReader(made, str(files[0]))
 
 
 def _gather(
     files: tuple[Path, ...], format_name: str | None, job: str | None, made: Any, problems: Problems,
-    omissions: Omissions,
+    unsupported: UnsupportedData,
 ) -> None:  # fmt: skip
     from ...archive.file.writer import ArchiveWriter
     from ...collectors.source import Origin
@@ -257,7 +257,7 @@ def _gather(
             miss(source, path)
             problems.total += source.problems.total
             problems.first.extend(source.problems.first[: problems.kept - len(problems.first)])
-            omissions.merge(source.omissions)
+            unsupported.merge(source.unsupported)
         made.write(writer.end())
 
 

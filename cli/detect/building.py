@@ -60,6 +60,6 @@ def report_of(
         analysis=analysis,
         problems=listed(trace.problems),
         problems_total=trace.problems.total,
-        not_carried=not_carried(trace.omissions),
+        not_carried=not_carried(trace.unsupported),
     )
     return Detected(report, own, beside)

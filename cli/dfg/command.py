@@ -210,7 +210,7 @@ def command(
         timeline=None if activity is None else timeline_of(selection, activity),
         problems=listed(trace.problems),
         problems_total=trace.problems.total,
-        not_carried=not_carried(trace.omissions),
+        not_carried=not_carried(trace.unsupported),
     )
     if activity is not None and report.timeline is None:
         names = ", ".join(row.name for row in graph.activities[:10])

@@ -10,7 +10,7 @@ from ...analyzers.pipeline.analysis_queue import Taken
 from ...analyzers.pipeline.job_interactions import JobInteractions
 from ...analyzers.pipeline.numbering import StreamNames
 from ...analyzers.pipeline.settings import AnalyzerSettings
-from ...collectors.source import Changed, Chunk, Omissions, Opened, Origin, Problems
+from ...collectors.source import Changed, Chunk, Opened, Origin, Problems, UnsupportedData
 from ...collectors.sources.registry import open_file
 from ...events import StreamInfo
 from ...events.files import readable
@@ -36,7 +36,7 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
     names, interactions = context.names, JobInteractions(context, is_live=False)
     streams: dict[str, _Stream] = {}
     sources: set[str] = set()
-    problems, omissions = Problems(), Omissions()
+    problems, unsupported = Problems(), UnsupportedData()
     with reading_progress(paths) as progress:
         for path in paths:
             source = open_file(path, Origin(job=path.stem if settings.by == "job" else ""), format=format_name)
@@ -61,13 +61,13 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
                 source.close()
             if len(paths) > 1:
                 miss(source, path)
-            omissions.merge(source.omissions)
+            unsupported.merge(source.unsupported)
             problems.total += source.problems.total
             problems.first += source.problems.first[: problems.kept - len(problems.first)]
     # archives do not have their streams in the order of time: of several programs of one process the last names it
     for name, stream in sorted(streams.items(), key=lambda each: each[1].first_ns):
         interactions.introduce(name, stream.info)
-    tell(problems, omissions)
+    tell(problems, unsupported)
     ranking = interactions.frozen()()
     if names.overflowed:
         note = f"{names.overflowed:,} calls and files beyond the bound count as unknown"

@@ -167,14 +167,14 @@ def command(
 
 def _tell_culprits(address: str, *, as_json: bool) -> None:
     from ...clients.job_fetch import fetch
-    from ...clients.rank.culprits import print_culprits
+    from ...clients.rank.interference_text import print_interference
     from ...results.interaction import Culprits
 
     found = fetch(address, "culprits", Culprits)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
-        print_culprits(found, sys.stdout)
+        print_interference(found, sys.stdout)
 
 
 def _settings(

@@ -88,7 +88,7 @@ def command(
     from .sending import send
 
     with recorded(files, job=job, format_name=format_name) as recording:
-        tell(recording.problems, recording.omissions)
+        tell(recording.problems, recording.unsupported)
         span_ns = recording.last_ns - recording.first_ns
         shift_ns = 0
         if shift_to_now:
@@ -108,7 +108,7 @@ def command(
             shift_s=shift_ns / 1e9,
             problems=listed(recording.problems),
             problems_total=recording.problems.total,
-            not_carried=not_carried(recording.omissions),
+            not_carried=not_carried(recording.unsupported),
         )
     if as_json:
         click.echo(report.model_dump_json(indent=2))

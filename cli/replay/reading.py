@@ -15,7 +15,7 @@ from ...archive.blocks import MAGIC
 from ...archive.file.reader import ArchiveReader
 from ...archive.file.writer import ArchiveWriter
 from ...collectors.replay_source import Recorded, recorded_streams
-from ...collectors.source import Omissions, Origin, Problems, SourceItem
+from ...collectors.source import Origin, Problems, SourceItem, UnsupportedData
 from ...collectors.sources.file import FileSource
 from ...collectors.sources.finished import WholeSource
 from ...collectors.sources.registry import open_file
@@ -35,7 +35,7 @@ class Recording:
 
     streams: list[Recorded] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
-    omissions: Omissions = field(default_factory=Omissions)
+    unsupported: UnsupportedData = field(default_factory=UnsupportedData)
     jobs: list[str] = field(default_factory=list)
 
     @property
@@ -107,7 +107,7 @@ def _keep(
         write_items(writer, _followed(path, source, progress), out)
         miss(source, path)
         _merge(recording.problems, source.problems)
-        recording.omissions.merge(source.omissions)
+        recording.unsupported.merge(source.unsupported)
     out.write(writer.end())
     out.seek(0)
 

@@ -137,6 +137,6 @@ def _lacks(trace: Trace, together: _Together) -> list[str]:
     notes = []
     if trace.problems.total:
         notes.append(f"{trace.problems.total:,} malformed pieces of input were left out")
-    notes += [f"{count:,} {what}" for what, count in trace.omissions.counts.most_common(8)]
+    notes += [f"{count:,} {what}" for what, count in trace.unsupported.counts.most_common(8)]
     notes += [f"{count:,} left out: {reason}" for reason, count in together.losses().items() if count]
     return notes

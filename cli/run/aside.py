@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from .giving_way import GivingWay
+from .low_priority import LowPriority
 
 
 class Pressure:
@@ -40,7 +40,7 @@ class Pressure:
 
 
 @contextlib.contextmanager
-def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure, giving_way: GivingWay) -> Iterator[None]:
+def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure, low_priority: LowPriority) -> Iterator[None]:
     """Runs a loop as long as the block lasts, in a thread that gives way unless it is late.
 
     There are two threads, as one that has given way may not take its priority back. The loop is run by one of them at a
@@ -66,7 +66,7 @@ def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure, giving_wa
             next_.release()
 
     def give_way() -> None:
-        with giving_way.given():
+        with low_priority.given():
             run(turn, other, pressure.late)
 
     threads = [

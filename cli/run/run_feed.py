@@ -110,7 +110,7 @@ class Feed:
         self.pressure.tell(self._source.waiting_calls)
         return bool(items)
 
-    def hurry(self) -> None:
+    def stop_buffering(self) -> None:
         """Has ``run`` take what there is without a rest from here on."""
         self._hurried.set()
 

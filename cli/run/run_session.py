@@ -32,9 +32,9 @@ from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
 from ...results.jobs.job import SignalSeries
 from ...results.jobs.run import RunSummary, UnseenProgram
 from .aside import running_aside
-from .giving_way import GivingWay
 from .holding_back import HoldingBack
 from .launch import shell_status
+from .low_priority import LowPriority
 from .run_feed import HELD_S, Feed
 from .run_plan import RunPlan
 from .unread_calls import keep_or_remove, remove_when_archived
@@ -104,7 +104,7 @@ class Session:
         return self._server.ingest_endpoint
 
     @contextlib.contextmanager
-    def observing(self, giving_way: GivingWay) -> Iterator[None]:
+    def observing(self, low_priority: LowPriority) -> Iterator[None]:
         """Works in a thread that gives way as long as the block lasts, in which the command runs."""
         self._view = open_view(sys.stderr, quiet=self._plan.quiet)
         self._server.aggregator.on_prediction(self._view.predicted, "terminal")
@@ -113,7 +113,7 @@ class Session:
         if self._server.archives is not None:
             letting_go = remove_when_archived(self._source, self._server.archives, self._plan.job)
             self._tasks.append(self._loop.create_task(letting_go))
-        with running_aside(self._loop, self._feed.pressure, giving_way):
+        with running_aside(self._loop, self._feed.pressure, low_priority):
             yield
 
     def finish(self, lasted: tuple[float, float], returncode: int) -> None:
@@ -158,7 +158,7 @@ async def _end(nodes: NodeCollectors, feed: Feed, job: str) -> None:
 async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:
     """Reads what the command was ahead by, and says so when that takes its time; the keyboard's interrupt ends it."""
     source.finish()
-    feed.hurry()
+    feed.stop_buffering()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, feed.give_up)
     try:

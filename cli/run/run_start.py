@@ -29,9 +29,9 @@ from ...events.compiled import HELPERS, REBUILD, path_of
 from ...events.network.descriptors import raise_limit
 from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
-from .giving_way import GivingWay
 from .holding_back import HoldingBack
 from .launch import SignalPassing, start
+from .low_priority import LowPriority
 from .nodes.launchers import Launcher, address_towards, launcher_of, own_node
 from .private_folder import GATE, private_folder
 from .run_plan import RunPlan
@@ -75,7 +75,7 @@ def run_traced(plan: RunPlan) -> int:
             stack.close()
             return _unobserved(plan)
         plan, environment = _prepared(plan, folder / GATE)
-        giving_way = GivingWay()
+        low_priority = LowPriority()
         session = None
         if launcher is not None:
             plan = _with_entry(plan, launcher, folder)
@@ -90,13 +90,13 @@ def run_traced(plan: RunPlan) -> int:
             child = start(plan.command, environment)
             passing.attach(child)
             raise_limit()  # now: the command has the limit that we were given
-            waiting = _Waiting(child, giving_way.over)
+            waiting = _Waiting(child, low_priority.over)
             try:
                 if session is None:
                     # A quarter second of a core, at the beginning of the command, which may have no other.
-                    made = giving_way.done(lambda: _analysis(_pauses(plan.spool, source, giving_way)))
+                    made = low_priority.done(lambda: _analysis(_pauses(plan.spool, source, low_priority)))
                     session = stack.enter_context(made(plan, source))
-                with session.observing(giving_way):
+                with session.observing(low_priority):
                     waiting.join()
             except Exception as error:
                 _say(f"the command runs on unobserved: {error!r}")
@@ -174,7 +174,7 @@ def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
     return RelayedSource(folder / GATE, origin, plan.spool, copy_stem=stem)
 
 
-def _pauses(bounds: SpoolSettings, source: RelayedSource, giving_way: GivingWay) -> Callable[[], None]:
+def _pauses(bounds: SpoolSettings, source: RelayedSource, low_priority: LowPriority) -> Callable[[], None]:
     """Returns what waits while a burst has all cores, some time at most; for the thread that asks for it."""
     holding_back = HoldingBack(bounds, _IMPORTED_AFTER_S)
     looked_s = time.monotonic()
@@ -184,7 +184,7 @@ def _pauses(bounds: SpoolSettings, source: RelayedSource, giving_way: GivingWay)
         if time.monotonic() - looked_s < _LOOK_S:
             return
         source.listen()
-        while holding_back.holds(source.waiting_calls) and not giving_way.wait(_PAUSE_S):
+        while holding_back.holds(source.waiting_calls) and not low_priority.wait(_PAUSE_S):
             source.listen()
         looked_s = time.monotonic()
 

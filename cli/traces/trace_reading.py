@@ -19,7 +19,7 @@ from ...analyzers.mapped_stores import mapped_stores
 from ...analyzers.offline.members import Apart
 from ...analyzers.pipeline.numbering import JobNames, StreamNames
 from ...analyzers.signal.selection import ALL_COUNTS, counted
-from ...collectors.source import Chunk, Omissions, Opened, Origin, Problems
+from ...collectors.source import Chunk, Opened, Origin, Problems, UnsupportedData
 from ...collectors.sources.file import FileSource
 from ...collectors.sources.finished import WholeSource
 from ...collectors.sources.registry import open_file
@@ -74,7 +74,7 @@ class Trace:
     chunks: TraceEvents = field(default_factory=TraceEvents)
     cut: EventsWithin | None = None
     problems: Problems = field(default_factory=Problems)
-    omissions: Omissions = field(default_factory=Omissions)
+    unsupported: UnsupportedData = field(default_factory=UnsupportedData)
     window_ns: tuple[int, int] | None = None
     rule: CountRule = CountRule()  # noqa: RUF009  (it is immutable)
 
@@ -165,7 +165,7 @@ class Trace:
             chunks=self.chunks,
             cut=EventsWithin(self.seen, from_ns, to_ns),
             problems=self.problems,
-            omissions=self.omissions,
+            unsupported=self.unsupported,
             window_ns=(max(from_ns, first), min(to_ns, last)),
             rule=self.rule,
         )
@@ -235,7 +235,7 @@ def read_and_tell(
     trace.rule = rule
     if not trace.events and len(paths) == trace.problems.total == 1:
         raise trace.problems.first[0]
-    tell(trace.problems, trace.omissions)
+    tell(trace.problems, trace.unsupported)
     if not trace.events:
         raise InputError(str(paths[0]), None, "no event was read", "at least one I/O call")
     return trace
@@ -312,7 +312,7 @@ def _read(
                     events.add(item.stream, item.batch)
         progress(path, source.counters["bytes_read"])
     miss(source, path)
-    trace.omissions.merge(source.omissions)
+    trace.unsupported.merge(source.unsupported)
     trace.problems.total += source.problems.total
     room = trace.problems.kept - len(trace.problems.first)
     trace.problems.first.extend(source.problems.first[:room])

@@ -41,7 +41,7 @@ class _State(msgspec.Struct):
     """What a reader has said so far."""
 
     counters: dict[str, int] = {}
-    omissions: dict[str, int] = {}
+    unsupported: dict[str, int] = {}
     problems: list[tuple[str, int | None, str, str]] = []
     problems_total: int = 0
     done: bool = False
@@ -145,8 +145,8 @@ def _item(frames: list[Frame]) -> SourceItem:
 
 def _take(about: Input, state: _State) -> None:
     about.counters.update({name: count - about.counters[name] for name, count in state.counters.items()})
-    about.omissions.counts.update(
-        {what: count - about.omissions.counts[what] for what, count in state.omissions.items()}
+    about.unsupported.counts.update(
+        {what: count - about.unsupported.counts[what] for what, count in state.unsupported.items()}
     )
     problems = about.problems
     problems.first.extend(InputError(*problem) for problem in state.problems[len(problems.first) :])
@@ -204,7 +204,7 @@ def _write(out: IO[bytes], item: SourceItem) -> None:
 
 def _report(out: IO[bytes], about: Input, *, done: bool) -> None:
     problems = [(each.where, each.line, each.problem, each.expected) for each in about.problems.first]
-    state = _State(dict(about.counters), dict(about.omissions.counts), problems, about.problems.total, done)
+    state = _State(dict(about.counters), dict(about.unsupported.counts), problems, about.problems.total, done)
     data = msgspec.json.encode(state)
     out.write(_HEAD.pack(_STATE, len(data)) + data)
     out.flush()

@@ -48,7 +48,7 @@ def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:
             about.malformed(None, error.problem, error.expected)
         for reason, count in stream.losses.items():
             about.counters[reason] += count
-            about.omissions.add(_missing(reason), count)
+            about.unsupported.add(_missing(reason), count)
         yield [Closed(name, Counter(stream.losses))]
     about.counters["bytes_read"] = size
     for problem in reader.problems:

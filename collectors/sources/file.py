@@ -12,7 +12,7 @@ from ..files.gzip_tail import GzipTail
 from ..files.lines import BYTE_ORDER_MARK
 from ..files.tail import CHUNK_BYTES, Restart
 from ..parser import Input, Parser, ParserFactory
-from ..source import Omissions, Origin, Problems, SourceItem
+from ..source import Origin, Problems, SourceItem, UnsupportedData
 from ._input_losses import InputLosses
 from ._rereading import Rereading
 
@@ -44,7 +44,7 @@ class FileSource:
     ) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
-        self.omissions = Omissions()
+        self.unsupported = UnsupportedData()
         self._losses = InputLosses(self.counters, origin.job)
         self._tail = GzipTail(path, follow=follow, chunk_bytes=chunk_bytes, counters=self.counters)
         self._choose = choose
@@ -141,7 +141,7 @@ class FileSource:
             generation=self._generation,
             problems=self.problems,
             counters=self.counters,
-            omissions=self.omissions,
+            unsupported=self.unsupported,
         )
         self._parser = factory(about)
         return self._parser.feed(head)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from ...events import InputError
 from ...events.files import readable
 from ..parser import Input
-from ..source import Closed, Omissions, Opened, Origin, Problems, SourceItem
+from ..source import Closed, Opened, Origin, Problems, SourceItem, UnsupportedData
 from ._input_losses import InputLosses
 
 Reader: TypeAlias = Callable[[Path, Input], Iterator[list[SourceItem]]]
@@ -30,7 +30,7 @@ class WholeSource:
     def __init__(self, path: str | Path, read: Reader, origin: Origin) -> None:
         self.problems = Problems()
         self.counters: Counter[str] = Counter()
-        self.omissions = Omissions()
+        self.unsupported = UnsupportedData()
         self._losses = InputLosses(self.counters, origin.job)
         self._about = Input(
             name=readable(path),
@@ -38,7 +38,7 @@ class WholeSource:
             modified_ns=Path(path).stat().st_mtime_ns,
             problems=self.problems,
             counters=self.counters,
-            omissions=self.omissions,
+            unsupported=self.unsupported,
         )
         self._pieces: Iterator[list[SourceItem]] | None = read(Path(path), self._about)
         self._open: dict[str, None] = {}

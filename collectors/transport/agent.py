@@ -21,7 +21,7 @@ from ...events.network.curve import ClientKeys, read_client_keys
 from ...events.network.endpoints import is_ipv6
 from ...events.network.wire import Frame
 from ..settings import CollectorSettings
-from ..source import Closed, Opened, Patient, Problems, Source, SourceItem, Waking
+from ..source import BufferingSource, Closed, Opened, Problems, Source, SourceItem, Waking
 from .handing_over import HandedOver
 from .left_streams import Left
 from .route import Route
@@ -178,8 +178,8 @@ class Agent:
         """
         start = time.monotonic()
         for source in self._sources:
-            if isinstance(source, Patient):
-                source.hurry()
+            if isinstance(source, BufferingSource):
+                source.stop_buffering()
         had_news = start
         while (now := time.monotonic()) < start + _READ_FOR * deadline_s:
             busy = self.pump()

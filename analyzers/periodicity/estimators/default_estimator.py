@@ -19,7 +19,7 @@ from ..upcoming.clock import Clock, clock_of
 from ..upcoming.following import Following, following_of
 from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import next_phase
-from ..upcoming.outlook import Outlook, outlook_of
+from ..upcoming.next_start import NextStart, next_start_of
 from .segmentation_search import PeriodCandidate, candidate_at_known_period, score_candidates, with_history
 
 _SAME: Final = TUNING.same
@@ -56,10 +56,10 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
     foresight = known = confidence
     clock = None if candidate is None else clock_of(candidate.regularity)
-    outlook = None if candidate is None or clock is None else _outlook(view, candidate, clock, candidate.period)
-    if candidate is not None and clock is not None and outlook is not None and by_phases:
+    expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, candidate.period)
+    if candidate is not None and clock is not None and expected is not None and by_phases:
         patience = _patience(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
-        foresight *= outlook.in_time
+        foresight *= expected.in_time
         known *= candidate.periodic_ones * patience
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
         if not view.ended:
@@ -77,7 +77,7 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
         period = refined(window, period)
         candidate = None if candidate is None else score_candidates(view, Segmenter(window), view.begin, period)
         clock = None if candidate is None else clock_of(candidate.regularity)
-        outlook = None if candidate is None or clock is None else _outlook(view, candidate, clock, period)
+        expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, period)
     return PeriodEstimate(
         period_s=_period(view, period, candidate, by_phases),
         confidence=confidence,
@@ -85,20 +85,22 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
         dominant=_dominant(view, period, confidence, candidates.z, listed),
         harmonics_dropped=candidates.dropped,
         next_phase=None
-        if candidate is None or clock is None or outlook is None
+        if candidate is None or clock is None or expected is None
         else next_phase(
-            view, candidate.phases, period, outlook, _following(candidate, clock, outlook, period), foresight
+            view, candidate.phases, period, expected, _following(candidate, clock, expected, period), foresight
         ),
         drift=None if candidate is None or clock is None else _drift(view, candidate, clock),
     )
 
 
-def _outlook(view: SignalWindow, candidate: PeriodCandidate, clock: Clock, period: float) -> Outlook:
-    return outlook_of(candidate.phases, candidate.regularity, clock, period, (view.now_s - view.start_s) / view.bin_s)
+def _next_start(view: SignalWindow, candidate: PeriodCandidate, clock: Clock, period: float) -> NextStart:
+    return next_start_of(
+        candidate.phases, candidate.regularity, clock, period, (view.now_s - view.start_s) / view.bin_s
+    )
 
 
-def _following(candidate: PeriodCandidate, clock: Clock, outlook: Outlook, period: float) -> list[Following]:
-    return following_of(outlook, clock, candidate.regularity.intervals, candidate.regularity.drift, period)
+def _following(candidate: PeriodCandidate, clock: Clock, expected: NextStart, period: float) -> list[Following]:
+    return following_of(expected, clock, candidate.regularity.intervals, candidate.regularity.drift, period)
 
 
 def _drift(view: SignalWindow, candidate: PeriodCandidate, clock: Clock) -> Drift | None:

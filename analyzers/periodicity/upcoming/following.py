@@ -12,7 +12,7 @@ from ..phases.phases import Floats
 from ..tuning import TUNING
 from .clock import Clock
 from .intervals import interval_of
-from .outlook import Outlook
+from .next_start import NextStart
 
 _CHANCES: Final = TUNING.chances
 _MOST: Final = 5  # phases after the next one
@@ -31,14 +31,14 @@ class Following(NamedTuple):
     in_time: float
 
 
-def following_of(outlook: Outlook, clock: Clock, intervals: Floats, drift: float, period: float) -> list[Following]:
+def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: float, period: float) -> list[Following]:
     """Returns when the phases after the next one start, if none is missed.
 
     How far phases stray over several intervals is taken from the past ones: where they keep a grid, one that comes late
     does not move those behind it; where each waits for the one before, they do. Phases that are missed make it later.
 
     Args:
-        outlook: when the next phase starts.
+        expected: when the next phase starts.
         clock: what that was told from.
         intervals: between the starts of past phases, bins; of a drifting clock they count as they would be now.
         drift: by how many bins each of the latest is longer than the one before, in the mean.
@@ -49,21 +49,21 @@ def following_of(outlook: Outlook, clock: Clock, intervals: Floats, drift: float
     if clock.drifts:
         step = clock.next
         growth = (step / max(step - drift * len(recent), step / _STEEPEST)) ** (1 / len(recent))
-    first = min(outlook.start - outlook.low, outlook.high - outlook.start)
+    first = min(expected.start - expected.low, expected.high - expected.start)
     found: list[Following] = []
-    start, at = outlook.start, np.append(0.0, np.cumsum(recent))
+    start, at = expected.start, np.append(0.0, np.cumsum(recent))
     for ahead in range(1, min(_MOST, len(recent) // _OF_SEEN) + 1):
         step *= growth
         start += step
         reach = interval_of(at[ahead:] - at[:-ahead], least=0.5)
         if clock.drifts:
             reach += _off_by_line(ahead, len(recent)) * interval_of(recent, least=0.5)
-        low = start - math.hypot(outlook.start - outlook.low, reach)
-        high = start + math.hypot(outlook.high - outlook.start, reach) + _missed_in(ahead, outlook.missed) * period
+        low = start - math.hypot(expected.start - expected.low, reach)
+        high = start + math.hypot(expected.high - expected.start, reach) + _missed_in(ahead, expected.missed) * period
         near = student(
             TUNING.same.near * period * _REACH / max(math.hypot(reach, first), _CHANCES.sharpest), len(recent)
         )
-        found.append(Following(start, low, high, min(outlook.in_time, near) * (1 - outlook.missed) ** ahead))
+        found.append(Following(start, low, high, min(expected.in_time, near) * (1 - expected.missed) ** ahead))
     return found
 
 

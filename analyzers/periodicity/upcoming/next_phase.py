@@ -11,13 +11,18 @@ from ..phases.phases import Floats, Phases
 from ..tuning import TUNING
 from .following import Following
 from .intervals import interval_of
-from .outlook import Outlook
+from .next_start import NextStart
 
 _CHANCES: Final = TUNING.chances
 
 
 def next_phase(
-    view: SignalWindow, phases: Phases, period: float, outlook: Outlook, following: list[Following], confidence: float
+    view: SignalWindow,
+    phases: Phases,
+    period: float,
+    expected: NextStart,
+    following: list[Following],
+    confidence: float,
 ) -> NextPhase:
     """Tells the next phase; length and volume are as those of the complete phases so far.
 
@@ -27,7 +32,7 @@ def next_phase(
         view: the signal, for its bins and now.
         phases: at least two past phases.
         period: the period in bins.
-        outlook: when it starts, in bins.
+        expected: when it starts, in bins.
         following: when those after it start, in bins.
         confidence: probability that it starts within a fifth of a period of when it is expected.
     """
@@ -36,7 +41,7 @@ def next_phase(
     complete = phases.select(slice(None, -1)) if running else phases
     return NextPhase(
         confidence=confidence,
-        start_s=_start_of(view, outlook),
+        start_s=_start_of(view, expected),
         duration_s=_next_of((complete.end - complete.start)[-_CHANCES.recent :] * view.bin_s, view.bin_s / 2),
         volume_bytes=_next_of(complete.volume[-_CHANCES.recent :] * view.bin_s, 0.0),
         following=[
@@ -46,7 +51,7 @@ def next_phase(
     )
 
 
-def _start_of(view: SignalWindow, at: Outlook | Following) -> Estimate:
+def _start_of(view: SignalWindow, at: NextStart | Following) -> Estimate:
     """Returns a start in seconds; one in the past is known not to have happened."""
     value, low, high = (max(view.start_s + bins * view.bin_s, view.now_s) for bins in (at.start, at.low, at.high))
     return Estimate(value=value, low=min(low, value), high=max(high, value))

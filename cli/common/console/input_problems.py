@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Final
 import click
 
 if TYPE_CHECKING:
-    from ....collectors.source import Omissions, Problems
+    from ....collectors.source import Problems, UnsupportedData
     from ....results.traces.analysis import InputProblem, NotCarried
 
 _MOST_ALIKE: Final = 3  # lines of one file with the same problem; the others are a count
 
 
-def tell(problems: Problems, omissions: Omissions) -> None:
+def tell(problems: Problems, unsupported: UnsupportedData) -> None:
     """Names the malformed pieces that were skipped, and what events have no place for."""
     for line in _in_kinds(problems):
         click.echo(f"iotide: {line}", err=True)
     if problems.total > len(problems.first):
         click.echo(f"iotide: {problems.total - len(problems.first)} further problems", err=True)
-    for what, count in omissions.counts.most_common():
+    for what, count in unsupported.counts.most_common():
         click.echo(f"iotide: not imported: {count:,} {what}", err=True)
 
 
@@ -49,8 +49,8 @@ def listed(problems: Problems) -> list[InputProblem]:
     ]
 
 
-def not_carried(omissions: Omissions) -> list[NotCarried]:
+def not_carried(unsupported: UnsupportedData) -> list[NotCarried]:
     """Returns what events have no place for, most frequent first, for a report."""
     from ....results.traces.analysis import NotCarried
 
-    return [NotCarried(what=what, count=count) for what, count in omissions.counts.most_common()]
+    return [NotCarried(what=what, count=count) for what, count in unsupported.counts.most_common()]

@@ -46,7 +46,7 @@ class ChromeParser:
         self._begun_count = 0
         self._processes: dict[Any, Process] = {}
         self._clock: Clock | None = None
-        self._omitted = about.omissions
+        self._omitted = about.unsupported
 
     def feed(self, data: bytes) -> list[SourceItem]:
         """Takes the next bytes, split anywhere, and returns the calls whose events are complete."""

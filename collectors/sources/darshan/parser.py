@@ -104,18 +104,18 @@ class _Log:
 
     def tell(self) -> None:
         """Says what of the log was not carried over."""
-        omissions = self._about.omissions
+        unsupported = self._about.unsupported
         segments = sum(self._segments.values())
-        omissions.add("names of functions: of reads and writes DXT tells only the direction", segments)
+        unsupported.add("names of functions: of reads and writes DXT tells only the direction", segments)
         for module, count in self._counted.items():
             if module in self._segments:
                 lost = count - self._segments[module]
-                omissions.add(f"reads and writes of {module} that DXT did not trace", lost)
+                unsupported.add(f"reads and writes of {module} that DXT did not trace", lost)
         for module, facts in self._modules.items():
             if facts.get("partial_flag"):
-                omissions.add(f"parts of {module} that Darshan had no memory for: its log says that it is partial")
+                unsupported.add(f"parts of {module} that Darshan had no memory for: its log says that it is partial")
         others = sorted(set(self._modules) - set(LAYERS) - set(TRACED))
-        omissions.add(f"modules that only count ({', '.join(others)[:200]})", len(others))
+        unsupported.add(f"modules that only count ({', '.join(others)[:200]})", len(others))
 
     def hand_out(self) -> Iterator[list[SourceItem]]:
         """Yields the events of the rows that are held, in order for each rank."""
@@ -186,13 +186,13 @@ class _Log:
         if traced:
             self._counted[module] = self._counted.get(module, 0) + moving_calls(layer, values)
         if any(float(values.get(f"F_{what}_TIME", 0)) < 0 for what in ("READ", "WRITE", "META")):
-            self._about.omissions.add("times of calls that Darshan has as below 0")
+            self._about.unsupported.add("times of calls that Darshan has as below 0")
         ranks = self._ranks_of(int(message["rank"]))
         for each in summaries(layer, values, self._whole_s, moved=not traced):
             rows = rows_of(each, layer, file, ranks, self._begin_ns)
             rows["signature"] = self._signature(each)
             told = f"times of single calls of {module}, of which the log has only sums for each file"
-            self._about.omissions.add(told, each.calls)
+            self._about.unsupported.add(told, each.calls)
             self._hold(rows)
 
     def _ranks_of(self, rank: int) -> range:
@@ -200,11 +200,11 @@ class _Log:
         if 0 <= rank < 2**31:
             return range(rank, rank + 1)
         if not 0 < self._info.ranks <= min(self._shares, MOST_STREAMS):
-            self._about.omissions.add("records shared by all ranks that were too many to divide: they have no rank")
+            self._about.unsupported.add("records shared by all ranks that were too many to divide: they have no rank")
             return range(-1, 0)
         self._shares -= self._info.ranks
         told = "records shared by all ranks: what each rank did is not in the log, and divided evenly"
-        self._about.omissions.add(told)
+        self._about.unsupported.add(told)
         return range(self._info.ranks)
 
     def _signature(self, summary: Summary) -> int:

@@ -102,7 +102,7 @@ class DftracerParser:
             for process in self._of_pid(record, says):
                 process.learn(str(says.name), says.value)
         elif record.name not in ("thread_name", "process_name"):
-            self._about.omissions.add("metadata records of processes, such as where they were bound to")
+            self._about.unsupported.add("metadata records of processes, such as where they were bound to")
 
     def _of_pid(self, record: Record, says: Arguments) -> list[Process]:
         process = self._process((record.pid, says.hhash if type(says.hhash) in (str, int) else None))
@@ -118,9 +118,9 @@ class DftracerParser:
                     if process.stream:
                         items.append(Changed(process.stream, process.info(self._about, self._named(says.hhash))))
         elif kind in (COMPLETE, AGGREGATED):
-            self._about.omissions.add(f"events of {record.cat[:40] or 'no category'} that are no I/O calls")
+            self._about.unsupported.add(f"events of {record.cat[:40] or 'no category'} that are no I/O calls")
         else:
-            self._about.omissions.add("records of counters" if kind else "records of unknown kind")
+            self._about.unsupported.add("records of counters" if kind else "records of unknown kind")
 
     def _calls(
         self,
@@ -139,7 +139,7 @@ class DftracerParser:
             name = str(key[0]) if key[1] is None else f"{key[0]}@{key[1]}"
             process.begin(self._about.stream("dftracer", name), records[0])
             items.append(Opened(process.stream, process.info(self._about, self._named(key[1]))))
-        batch, bad = process.batch(records, table, self._about.omissions)
+        batch, bad = process.batch(records, table, self._about.unsupported)
         for row in bad:
             told = f"{records[row].name[:40]!r} with ts {records[row].ts} and dur {records[row].dur}"
             self._about.malformed(lines[int(rows[row])], told, _EXPECTED)

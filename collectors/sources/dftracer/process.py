@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ....events import EventBatch, Flag, Interner, Kind, Layer, StreamInfo, make_batch
 from ...numbering import Numbering
 from ...parser import Input
-from ...source import Omissions
+from ...source import UnsupportedData
 from .._nested_bytes import bytes_with_those_below
 from .._nesting import nesting_depths
 from .records import AGGREGATED, LARGEST_ID, LATEST_NS, NOTHING, Arguments, Record, integers, moved, nanoseconds
@@ -88,17 +88,19 @@ class Process:
         self,
         records: Sequence[Record],
         table: npt.NDArray[np.int64],
-        omissions: Omissions,
+        unsupported: UnsupportedData,
     ) -> tuple[EventBatch, list[int]]:
         """Makes a batch of its calls, and the rows of those whose times cannot be; these are left out of it.
 
         Args:
             records: the calls.
             table: their meanings.
-            omissions: where to say what is lost.
+            unsupported: where to say what is lost.
         """
         arguments = [record.args or NOTHING for record in records]
-        omissions.add("calls without arguments: dftracer records them with DFTRACER_INC_METADATA=1", _without(records))
+        unsupported.add(
+            "calls without arguments: dftracer records them with DFTRACER_INC_METADATA=1", _without(records)
+        )
         start = nanoseconds([record.ts for record in records], self._unit_ns)
         duration = nanoseconds([record.dur for record in records], self._unit_ns)
         volume, requested, failed = moved(arguments, table)
@@ -109,7 +111,9 @@ class Process:
             offset, requested, flags = self._spread(arguments, summed, offset, requested, flags)
             duration = np.where(summed, _INTERVAL_NS, duration)
             calls = integers([each.dft_cnt for each in arguments], 1)[summed]
-            omissions.add("calls within aggregated records, of which only the sums are known", int(calls.clip(0).sum()))
+            unsupported.add(
+                "calls within aggregated records, of which only the sums are known", int(calls.clip(0).sum())
+            )
         tid = integers([record.tid for record in records], self.pid)
         tid = np.where((tid >= 0) & (tid <= LARGEST_ID), tid, self.pid)
         columns: dict[str, npt.ArrayLike] = {
@@ -121,7 +125,7 @@ class Process:
             "rank": self._rank,
             "pid": self.pid,
             "tid": tid,
-            "file": self._numbered(arguments, omissions),
+            "file": self._numbered(arguments, unsupported),
             "offset": offset,
             "requested": requested,
             "bytes": volume,
@@ -136,7 +140,7 @@ class Process:
             order = np.lexsort((depth, -duration, start, tid))
             volume[order] = bytes_with_those_below(depth[order], table[order, 3], volume[order], unmeasured[order])
             told = "sizes of calls of HDF5 and MPI-IO: bytes are those of calls within them"
-            omissions.add(told, int(np.count_nonzero(unmeasured)))
+            unsupported.add(told, int(np.count_nonzero(unmeasured)))
         batch = make_batch(len(records), columns)
         good = (start >= 0) & (duration >= 0) & (start <= LATEST_NS - np.maximum(duration, 0))
         return (batch, []) if good.all() else (batch.select(good), np.flatnonzero(~good).tolist())
@@ -155,13 +159,13 @@ class Process:
         both = int(Flag.AGGREGATE | Flag.SPREAD)
         return np.where(summed, busy, offset), np.where(summed, calls, requested), np.where(summed, both, flags)
 
-    def _numbered(self, arguments: Sequence[Arguments], omissions: Omissions) -> npt.NDArray[np.uint32]:
+    def _numbered(self, arguments: Sequence[Arguments], unsupported: UnsupportedData) -> npt.NDArray[np.uint32]:
         """Numbers the files by their hashes or, as there were none in early versions, by their names."""
         hashes = [each.fhash for each in arguments]
         if hashes.count(None) == len(hashes):
             return self._paths.of([each.fname if type(each.fname) is str else "" for each in arguments])
         numbers = self._hashes.of(["" if type(each) not in (str, int) else each for each in hashes])
-        omissions.add("files whose names are not in the trace, only their hashes", self._nameless)
+        unsupported.add("files whose names are not in the trace, only their hashes", self._nameless)
         self._nameless = 0
         return numbers
 

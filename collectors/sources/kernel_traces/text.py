@@ -81,9 +81,9 @@ class KernelTextParser:
         if others := self._events.others():
             names = ", ".join(f"{name} {count}" for name, count in others.most_common(_SHOWN))
             rest = f" and {len(others) - _SHOWN} kinds more" if len(others) > _SHOWN else ""
-            self._about.omissions.add(f"events that tell of no interaction ({names}{rest})", others.total())
+            self._about.unsupported.add(f"events that tell of no interaction ({names}{rest})", others.total())
         wakes = sum(machine.wakes for _, machine in self._machines.values() if not machine.sees_interrupts)
-        self._about.omissions.add(_UNTOLD, wakes)
+        self._about.unsupported.add(_UNTOLD, wakes)
 
     def select(self, block: Block, wanted: Callable[[str], Ints]) -> npt.NDArray[np.bool_]:
         """Tells which lines stay when the trace is cut down to some threads (``selecting``), and all headings.
@@ -140,7 +140,7 @@ class KernelTextParser:
             begin, end = lines["text"][at].tolist()
             if self._dialect.ignored.match(block.data, begin, end):
                 headings.append(at)
-                self._about.omissions.add("events that the tracer lost", events_lost(block.data[begin:end]))
+                self._about.unsupported.add("events that the tracer lost", events_lost(block.data[begin:end]))
             else:
                 self._about.malformed(block.first_line + at, "the line has another form", self._dialect.expected)
         self.counters["lines_ignored:heading"] += len(headings)

@@ -7,7 +7,7 @@ from typing import Final
 
 from ....events import Definitions, FileInfo, Flag, HandleInfo, Interner, Kind, Layer
 from ....events.otf2_library import NONE_32, NONE_64
-from ...source import Omissions
+from ...source import UnsupportedData
 from .definitions import Handle, Region, TraceDefinitions
 
 MOST_OPERATIONS: Final = 1 << 16
@@ -84,14 +84,14 @@ class LocationCalls:
     the first record says what it did. A record outside all regions is a call of its own.
     """
 
-    def __init__(self, definitions: TraceDefinitions, process: Process, omissions: Omissions) -> None:
+    def __init__(self, definitions: TraceDefinitions, process: Process, unsupported: UnsupportedData) -> None:
         self.interner = Interner()
         self.rows: list[Row] = []
         self.records = 0
         """I/O records met."""
         self.others = 0
         """Regions that are no I/O."""
-        self._definitions, self._process, self._omissions = definitions, process, omissions
+        self._definitions, self._process, self._omissions = definitions, process, unsupported
         self._frames: list[Frame] = []
         self._skipped = 0
         self._regions: dict[int, tuple[Region, int]] = {}

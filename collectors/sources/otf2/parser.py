@@ -129,7 +129,7 @@ class _Trace:
     def _location(self, location: Location, process: Process) -> Iterator[list[SourceItem]]:
         library, about = self._library, self._about
         stream = about.stream("otf2", str(location.number))
-        calls = LocationCalls(self._definitions, process, about.omissions)
+        calls = LocationCalls(self._definitions, process, about.unsupported)
         seen, opened = 0, False
         events = library.Reader_GetEvtReader(self._reader, location.number)
         made, kept = callbacks(library, "EvtReader", {name: self._taker(name) for name in EVENTS})
@@ -161,8 +161,8 @@ class _Trace:
                 library.Reader_CloseEvtReader(self._reader, events)
         calls.finish()
         self._records += calls.records
-        about.omissions.add("regions that are no I/O call", calls.others)
-        about.omissions.add("events that are no I/O (messages, metrics, threads ...)", max(location.events - seen, 0))
+        about.unsupported.add("regions that are no I/O call", calls.others)
+        about.unsupported.add("events that are no I/O (messages, metrics, threads ...)", max(location.events - seen, 0))
         if opened:
             yield [Closed(stream)]
 
@@ -238,7 +238,7 @@ class _Trace:
         )
 
     def _end(self, process: Process) -> None:
-        self._about.omissions.add("operations that were begun and not completed", len(process.operations))
+        self._about.unsupported.add("operations that were begun and not completed", len(process.operations))
 
     def _say_no_records(self) -> None:
         problem = "has no I/O records" + (

@@ -114,7 +114,7 @@ class PreloadSource:
         """Returns a descriptor that can be read when much waits, or a process has come or gone."""
         return self._drain.events.fileno()
 
-    def hurry(self) -> None:
+    def stop_buffering(self) -> None:
         """From now on, gives at each poll all that is there."""
         self._patience_s = 0.0
 

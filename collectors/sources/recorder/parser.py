@@ -33,7 +33,7 @@ def read_recorder(folder: Path, about: Input) -> Iterator[list[SourceItem]]:
     facts = read_facts(folder)
     grammars = read_grammar_numbers(folder, facts.ranks) if facts.merged else np.arange(facts.ranks)
     shared = read_signatures(folder / "0.cst", facts.version) if facts.merged else None
-    about.omissions.add("starts of ranks: each begins with rank 0's, the only one in the trace", facts.ranks - 1)
+    about.unsupported.add("starts of ranks: each begins with rank 0's, the only one in the trace", facts.ranks - 1)
     stems = (path.stem for path in folder.glob("*.ts"))
     ranks = sorted(int(stem) for stem in stems if stem.isdecimal() and int(stem[:12]) < facts.ranks)
     for rank in ranks:
@@ -105,7 +105,7 @@ class _Rank:
             length = min(len(terminals), len(ticks))
             starts, ends, before = _times(ticks[:length], before)
             yield self._piece(stream, terminals[:length], starts, ends)
-        self._table.tell(self._counts, about.omissions)
+        self._table.tell(self._counts, about.unsupported)
         yield [Closed(stream)]
 
     def _piece(

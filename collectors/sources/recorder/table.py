@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ....events import EventBatch, Interner, Kind, Layer, make_batch
-from ...source import Omissions
+from ...source import UnsupportedData
 from .._nested_bytes import bytes_with_those_below
 from .calls import UNMEASURED, Said, is_io, said
 from .files import Signature
@@ -63,18 +63,18 @@ class Table:
         )  # fmt: skip
         return make_batch(len(rows), {**columns, **moved, "start": start[kept], "duration": duration[kept]}), kept
 
-    def tell(self, counts: npt.NDArray[np.int64], omissions: Omissions) -> None:
+    def tell(self, counts: npt.NDArray[np.int64], unsupported: UnsupportedData) -> None:
         """Says what is not carried over of calls; ``counts``: how often each signature came."""
         for number, reason in self._lost.items():
-            omissions.add(reason, int(counts[number]))
+            unsupported.add(reason, int(counts[number]))
         moving = self._is_call & (self._columns["requested"] > 0)
-        omissions.add(
+        unsupported.add(
             "results of calls, which Recorder does not keep: bytes are those asked for", int(counts[moving].sum())
         )
         told = (
             "sizes of calls of HDF5, or of MPI types that are not the standard's: bytes are those of calls within them"
         )
-        omissions.add(told, int(counts[self._unmeasured].sum()))
+        unsupported.add(told, int(counts[self._unmeasured].sum()))
 
     def _said(self, signature: Signature | None) -> Said | None:
         if signature is None or signature.function >= len(self._functions):

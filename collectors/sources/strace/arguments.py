@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .calls import Numbers, PathIn
-from .line import ANNOTATION, ANNOTATION_END, Extent
+from .line import ANNOTATION, ANNOTATION_END, Extent, Lines
 from .native_library import native
-from .scan import Lines
 
 ARGUMENT: Final = np.dtype([("requested", np.int64), ("offset", np.int64), ("path", np.uint32, (2, 2))])
 """Bytes asked for, 0 where the call has none; offset given, -1 where the call has none; extents of a folder, or of a

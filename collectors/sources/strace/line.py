@@ -1,13 +1,16 @@
-"""The grammar of strace's lines, as regular expressions, and the parts of one line."""
+"""The parts of strace's lines, by the compiled helper all lines at once, or by regular expressions."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 from enum import IntEnum
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from .native_library import native
 from .time import stamp_ns
 
 Extent: TypeAlias = tuple[int, int]
@@ -43,6 +46,10 @@ arguments: those after the annotation, or all of them.
 returned: path of the descriptor that was returned.
 error: name of the error.
 """
+
+Lines: TypeAlias = npt.NDArray[Any]
+"""One ``LINE`` a line."""
+_NOTHING: Final = {name: np.zeros(1, LINE)[name][0].tolist() for name in LINE.names or ()}
 
 
 class What(IntEnum):
@@ -161,3 +168,29 @@ def parse_call(text: bytes, at: int = 0) -> dict[str, Any]:
 def _extent(match: re.Match[bytes], group: int, at: int) -> Extent:
     begin, end = match.span(group)
     return (at + begin, at + end) if begin >= 0 else (0, 0)
+
+
+def scan(data: bytes) -> Lines:
+    """Takes whole lines, each with its end, apart."""
+    library = native()
+    return scan_fallback(data) if library is None else _scan(library, data)
+
+
+def scan_fallback(data: bytes) -> Lines:
+    """Does the same with regular expressions, which say what the helper has to do."""
+    rows, at = [], 0
+    for text in data.split(b"\n")[:-1]:
+        fields = parse_line(text, at)
+        rows.append(tuple(fields.get(name, nothing) for name, nothing in _NOTHING.items()))
+        at += len(text) + 1
+    return np.array(rows, LINE)
+
+
+def _scan(library: ctypes.CDLL, data: bytes) -> Lines:
+    lines = np.empty(int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord("\n"))), LINE)
+    library.strace_lines(data, len(data), lines.ctypes.data, len(lines))
+    for at in np.flatnonzero(lines["what"] == What.UNSURE).tolist():
+        begin, end = lines[at]["text"].tolist()
+        for name, value in parse_call(data[begin:end], begin).items():
+            lines[name][at] = value
+    return lines

@@ -14,11 +14,10 @@ from ...parser import Input
 from ...source import Chunk, Closed, Opened, SourceItem
 from .arguments import arguments_of
 from .calls import CallTable
-from .line import What
+from .line import Lines, What, scan
 from .other_lines import RestFinder
 from .paths import absolute
 from .process_tree import Births
-from .scan import Lines, scan
 from .texts import Extents, Texts
 from .time import StampReader, Times
 from .unfinished_calls import CallAssembler

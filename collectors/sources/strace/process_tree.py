@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from .scan import Lines
+from .line import Lines
 
 MOST_THREADS: Final = 1 << 18
 """Threads whose process is remembered; of further ones each is a process of its own."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ...parser import Input
-from .events import EXPECTED, is_summary, reason_to_ignore
-from .join import STAMP, Places, join
-from .line import LINE, UNFINISHED, What
-from .scan import Lines, scan
+from .line import LINE, UNFINISHED, Lines, What, scan
+from .native_library import native
+from .other_lines import EXPECTED, is_summary, reason_to_ignore
 from .time import Times
 
+Places: TypeAlias = npt.NDArray[np.int64]
+
+STAMP: Final = b"0.0 "
+"""Before what is joined, so that it can be taken apart as lines are."""
 MAX_HALVES: Final = 65_536
 MAX_HALVES_BYTES: Final = 64 << 20
 
@@ -101,7 +104,7 @@ class CallAssembler:
     ) -> bytes:
         """Joins halves, their calls in the lines of the second ones; returns the data with the calls' text after it."""
         first, second = (events[places] for places in self._pairs(what[events], lines["pid"][events]))
-        text, made = join(data, lines, first, second)
+        text, made = join_halves(data, lines, first, second)
         first, second = first[made], second[made]
         if len(first):
             self._about.counters["lines_ignored:unfinished"] += len(first)
@@ -178,3 +181,41 @@ class CallAssembler:
         half = self._halves.pop(pid, None)
         self._held -= len(half.text) if half else 0
         return half
+
+
+def join_halves(data: bytes, lines: Lines, first: Places, second: Places) -> tuple[bytes, npt.NDArray[np.bool_]]:
+    """Joins halves of calls.
+
+    Args:
+        data: what the extents in ``lines`` are of.
+        lines: those that the halves stand in.
+        first: places of first halves.
+        second: places of the second half of each. One without a name fits any first half.
+
+    Returns:
+        A line of each pair, and which pairs fit together; the others have no line.
+    """
+    library = native()
+    if library is None:
+        return join_halves_fallback(data, lines, first, second)
+    texts, rests = lines["text"][first].astype(np.int64), lines["arguments"][second].astype(np.int64)
+    room = int((texts[:, 1] - texts[:, 0] + rests[:, 1] - rests[:, 0]).sum()) + (len(STAMP) + 1) * len(first)
+    text, made = np.empty(room, np.uint8), np.empty(len(first), np.bool_)
+    size = library.strace_join(
+        data, lines.ctypes.data, first.ctypes.data, second.ctypes.data, len(first), text.ctypes.data, made.ctypes.data
+    )
+    return text[:size].tobytes(), made
+
+
+def join_halves_fallback(
+    data: bytes, lines: Lines, first: Places, second: Places
+) -> tuple[bytes, npt.NDArray[np.bool_]]:
+    """Does the same, and says what the helper has to do."""
+    joined: list[bytes] = []
+    made = np.zeros(len(first), np.bool_)
+    for pair, (before, after) in enumerate(zip(lines[first], lines[second], strict=True)):
+        (begin, end), (name, name_end) = before["text"].tolist(), after["call"].tolist()
+        if name == name_end or data.startswith(data[name:name_end] + b"(", begin, end):
+            joined += STAMP, data[begin : end - len(UNFINISHED)], data[slice(*after["arguments"].tolist())], b"\n"
+            made[pair] = True
+    return b"".join(joined), made

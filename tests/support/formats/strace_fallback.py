@@ -9,7 +9,7 @@ from unittest import mock
 import numpy as np
 from support.formats.parsing import Stream
 
-USERS = ("scan", "arguments", "join", "texts")
+USERS = ("line", "arguments", "unfinished_calls", "texts")
 
 
 @contextmanager

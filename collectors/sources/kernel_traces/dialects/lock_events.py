@@ -77,7 +77,7 @@ class LockEventsParser:
         for at, text in enumerate(texts):
             lost = events_lost(text)
             if lost or not text.strip():
-                self._about.omissions.add("events that the tracer lost", lost)
+                self._about.unsupported.add("events that the tracer lost", lost)
                 self.counters["lines_ignored:heading" if lost else "lines_ignored:blank"] += 1
                 continue
             try:

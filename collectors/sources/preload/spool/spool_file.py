@@ -84,7 +84,7 @@ def _items(file: BinaryIO, about: Input, streams: Streams) -> Iterator[list[Sour
         time.sleep(_WAIT_S if streams.is_waiting else 0.0)  # for what is found out of files
     streams.cut_off()
     items = streams.items()
-    about.omissions.add(
+    about.unsupported.add(
         "streams whose end a killed iotide run did not see", sum(type(each) is Closed for each in items)
     )
     yield items

@@ -19,7 +19,7 @@ from .....results.advice import Advice
 from .....results.dfg import Comparison, Graph
 from .....results.interaction import Culprits, Ranking
 from .....results.layers import Layers
-from ....jobs.culprits import frozen_culprits, shared_by
+from ....jobs.interference import frozen_interference, shared_by
 from ....jobs.job_findings import frozen_advice
 from ..job_access import JobAccess, not_found
 
@@ -80,7 +80,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
     ) -> Response:
         """Returns what other jobs moved while this one did I/O, in all its time or a part of it."""
         asked = access.session(job)
-        found = frozen_culprits(asked, [each async for each in access.sessions(jobs)], from_s, to_s, top)
+        found = frozen_interference(asked, [each async for each in access.sessions(jobs)], from_s, to_s, top)
         if found is None:
             raise not_found(f"job {job!r} has done no I/O yet", "a job with events")
         return await access.as_json(lambda: found().model_dump_json())

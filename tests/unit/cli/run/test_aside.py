@@ -8,7 +8,7 @@ import threading
 
 import pytest
 from iotide.cli.run.aside import Pressure, running_aside
-from iotide.cli.run.giving_way import NICER, GivingWay
+from iotide.cli.run.low_priority import NICER, LowPriority
 from support.system.waiting import wait_for
 
 
@@ -33,7 +33,7 @@ def test_work_is_late_when_it_was_behind_for_too_long(told: list[tuple[int, int]
 
 def test_loop_gives_way_unless_it_is_late_and_goes_on_afterwards() -> None:
     loop, now = asyncio.new_event_loop(), 0.0
-    pressure, giving_way = Pressure(little=2, patience_s=10.0, clock=lambda: now), GivingWay()
+    pressure, low_priority = Pressure(little=2, patience_s=10.0, clock=lambda: now), LowPriority()
     at: list[tuple[str, int]] = []
 
     async def work() -> None:
@@ -50,7 +50,7 @@ def test_loop_gives_way_unless_it_is_late_and_goes_on_afterwards() -> None:
 
     task = loop.create_task(work())
     own = os.getpriority(os.PRIO_PROCESS, 0)
-    with running_aside(loop, pressure, giving_way):
+    with running_aside(loop, pressure, low_priority):
         for waiting, at_s, many in (
             (0, 0.0, 1),
             (10, 9.0, 1),

@@ -13,8 +13,8 @@ from typing import Any, cast
 import pytest
 from iotide.cli.common.lean_imports import lean_imports
 from iotide.cli.run import run_start
-from iotide.cli.run.giving_way import GivingWay
 from iotide.cli.run.holding_back import MANY, HoldingBack, times_of_thread
+from iotide.cli.run.low_priority import LowPriority
 from iotide.cli.run.run_feed import Feed
 from iotide.collectors.settings import SpoolSettings
 from iotide.collectors.source import SourceItem
@@ -132,7 +132,7 @@ def test_feed_leaves_a_burst_where_it_is_until_it_is_hurried() -> None:
             while source.listened < 3:
                 await asyncio.sleep(0)
             assert source.polled == 0
-            feed.hurry()
+            feed.stop_buffering()
             await running
 
     asyncio.run(observe())
@@ -160,7 +160,7 @@ def test_feed_sleeps_while_it_leaves_news_where_they_are() -> None:
         def hurry_in_the_end() -> None:
             listen()
             if source.listened == 5:
-                feed.hurry()
+                feed.stop_buffering()
 
         source.listen = hurry_in_the_end  # type: ignore[method-assign]
         await feed.run()
@@ -198,13 +198,13 @@ def test_import_that_pauses_for_a_burst_goes_on_when_the_command_ends(monkeypatc
 
     monkeypatch.setattr(run_start, "HoldingBack", holding_back)
     monkeypatch.setattr(run_start, "_LOOK_S", 0.0)
-    source, giving_way = Waiting(MANY + 1), GivingWay()
-    pause = run_start._pauses(BOUNDS, cast(RelayedSource, source), giving_way)
+    source, low_priority = Waiting(MANY + 1), LowPriority()
+    pause = run_start._pauses(BOUNDS, cast(RelayedSource, source), low_priority)
     thread = threading.Thread(target=pause)
     thread.start()
     wait_for(lambda: made[0].held and source.listened > 1, what="a pause")
     assert thread.is_alive()
-    giving_way.over()
+    low_priority.over()
     thread.join(60)
     assert not thread.is_alive()
     source.close()

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.collectors.files.gzip_tail import GzipTail, inflated_head
-from iotide.collectors.source import Omissions, Origin
+from iotide.collectors.source import Origin, UnsupportedData
 from iotide.collectors.sources.registry import open_file, read_all
 from iotide.events import InputError
 from support.formats.parsing import collect, one
@@ -116,14 +116,14 @@ def test_folder_of_no_known_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_kinds_of_omissions_are_bounded() -> None:
-    omissions = Omissions(most=2)
+    unsupported = UnsupportedData(most=2)
     for what in ("a", "b", "c", "d", "a"):
-        omissions.add(what)
-    omissions.add("none", 0)
-    assert omissions.counts == {"a": 2, "b": 1, "things of further kinds": 2}
-    twice = Omissions()
-    twice.merge(omissions)
-    twice.merge(omissions)
+        unsupported.add(what)
+    unsupported.add("none", 0)
+    assert unsupported.counts == {"a": 2, "b": 1, "things of further kinds": 2}
+    twice = UnsupportedData()
+    twice.merge(unsupported)
+    twice.merge(unsupported)
     assert twice.counts["a"] == 4
 
 

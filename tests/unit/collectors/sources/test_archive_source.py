@@ -59,7 +59,7 @@ def test_streams_come_as_they_were_recorded(tmp_path: Path) -> None:
         assert stream.events.bytes.tolist() == [rank] * 3
     assert source.counters["events"] == 6
     assert source.counters["events_dropped:ring_full"] == 4
-    assert source.omissions.counts["calls that were lost while they were recorded (ring_full)"] == 4
+    assert source.unsupported.counts["calls that were lost while they were recorded (ring_full)"] == 4
     assert not source.problems.total
 
 

@@ -91,7 +91,7 @@ def test_begin_and_end_become_one_call_and_an_instant_one_without_duration() -> 
         ("write", "/out", 2000, 2500, 9, 1, 1, 0, 0),
         ("fsync", "", 9000, 0, 0, 1, 2, 0, 0),
     ]
-    assert about.omissions.counts == {
+    assert about.unsupported.counts == {
         "events that are no I/O call": 1,
         "counters": 1,
         "ends of events that were not begun": 1,

@@ -54,7 +54,7 @@ def test_every_call_of_a_real_run_comes_back() -> None:
     assert stream.definitions.signature(found[0]["signature"]) == "open(flags=66, mode=420)"
     assert source.counters["events"] == 50
     assert not source.problems.total
-    assert not source.omissions.counts
+    assert not source.unsupported.counts
 
 
 def test_aggregated_records_of_a_real_run_are_sums() -> None:
@@ -69,7 +69,7 @@ def test_aggregated_records_of_a_real_run_are_sums() -> None:
     busy = dict(zip(found, busy_ns(events).tolist(), strict=False))
     assert (busy["pwrite"], busy["mkdir"], busy["rmdir"]) == (76_000, 106_000, 2_658_000)
     assert calls_in(events).sum() == 50
-    assert source.omissions.counts == {"calls within aggregated records, of which only the sums are known": 50}
+    assert source.unsupported.counts == {"calls within aggregated records, of which only the sums are known": 50}
 
 
 @given(st.lists(st.integers(0, len(CALLS)), max_size=6))
@@ -123,7 +123,7 @@ def test_what_has_no_place_is_told() -> None:
         line("cpu", "sys", ph="C"), line(args={"fhash": "never said", "ret": 1}), line("x", ph="Q"),
     ))  # fmt: skip
     streams, about = parse(DftracerParser, data)
-    assert about.omissions.counts == {
+    assert about.unsupported.counts == {
         "events of PYTHON that are no I/O calls": 1,
         "events of POSIX that are no I/O calls": 1,
         "calls without arguments: dftracer records them with DFTRACER_INC_METADATA=1": 1,

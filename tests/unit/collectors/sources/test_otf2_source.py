@@ -146,7 +146,7 @@ def test_records_become_calls_with_handles_parents_and_bytes(tmp_path: Path) -> 
         ("read", first.rows()[0]["start"] + 128_000, 10_000, 5)
     ]
     assert (first.info.host, first.info.rank, first.info.clock_offset_ns) == ("node7", 3, 0)
-    assert source.omissions.counts == {
+    assert source.unsupported.counts == {
         "regions that are no I/O call": 1,
         "completions of operations that were not begun": 1,
         "operations that were begun and not completed": 1,
@@ -186,7 +186,7 @@ def test_regions_that_do_not_nest_cost_themselves(tmp_path: Path) -> None:
         trace.writer.enter(5, trace.region("fsync"))
     streams, source = read(tmp_path / "t")
     assert told(one(streams), "call", "duration") == [("read", 2000)]
-    assert source.omissions.counts == {
+    assert source.unsupported.counts == {
         "regions that were left and not entered": 1,
         "I/O calls that were entered and not left": 2,
     }
@@ -304,7 +304,7 @@ def test_reader_in_a_process_of_its_own_gives_the_same(tmp_path: Path, name: str
         assert (stream.info, stream.rows(), stream.closed) == (other.info, other.rows(), True)
         assert stream.definitions.handles == other.definitions.handles
     assert isinstance(apart, WholeSource)
-    assert (apart.counters, apart.omissions) == (source.counters, source.omissions)
+    assert (apart.counters, apart.unsupported) == (source.counters, source.unsupported)
 
 
 def test_problems_come_from_the_process_that_reads(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_every_call_of_every_rank_comes_back(version: str, tmp_path: Path) -> No
         assert {row["bytes"] for row in found if row["call"] == "fwrite"} == {128}
         assert stream.definitions.signature(found[0]["signature"]) == "open(66, 420)"
     assert not source.problems.total
-    assert source.omissions.counts == {
+    assert source.unsupported.counts == {
         "calls of MPI that are no I/O": 1200,
         "results of calls, which Recorder does not keep: bytes are those asked for": 2400,
         "starts of ranks: each begins with rank 0's, the only one in the trace": 3,

@@ -105,7 +105,7 @@ def test_log_without_dxt_gives_sums() -> None:
     report = darshan.DarshanReport(str(COUNTED), read_all=False)
     report.mod_read_all_records("MPI-IO", dtype="pandas")
     assert written == report.records["MPI-IO"][0]["counters"]["MPIIO_BYTES_WRITTEN"].sum()
-    told = source.omissions.counts
+    told = source.unsupported.counts
     assert told["times of single calls of MPI-IO, of which the log has only sums for each file"] == 7759 + 16 + 128
     assert told["modules that only count (H5D, H5F)"] == 2
 

@@ -332,7 +332,7 @@ def test_lines_behind_later_ones_are_a_problem_of_the_whole_trace() -> None:
 def test_events_that_mean_nothing_are_told_by_kind() -> None:
     line = "a 7 [001] 12.000001: sched:%s: comm=a\n"
     _, about = parse(PerfParser, (line % "sched_stat_runtime" * 3 + line % "sched_process_free").encode())
-    assert dict(about.omissions.counts) == {
+    assert dict(about.unsupported.counts) == {
         "events that tell of no interaction (sched_stat_runtime 3, sched_process_free 1)": 4
     }
 
@@ -356,7 +356,7 @@ def test_a_line_without_end_costs_itself_and_no_memory(parser: Any) -> None:
 def test_it_is_told_that_wake_ups_by_interrupts_cannot_be_told_from_others(parser: Any, more: str, untold: int) -> None:
     head = "a 7" if parser is PerfParser else "a-7"
     _, about = parse(parser, (f"{head} [001] 12.000001: sched_waking: {WAKING}\n" * 2 + more).encode())
-    assert sum(count for what, count in about.omissions.counts.items() if "interrupt" in what) == untold
+    assert sum(count for what, count in about.unsupported.counts.items() if "interrupt" in what) == untold
 
 
 @pytest.mark.parametrize("name", ["", " ", "  a", "\t", "\x0b q", "\x01", "-", "-1", "a-1 [000]", "#a", "cpus=2"])
@@ -389,7 +389,7 @@ def test_commands_may_call_themselves_anything_but_a_new_line(parser: Any, begin
 )
 def test_events_that_the_tracer_lost_are_told(parser: Any, line: str, lost: int) -> None:
     _, about = parse(parser, f"{line}\n".encode())
-    assert about.omissions.counts["events that the tracer lost"] == lost
+    assert about.unsupported.counts["events that the tracer lost"] == lost
     assert about.counters["lines_ignored:heading"] == 1
 
 

@@ -70,7 +70,7 @@ def test_a_few_events_wait_for_more_but_not_in_a_hurry_nor_in_a_ring_that_fills(
             source.poll()
             counts.append(source.counters["events"])
         assert counts == [1, 1, 17, 33, 33]
-        source.hurry()
+        source.stop_buffering()
         source.poll()
         assert source.counters["events"] == 34
 

@@ -11,12 +11,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from iotide.collectors.sources.strace.arguments import arguments_fallback, arguments_of
 from iotide.collectors.sources.strace.calls import Numbers, PathIn
-from iotide.collectors.sources.strace.join import join, join_fallback
-from iotide.collectors.sources.strace.line import What
+from iotide.collectors.sources.strace.line import Lines, What, scan, scan_fallback
 from iotide.collectors.sources.strace.native_library import native
 from iotide.collectors.sources.strace.parser import StraceParser
-from iotide.collectors.sources.strace.scan import Lines, scan, scan_fallback
 from iotide.collectors.sources.strace.texts import Texts
+from iotide.collectors.sources.strace.unfinished_calls import join_halves, join_halves_fallback
 from support.formats.changed_lines import changed
 from support.formats.parsing import cut, parse
 from support.formats.strace_fallback import assert_same, without_native
@@ -158,7 +157,10 @@ def halves(lines: Lines) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
 def test_kernel_and_fallback_join_the_same_halves(text: bytes) -> None:
     lines = scan(text)
     first, second = halves(lines)
-    (ours, made), (theirs, fallback) = join(text, lines, first, second), join_fallback(text, lines, first, second)
+    (ours, made), (theirs, fallback) = (
+        join_halves(text, lines, first, second),
+        join_halves_fallback(text, lines, first, second),
+    )
     assert ours == theirs
     assert made.tolist() == fallback.tolist()
 

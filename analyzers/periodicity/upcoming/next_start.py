@@ -28,7 +28,7 @@ _REACH: Final = _NORMAL.inv_cdf(0.5 + _HOLDS / 2)  # half of such an interval, i
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class NextStart:
     """The next start, bins.
 
     Attributes:
@@ -150,7 +150,7 @@ class _Odds:
         return self.astray / max((time - self.last) / self.period, 1.0)
 
 
-def outlook_of(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> Outlook:
+def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> NextStart:
     """Returns when the next phase starts, from how often phases came on time, were missed, or went astray so far.
 
     On time is an interval of the clock after the last start or end; phases that are missed make it one, two or three
@@ -166,13 +166,13 @@ def outlook_of(phases: Phases, regularity: Regularity, clock: Clock, period: flo
     odds = _odds(phases, regularity, clock, period, now)
     whole = odds.whole
     if not whole > 0:
-        return Outlook(now, now, now, 0.0)
+        return NextStart(now, now, now, 0.0)
     odds = replace(odds, courses=[course for course in odds.courses if course.left > _NEGLIGIBLE * whole])
     least = _CHANCES.unlikely * whole / max(len(odds.courses), 1)
     spread = max(believed_spread(clock.spread, len(clock.intervals)) * period, _CHANCES.sharpest)
     likely = [max(_median(course, odds.seen, spread), now) for course in odds.courses if course.left >= least]
     start = likely[0] if len(likely) == 1 else max(likely, key=odds.near, default=now)
-    return Outlook(
+    return NextStart(
         start=start,
         low=odds.quantile((1 - _HOLDS) / 2),
         high=odds.quantile((1 + _HOLDS) / 2),

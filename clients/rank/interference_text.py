@@ -11,7 +11,7 @@ from ..text.tables import print_table, shown, table_of
 from ..text.units import byte_text, duration_text
 
 
-def print_culprits(found: Culprits, stream: TextIO) -> None:
+def print_interference(found: Culprits, stream: TextIO) -> None:
     """Prints whose bytes were moved while the job did I/O, and through what they meet it."""
     console = Console(file=stream, highlight=False)
     console.print(

@@ -59,7 +59,7 @@ class Load:
         return sum(self.mounts[point] for point in points) / whole if whole else 1.0
 
 
-def culprits_of(
+def interference_with(
     job: Load, others: Sequence[Load], start_s: float, end_s: float, ranking: Ranking, top: int = 10
 ) -> Culprits:
     """Tells what others moved while a job did I/O.

@@ -8,7 +8,7 @@ from iotide.analyzers.periodicity.phases.phases import Floats, Phases
 from iotide.analyzers.periodicity.phases.regularity import regularity
 from iotide.analyzers.periodicity.upcoming.clock import clock_of
 from iotide.analyzers.periodicity.upcoming.following import Following, following_of
-from iotide.analyzers.periodicity.upcoming.outlook import outlook_of
+from iotide.analyzers.periodicity.upcoming.next_start import next_start_of
 
 
 def following(start: Floats) -> list[Following]:
@@ -16,8 +16,8 @@ def following(start: Floats) -> list[Following]:
     measured = regularity(phases)
     assert measured is not None
     clock = clock_of(measured)
-    outlook = outlook_of(phases, measured, clock, measured.period, start[-1] + 10)
-    return following_of(outlook, clock, measured.intervals, measured.drift, measured.period)
+    next_start = next_start_of(phases, measured, clock, measured.period, start[-1] + 10)
+    return following_of(next_start, clock, measured.intervals, measured.drift, measured.period)
 
 
 def at(intervals: Floats) -> Floats:

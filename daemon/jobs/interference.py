@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from ...analyzers.interaction.culprits import Load, culprits_of
+from ...analyzers.interaction.interference import Load, interference_with
 from ...analyzers.interaction.tables import Tables
 from ...analyzers.pipeline.job_interactions import rank_jobs
 from ...events import FileType
@@ -20,7 +20,7 @@ _MOST_FILES: Final = 1000
 _COUNTS: Final = (FileType.REGULAR, FileType.UNKNOWN)
 
 
-def frozen_culprits(
+def frozen_interference(
     job: JobSession, sessions: Sequence[JobSession], start_s: float | None, end_s: float | None, top: int
 ) -> Callable[[], Culprits] | None:
     """Copies what is known of jobs and returns what finds the culprits, in another thread; None before the first event.
@@ -54,7 +54,7 @@ def frozen_culprits(
         Load(name, start_ns / 1e9, 1.0, np.zeros(0)) for name, _, _ in known_files if name not in known | {job.job}
     ]
     settings = job.settings.rank
-    return lambda: culprits_of(
+    return lambda: interference_with(
         own, [*meanwhile, *earlier], start_ns / 1e9, end_ns / 1e9, rank_jobs(known_files, settings), top
     )
 

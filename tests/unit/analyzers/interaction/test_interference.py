@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from iotide.analyzers.interaction.culprits import Load, culprits_of
+from iotide.analyzers.interaction.interference import Load, interference_with
 from iotide.results.interaction import Culprits, Ranking
 
 NOBODY = Ranking(
@@ -20,7 +20,7 @@ def load(job: str, *moved: float, start_s: float = 0.0, bin_s: float = 1.0, **fa
 
 
 def told(own: Load, others: Sequence[Load], end_s: float = 4.0, ranking: Ranking = NOBODY, **more: int) -> Culprits:
-    return culprits_of(own, others, 0.0, end_s, ranking, **more)
+    return interference_with(own, others, 0.0, end_s, ranking, **more)
 
 
 def test_only_what_is_moved_while_the_job_does_io_counts() -> None:

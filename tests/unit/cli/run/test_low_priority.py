@@ -8,7 +8,7 @@ import sys
 import threading
 
 import pytest
-from iotide.cli.run.giving_way import NICER, GivingWay
+from iotide.cli.run.low_priority import NICER, LowPriority
 
 NICE = min(os.getpriority(os.PRIO_PROCESS, 0) + NICER, 19)
 
@@ -19,37 +19,37 @@ def niceness() -> int:
 
 def test_work_gives_way_and_its_caller_does_not() -> None:
     before = niceness()
-    assert GivingWay().done(niceness) == NICE
+    assert LowPriority().done(niceness) == NICE
     assert niceness() == before
 
 
 def test_what_work_raises_is_raised() -> None:
     with pytest.raises(ZeroDivisionError):
-        GivingWay().done(lambda: 1 // 0)
+        LowPriority().done(lambda: 1 // 0)
 
 
 def test_nobody_gives_way_to_a_command_that_has_ended() -> None:
-    giving_way = GivingWay()
-    giving_way.over()
-    assert giving_way.done(niceness) == niceness()
+    low_priority = LowPriority()
+    low_priority.over()
+    assert low_priority.done(niceness) == niceness()
 
 
 def test_priority_comes_back_when_the_command_ends() -> None:
-    giving_way = GivingWay()
+    low_priority = LowPriority()
 
     def work() -> int:
-        giving_way.over()
+        low_priority.over()
         return niceness()
 
     # Without the privilege the work stays as it is, and its result comes all the same.
-    assert giving_way.done(work) == (niceness() if _may_take_back() else NICE)
+    assert low_priority.done(work) == (niceness() if _may_take_back() else NICE)
 
 
 def test_a_thread_that_is_done_is_forgotten() -> None:
     """Its number may be another's by the time the command ends."""
-    giving_way = GivingWay()
-    giving_way.done(niceness)
-    assert giving_way._own == {}
+    low_priority = LowPriority()
+    low_priority.done(niceness)
+    assert low_priority._own == {}
 
 
 @pytest.mark.slow

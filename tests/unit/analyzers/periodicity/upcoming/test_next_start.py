@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from iotide.analyzers.periodicity.phases.phases import Floats, Phases
 from iotide.analyzers.periodicity.phases.regularity import regularity
 from iotide.analyzers.periodicity.upcoming.clock import clock_of
-from iotide.analyzers.periodicity.upcoming.outlook import Outlook, outlook_of
+from iotide.analyzers.periodicity.upcoming.next_start import NextStart, next_start_of
 
 PERIOD = 50.0
 
@@ -22,11 +22,11 @@ def phases_of(start: Floats, length: Floats | float = 5.0) -> Phases:
     return Phases(start, end, np.full(len(start), 1.0), first, np.ceil(end).astype(np.int64))
 
 
-def seen(start: Floats, now: float, length: Floats | float = 5.0) -> Outlook:
+def seen(start: Floats, now: float, length: Floats | float = 5.0) -> NextStart:
     phases = phases_of(start, length)
     measured = regularity(phases)
     assert measured is not None
-    return outlook_of(phases, measured, clock_of(measured), measured.period, now)
+    return next_start_of(phases, measured, clock_of(measured), measured.period, now)
 
 
 def even(count: int = 20) -> Floats:
@@ -101,7 +101,7 @@ def test_intervals_and_probabilities_hold_what_they_say(spread: float) -> None:
         phases = phases_of(start, 0.5)
         measured = regularity(phases)
         assert measured is not None
-        found = outlook_of(phases, measured, clock_of(measured), measured.period, now)
+        found = next_start_of(phases, measured, clock_of(measured), measured.period, now)
         held.append(found.low <= truth <= found.high)
         near.append(abs(found.start - truth) <= 0.2 * measured.period)
         said.append(found.in_time)

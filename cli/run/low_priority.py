@@ -15,7 +15,7 @@ _LEAST: Final = 19
 _T = TypeVar("_T")
 
 
-class GivingWay:
+class LowPriority:
     """Threads that give way to a command, and take their priority back when it has ended, where the system allows."""
 
     def __init__(self) -> None:
