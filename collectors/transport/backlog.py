@@ -1,14 +1,16 @@
 """Batches that wait to be sent: in memory, and where there is a spool, in files behind what fills the memory.
 
+Jobs take turns: what waits of one does not keep back what comes of the others (``fair_queue``).
+
 Where they are kept for another collector, all are in its file, and only there where memory is full.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 
 from ...events import Definitions, EventBatch, empty_batch, is_constant
+from .fair_queue import FairQueue
 from .kept_spool import KeptSpool, What
 from .spool_files import Place, SpoolFiles
 
@@ -31,6 +33,7 @@ class Waiting:
     place: Place | None = None
     row: int = 0
     """Of what is kept; 0: it is not."""
+    job: str = ""
     is_only_kept: bool = False
     """It does not count as in memory, where it stays until it was committed."""
 
@@ -55,14 +58,16 @@ class Backlog:
         self._spool = spool
         self._kept = kept
         self._uncommitted: list[Waiting] = []
-        self._queue: deque[Waiting] = deque()
+        self._queue: FairQueue[Waiting] = FairQueue()
 
     def __len__(self) -> int:
         return len(self._queue)
 
-    def push(self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, used: int) -> list[Waiting]:
+    def push(
+        self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, used: int, job: str = ""
+    ) -> list[Waiting]:
         """Appends a batch; returns those that had to go so that the queue and ``used`` further bytes fit."""
-        waiting = Waiting(stream, batch, definitions, now_s, size_of(batch), len(batch), batch.moved)
+        waiting = Waiting(stream, batch, definitions, now_s, size_of(batch), len(batch), batch.moved, job=job)
         gone = [] if self._kept is None else self._keep(waiting, self._kept)
         while not waiting.is_only_kept and self.bytes + waiting.size + used > self._capacity:
             if waiting.row:
@@ -104,15 +109,16 @@ class Backlog:
         return gone
 
     def pop(self) -> tuple[Waiting, EventBatch | None]:
-        """Takes the oldest out; returns it and its batch, None where the file that it lay in cannot be read."""
-        oldest = self._take()
-        batch = oldest.batch
+        """Takes out what is to be sent next, and its batch; None where the file that it lay in cannot be read."""
+        due = self._queue.take()
+        self.events -= due.events
+        batch = due.batch
         if batch is None and self._kept is not None:
-            batch = self._kept.read(oldest.row)
-        elif batch is None and self._spool is not None and oldest.place is not None:
-            batch = self._spool.read(oldest.place)
-        self._leave(oldest)
-        return oldest, batch
+            batch = self._kept.read(due.row)
+        elif batch is None and self._spool is not None and due.place is not None:
+            batch = self._spool.read(due.place)
+        self._leave(due)
+        return due, batch
 
     def close(self) -> None:
         """Removes the files, but for what is kept."""
@@ -131,16 +137,12 @@ class Backlog:
         return gone
 
     def _drop(self) -> Waiting:
-        gone = self._take()
+        gone = self._queue.take_oldest()
+        self.events -= gone.events
         self._leave(gone)
         if self._kept is not None:
             self._kept.over(gone.row, What.DROPPED, gone.definitions)
         return gone
-
-    def _take(self) -> Waiting:
-        oldest = self._queue.popleft()
-        self.events -= oldest.events
-        return oldest
 
     def _leave(self, gone: Waiting) -> None:
         if gone.is_only_kept:

@@ -9,6 +9,7 @@ from typing import Final
 
 from ...events import Definitions, empty_batch
 from .backlog import Waiting, size_of
+from .heartbeats.clock_offset import moved
 from .kept_spool import KeptBatch, KeptSpool, KeptStream, What, counts_of, packed_counts
 from .window import SendWindow, Sent, extend
 
@@ -72,7 +73,7 @@ class HandedOver:
                 self._number_again(window, batch, now_s)
             else:
                 window.waiting += 1
-                waiting.append(_waiting(batch, now_s))
+                waiting.append(_waiting(batch, window.job, now_s))
         for name, window in windows.items():
             window.next_seq = max(window.next_seq, ends[name])
             if window.waiting or window.in_flight:
@@ -143,6 +144,7 @@ class HandedOver:
             events = empty_batch()
             window.losses[f"events_dropped:{_GAP}"] += batch.events
             window.losses[f"bytes_dropped:{_GAP}"] += batch.moved
+        events = moved(events, -window.info.clock_off_ns)  # as the collector sent it
         messages = window.number(events, batch.definitions, size_of(events), now_s)
         messages[-1].row = batch.row
 
@@ -190,7 +192,7 @@ class NothingKept:
         """Keeps nothing."""
 
 
-def _waiting(batch: KeptBatch, now_s: float) -> Waiting:
+def _waiting(batch: KeptBatch, job: str, now_s: float) -> Waiting:
     return Waiting(
         batch.stream,
         None,
@@ -200,5 +202,6 @@ def _waiting(batch: KeptBatch, now_s: float) -> Waiting:
         batch.events,
         batch.moved,
         row=batch.row,
+        job=job,
         is_only_kept=True,
     )

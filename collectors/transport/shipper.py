@@ -19,9 +19,9 @@ from ...events.network.wire import MAX_BATCH_EVENTS, MAX_STREAM_ID, Ack, Frame, 
 from ..settings import CollectorSettings
 from ..source import Changed, Chunk, Closed, Lost, Opened, SourceItem
 from .backlog import Backlog, Waiting
-from .clock_offset import ClockOffset
 from .handing_over import HandedOver, NothingKept
-from .heartbeats import Heartbeats
+from .heartbeats.clock_offset import ClockOffset
+from .heartbeats.heartbeats import Heartbeats
 from .merging import Merging
 from .patience import Patience
 from .spool_files import SpoolFiles
@@ -269,8 +269,9 @@ class Shipper:
             definitions = Definitions()
 
     def _queue(self, wire_id: str, batch: EventBatch, definitions: Definitions, now_s: float) -> None:
-        self._windows[wire_id].waiting += 1
-        self._drop(self._backlog.push(wire_id, batch, definitions, now_s, self._under_way_bytes))
+        window = self._windows[wire_id]
+        window.waiting += 1
+        self._drop(self._backlog.push(wire_id, batch, definitions, now_s, self._under_way_bytes, window.job))
 
     def _drop(self, all_gone: Iterable[Waiting]) -> None:
         for gone in all_gone:

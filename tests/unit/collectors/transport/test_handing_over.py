@@ -205,3 +205,23 @@ def test_file_says_what_was_committed_last(seed: int) -> None:
             assert batch is not None
             assert len(batch) == events
         following.close()
+
+
+def test_what_was_sent_by_a_corrected_clock_is_sent_again_so(tmp_path: Path) -> None:
+    """The batch had no answer when its collector was killed; the next one does not know yet that the clock is off."""
+    core = IngestCore(sink := RememberingSink(), IngestSettings())
+    core.time_of_day = lambda: 20_000.0
+    first = Collector(tmp_path, core, 0, 0.0)
+    first.step()
+    first.take(3)
+    first.shipper.flush(first.link.now)
+    first.shipper.outgoing(first.link.now)  # sent, and lost
+    first.keep(urgent=True)
+    corrected = next(iter(first.shipper._windows.values())).info.clock_off_ns
+    assert corrected != 0
+    first.kill()
+    core.time_of_day = lambda: 0.0
+    second = Collector(tmp_path, core, 0, 0.0)
+    second.settle()
+    (starts,) = [starts for starts in sink.starts.values() if starts]
+    assert starts == [max(0, number - corrected) for number in range(3)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from ...events import FileInfo
-from ...events.network.wire import Heartbeat
-from ..settings import CollectorSettings
+from ....events import FileInfo
+from ....events.network.wire import Heartbeat
+from ...settings import CollectorSettings
 from .clock_offset import ClockOffset
 from .job_losses import JobLosses
 

@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 import msgspec
 import numpy as np
 
-from ...events import EventBatch, StreamInfo
-from ...events.network.wire import LATEST_NS, Heartbeat
-from .window import SendWindow
+from ....events import EventBatch, StreamInfo
+from ....events.network.wire import LATEST_NS, Heartbeat
+from ..window import SendWindow
 
 _SAMPLES: Final = 8
 """Of NTP's clock filter."""
@@ -81,6 +81,11 @@ class ClockOffset:
             off_ns = -found_ns if abs(found_ns) > tolerated_ns else 0
             if off_ns != info.clock_off_ns:
                 window.change(msgspec.structs.replace(info, clock_off_ns=off_ns))
-        if not (off_ns := window.info.clock_off_ns) or not len(batch):
-            return batch
-        return batch.replace(start=np.clip(batch.start - off_ns, 0, LATEST_NS))
+        return moved(batch, -window.info.clock_off_ns)
+
+
+def moved(batch: EventBatch, by_ns: int) -> EventBatch:
+    """Returns the events so much later, within what a stamp can be."""
+    if not by_ns or not len(batch):
+        return batch
+    return batch.replace(start=np.clip(batch.start + by_ns, 0, LATEST_NS))

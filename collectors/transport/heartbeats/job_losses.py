@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Final
 
-from ...events.losses import bounded
+from ....events.losses import bounded
 
 _MOST_JOBS: Final = 1000
 """Whose losses are told apart."""

@@ -1,0 +1,69 @@
+"""The order in which waiting batches are sent: of a job as they came, and jobs take turns."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from itertools import count
+from typing import Generic, Protocol, TypeVar
+
+
+class OfJob(Protocol):
+    """What is queued."""
+
+    @property
+    def job(self) -> str:
+        """The job that it is of."""
+        ...
+
+
+_Item = TypeVar("_Item", bound=OfJob)
+
+
+class FairQueue(Generic[_Item]):
+    """Items by job.
+
+    Every second item that is taken is the oldest of all. The others are of the job that began to wait last, which then
+    goes to the end of the line if it has more: a job that keeps up waits for few items of one that catches up, and
+    takes at most half of what is sent from it.
+    """
+
+    def __init__(self) -> None:
+        self._all: OrderedDict[int, _Item] = OrderedDict()  # by when it came
+        self._of: OrderedDict[str, deque[int]] = OrderedDict()  # by job; the last one is next
+        self._numbers = count()
+        self._is_oldest_next = True
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def __iter__(self) -> Iterator[_Item]:
+        return iter(self._all.values())
+
+    def append(self, item: _Item) -> None:
+        """Puts an item behind the others of its job."""
+        number = next(self._numbers)
+        self._all[number] = item
+        self._of.setdefault(item.job, deque()).append(number)
+
+    def take(self) -> _Item:
+        """Takes the item out whose turn it is; raises KeyError where there is none."""
+        if self._is_oldest_next or len(self._of) == 1:
+            self._is_oldest_next = False
+            return self.take_oldest()
+        self._is_oldest_next = True
+        job, numbers = self._of.popitem()
+        item = self._all.pop(numbers.popleft())
+        if numbers:
+            self._of[job] = numbers
+            self._of.move_to_end(job, last=False)
+        return item
+
+    def take_oldest(self) -> _Item:
+        """Takes the item out that came first; raises KeyError where there is none."""
+        _, item = self._all.popitem(last=False)
+        numbers = self._of[item.job]
+        numbers.popleft()
+        if not numbers:
+            del self._of[item.job]
+        return item
