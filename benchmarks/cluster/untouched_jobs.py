@@ -1,0 +1,119 @@
+"""What a job of Slurm that does not ask for a collector pays for our scripts, and how soon one that asks is listed.
+
+On a Slurm of two nodes on this machine: IOTIDE_JOBS (20) times ``srun true`` by turns with and without the scripts in
+slurm.conf, and IOTIDE_LISTED (5) jobs that write on both nodes, from ``sbatch`` to their name and nodes in the
+aggregator's list. The CPU time of the three scripts is taken apart from it, as all else is mostly Slurm's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any, Final
+
+from iotide.benchmarks.common.figures import Figure, report
+from iotide.benchmarks.common.served import Served
+from iotide.cli.cluster_demo.scripts import install_scripts
+from iotide.cli.cluster_demo.small_slurm import Slurm, small_slurm
+
+JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
+LISTED: Final = int(os.environ.get("IOTIDE_LISTED", "5"))
+DEADLINE_S: Final = 120.0
+SCRIPTS: Final = ("prolog.sh", "task-prolog.sh", "epilog.sh")
+WRITES: Final = (
+    'srun sh -c "for i in 1 2 3 4 5 6 7 8 9; do head -c 100000 /dev/zero >out.\\$SLURM_PROCID; sleep 1; done"'
+)
+
+
+def script_ms(script: Path, job: str) -> float:
+    """Returns the CPU time of a script for a job that did not ask, ms."""
+    environment = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": job, "SLURM_JOB_UID": "0"}
+    child = os.posix_spawn("/bin/sh", ["sh", str(script)], environment)
+    _, status, used = os.wait4(child, 0)
+    if status:
+        raise RuntimeError(f"{script} ended with {status}")
+    return 1e3 * (used.ru_utime + used.ru_stime)
+
+
+def run_s(slurm: Slurm) -> float:
+    """Returns how long ``srun true`` takes."""
+    begun = time.monotonic()
+    subprocess.run(["srun", "-n1", "true"], env=slurm.environment, check=True, stderr=subprocess.DEVNULL)
+    return time.monotonic() - begun
+
+
+def listed_s(slurm: Slurm, folder: Path, url: str) -> float:
+    """Returns how long it takes from ``sbatch`` until a job is listed with its name and both nodes."""
+    (folder / "job.sh").write_text(f"#!/bin/sh\n{WRITES}\n")
+    command = ["sbatch", "--parsable", "-N2", "--comment=iotide", "-J", "listed", "--output=/dev/null", "job.sh"]
+    begun = time.monotonic()
+    job = subprocess.run(
+        command, cwd=folder, env=slurm.environment, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    while time.monotonic() - begun < DEADLINE_S:
+        found = asked(f"{url}/api/v1/jobs/{job}")
+        if found is not None and len(found["hosts"]) == 2 and found["batch"]["name"] == "listed":
+            slurm.said("scancel", job)
+            return time.monotonic() - begun
+        time.sleep(0.05)
+    raise RuntimeError(f"job {job} was not listed within {DEADLINE_S} s")
+
+
+def asked(url: str) -> Any:
+    """Returns an answer of the aggregator; None where there is none."""
+    with contextlib.suppress(OSError), urllib.request.urlopen(url) as answer:
+        return json.loads(answer.read())
+    return None
+
+
+def measure() -> list[Figure]:
+    if os.geteuid() != 0:
+        print("untouched_jobs: Slurm's daemons need root", file=sys.stderr)
+        return []
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        server = Served(Path(name))
+        server.start()
+        stack.callback(server.kill, signal.SIGTERM)
+        folder = Path(name) / "slurm"
+        folder.mkdir()
+        lines = install_scripts(folder, folder / "node", server.endpoint)
+        with small_slurm(folder, *lines, environment=os.environ, deadline_s=DEADLINE_S) as slurm:
+            configuration = folder / "slurm.conf"
+            with_ours = configuration.read_text()
+            ours = ("Prolog=", "TaskProlog=", "Epilog=")
+            without = "".join(f"{line}\n" for line in with_ours.splitlines() if not line.startswith(ours))
+            taken: dict[bool, list[float]] = {True: [], False: []}
+            for number in range(2 * JOBS):
+                has_ours = number % 2 == 0
+                configuration.write_text(with_ours if has_ours else without)
+                slurm.said("scontrol", "reconfigure")
+                taken[has_ours].append(run_s(slurm))
+            configuration.write_text(with_ours)
+            slurm.said("scontrol", "reconfigure")
+            listed = [listed_s(slurm, folder, server.url) for _ in range(LISTED)]
+            cpu = [sum(script_ms(folder / script, "999999") for script in SCRIPTS) for _ in range(JOBS)]
+    with_s, without_s = statistics.median(taken[True]), statistics.median(taken[False])
+    return [
+        Figure("a job that did not ask: CPU time of the three scripts", min(cpu), "ms", "<= 20 ms", better="lower"),
+        Figure("srun true: median", with_s, "s", "", "without the scripts", without_s, better="lower"),
+        Figure(
+            "from sbatch to being listed: median",
+            statistics.median(listed),
+            "s",
+            "<= 5 s",
+            better="lower",
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    report(measure())
