@@ -25,7 +25,7 @@ from .small_slurm import Slurm, small_slurm
 
 CAPACITY: Final = 2e7
 _UP_S: Final = 60.0
-_SEEN_S: Final = 120.0
+_SEEN_S: Final = 300.0
 _JOBS: Final = {"climate": 1, "plasma": 1, "melt": 2}
 """Name and nodes."""
 _WRITER: Final = """
@@ -89,8 +89,8 @@ def _show(folder: Path, begun_s: float) -> None:
         jobs = _submit(slurm, files)
         _say("Slurm with two nodes, aggregator, Prometheus and Alertmanager run; three jobs begin", begun_s)
         click.echo(f"""
-  jobs          http://{http}/api/v1/jobs          iotide watch --connect {publish}
-  contention    http://{http}/api/v1/contention    iotide contention http://{http}
+  jobs          http://{http}/               iotide watch --connect {publish}
+  contention    http://{http}/filesystems    iotide contention http://{http}
   Prometheus    http://{prometheus}/alerts
   Alertmanager  http://{alertmanager}/#/alerts
   Slurm         SLURM_CONF={slurm_folder}/slurm.conf squeue
