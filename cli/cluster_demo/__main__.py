@@ -28,6 +28,7 @@ _UP_S: Final = 60.0
 _SEEN_S: Final = 300.0
 _JOBS: Final = {"climate": 1, "plasma": 1, "melt": 2}
 """Name and nodes."""
+_COLLISIONS: Final = ("IotideCollisionAhead", "IotideJobSlowedDown", "IotideNextPhasesCollide")
 _WRITER: Final = """
 import os, sys, time
 start, path = float(sys.argv[1]), sys.argv[2] + os.environ["SLURM_PROCID"]
@@ -91,8 +92,8 @@ def _show(folder: Path, begun_s: float) -> None:
         click.echo(f"""
   jobs          http://{http}/               iotide watch --connect {publish}
   contention    http://{http}/filesystems    iotide contention http://{http}
-  Prometheus    http://{prometheus}/alerts
-  Alertmanager  http://{alertmanager}/#/alerts
+  Prometheus    {_alerts_page(prometheus)}
+  Alertmanager  http://{alertmanager}/api/v2/alerts    amtool --alertmanager.url=http://{alertmanager} alert
   Slurm         SLURM_CONF={slurm_folder}/slurm.conf squeue
 """)
         seen = wait_for(lambda: _predicted(http, jobs), "a period of each job", _SEEN_S)
@@ -168,7 +169,17 @@ def _predicted(http: str, jobs: list[str]) -> list[dict[str, Any]] | None:
 
 def _alerts(alertmanager: str) -> list[str]:
     found = _answer(f"http://{alertmanager}/api/v2/alerts?active=true") or []
-    return sorted({each["labels"]["alertname"] for each in found})
+    names = sorted({each["labels"]["alertname"] for each in found})
+    return names if any(name in _COLLISIONS for name in names) else []
+
+
+def _alerts_page(prometheus: str) -> str:
+    """Returns where Prometheus shows its alerts: Debian's has the pages of before."""
+    pages = [f"http://{prometheus}/alerts", f"http://{prometheus}/classic/alerts"]
+    for page in pages:
+        with contextlib.suppress(urllib.error.URLError), urllib.request.urlopen(page):  # noqa: S310  (ours)
+            return page
+    return pages[0]
 
 
 def _acknowledged(http: str, jobs: list[str]) -> bool:

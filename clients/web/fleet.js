@@ -83,6 +83,8 @@ function rowOf(job, now) {
     row.children[11].classList.add("note");
     rows.set(job.job, row);
   }
+  const link = row.children[0].firstChild, title = job.name ? `${job.job} ${job.name}` : job.job;
+  if (link.textContent !== title) link.textContent = title;
   const texts = [
     null, job.user, job.state, rate(job.bandwidth), null,
     job.period_s === null ? "" : `${duration(job.period_s)} (${Math.round(job.confidence * 100)} %)`,

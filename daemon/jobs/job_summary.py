@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...analyzers.pipeline.job_totals import call_totals, file_totals, not_counted
-from ...events.losses import UNSEEN_NODES, bytes_of, events_of
+from ...events.losses import bytes_of, events_of
 from ...results.jobs.job import BatchFacts, JobDetail, JobSummary, NotCounted
 from ...results.prediction import Prediction
 from .lifecycle.job_state import State
@@ -47,20 +47,16 @@ def not_counted_of(session: JobSession) -> NotCounted:
 
 def _facts(session: JobSession, now_s: float) -> dict[str, object]:
     losses = session.losses.total
-    ended = session.state in (State.ENDED, State.REMOVED)
-    unseen = session.unseen_nodes(now_s, ended=ended)
-    known = session.losses.known(ended=session.state is State.ENDED)
-    if unseen.total:
-        known[UNSEEN_NODES] = known.get(UNSEEN_NODES, 0) + unseen.total
+    known = session.known_losses(now_s)
     return {
         "job": session.job,
-        "state": "ended" if ended else session.state.value,
+        "state": "ended" if session.state in (State.ENDED, State.REMOVED) else session.state.value,
         "user": session.user,
         "command": session.command,
         "ends_at_s": session.ends_at_s or None,
         "batch": _batch(session),
         "hosts": sorted(session.hosts),
-        "nodes_unseen": unseen.names,
+        "nodes_unseen": session.unseen_nodes(now_s).names,
         "clocks_off_s": {host: off_ns / 1e9 for host, off_ns in sorted(session.clocks_off.items())},
         "streams": len(session.streams),
         "ranks": max(session.communicator, len(session.ranks)),

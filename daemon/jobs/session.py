@@ -17,7 +17,7 @@ from ...analyzers.time_limit import time_limit_of, written_of
 from ...analyzers.totals import Totals
 from ...events import BatchJob, Definitions, EventBatch, Flag, StreamInfo
 from ...events.batch import occurring
-from ...events.losses import MISPLACED, bytes_of, events_of
+from ...events.losses import MISPLACED, UNSEEN_NODES, bytes_of, events_of
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction, TimeLimit
 from ..settings import AggregatorSettings
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 _BANDWIDTH_S: Final = 10
 _MOST_HOSTS: Final = 64  # told with a prediction
+_ENDED: Final = (State.ENDED, State.REMOVED)
 SIGNAL: Final = "signal"
 PREDICTION: Final = "prediction"
 
@@ -292,11 +293,19 @@ class JobSession:
         written = written_of(prediction, predictor.reads, predictor.writes, first_s)
         return time_limit_of(prediction, ends_at_s, written)
 
-    def unseen_nodes(self, now_s: float, *, ended: bool = False) -> UnseenNodes:
+    def unseen_nodes(self, now_s: float) -> UnseenNodes:
         """Returns the nodes without a collector; none in the first moments of a running job."""
-        if self.batch is None or self.first_ns is None or not (ended or now_s - self.first_ns / 1e9 >= NODES_LATE_S):
+        is_early = self.state not in _ENDED and now_s - (self.first_ns or 0) / 1e9 < NODES_LATE_S
+        if self.batch is None or self.first_ns is None or is_early:
             return NONE_UNSEEN
         return self.nodes.unseen(self.batch, self.hosts)
+
+    def known_losses(self, now_s: float) -> dict[str, int]:
+        """Returns all that was lost of it, by reason, with its nodes without a collector."""
+        known = self.losses.known(ended=self.state is State.ENDED)
+        if nodes := self.unseen_nodes(now_s).total:
+            known[UNSEEN_NODES] = known.get(UNSEEN_NODES, 0) + nodes
+        return known
 
     def complete_losses(self, now_s: float) -> None:
         """Takes in that no more is awaited of streams that are still open."""

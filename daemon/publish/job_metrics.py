@@ -10,7 +10,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from ...events.losses import BYTES, EVENTS
 from ..jobs.job_summary import not_counted_of
-from ..jobs.lifecycle.job_state import State
 from ..jobs.losses.failures import AnalysisFailedError
 from ..jobs.session import SIGNAL, JobSession
 from .families import Family
@@ -108,7 +107,7 @@ def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
         add("iotide_job_bandwidth_bytes_per_second", session.bandwidth(now), job)
     add("iotide_job_events_total", session.analyzers.events, job)
     add("iotide_job_lag_seconds", session.lag_s, job)
-    _add_job_losses(session, add)
+    _add_job_losses(session, now, add)
     with contextlib.suppress(AnalysisFailedError):
         _add_activities(session, add)
     if (batch := session.batch) is not None:
@@ -142,8 +141,8 @@ def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
             add("iotide_job_uncounted_bytes_total", moved, session.job, group, direction)
 
 
-def _add_job_losses(session: JobSession, add: Callable[..., None]) -> None:
-    add("iotide_job_complete", not session.losses.known(ended=session.state is State.ENDED), session.job)
+def _add_job_losses(session: JobSession, now: float, add: Callable[..., None]) -> None:
+    add("iotide_job_complete", not session.known_losses(now), session.job)
     for name, count in sorted(session.losses.total.items())[:_MOST_REASONS]:
         if name.startswith(EVENTS):
             add("iotide_job_events_dropped_total", count, session.job, name.removeprefix(EVENTS))

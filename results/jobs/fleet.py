@@ -16,6 +16,8 @@ class FleetJob(Model):
     """A job as the list of all jobs shows it."""
 
     job: str
+    name: str = ""
+    """That its user gave it, as the batch system says it."""
     user: str = ""
     command: str = ""
     state: JobState

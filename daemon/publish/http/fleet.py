@@ -36,6 +36,7 @@ class Row(Struct, frozen=True):
 
     mark: tuple[Any, ...]
     job: str
+    name: str
     user: str
     command: str
     state: str
@@ -119,13 +120,13 @@ def seen_by(rows: list[Row], viewer: Viewer) -> list[Row]:
 
 
 def found(rows: list[Row], search: str) -> list[Row]:
-    """Returns the rows that have each word of a search in their job, user, command or state, in any case."""
+    """Returns the rows that have each word of a search in their job, name, user, command or state, in any case."""
     words = search.lower().split()
     if not words:
         return rows
     kept = []
     for row in rows:
-        text = f"{row.job}\n{row.user}\n{row.command}\n{row.state}".lower()
+        text = f"{row.job}\n{row.name}\n{row.user}\n{row.command}\n{row.state}".lower()
         if all(word in text for word in words):
             kept.append(row)
     return kept
@@ -148,6 +149,7 @@ def shown(row: Row, recent: list[float], alerts: int) -> FleetJob:
     """Returns a row as it is answered."""
     return FleetJob(
         job=row.job,
+        name=row.name[:_LONGEST],
         user=row.user,
         command=row.command[:_LONGEST],
         state=row.state,
@@ -184,6 +186,7 @@ def _row(session: JobSession, mark: tuple[Any, ...], now_s: float) -> Row:
     return Row(
         mark=mark,
         job=session.job,
+        name="" if session.batch is None else session.batch.name,
         user=session.user,
         command=session.command,
         state="ended" if session.state in _ENDED else session.state.value,
@@ -196,7 +199,7 @@ def _row(session: JobSession, mark: tuple[Any, ...], now_s: float) -> Row:
         period_s=prediction.period_s.value if prediction is not None and has_period and prediction.period_s else None,
         confidence=prediction.confidence if prediction is not None and has_period else 0.0,
         next_s=None if upcoming is None else upcoming.start_s.value,
-        complete=not session.losses.known(ended=session.state is State.ENDED),
+        complete=not session.known_losses(now_s),
         failures=len(session.failures.told()),
     )
 
@@ -210,6 +213,7 @@ def _row_of_card(card: Card) -> Row:
     return Row(
         mark=_mark_of_card(card),
         job=told.job,
+        name="" if told.batch is None else told.batch.name,
         user=told.user,
         command=told.command,
         state=told.state,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.jobs.losses.job_nodes import JobNodes
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import BatchJob, Definitions, EventBatch, StreamInfo, make_batch
@@ -88,8 +89,9 @@ def test_job_that_ended_before_lacks_it_at_once() -> None:
     told.aggregator.closed("n1:p", {})
     told.now_s += 5
     session = told.aggregator.jobs["7"]
-    assert session.unseen_nodes(told.now_s).total == 0
-    assert session.unseen_nodes(told.now_s, ended=True).total == 3
+    assert session.known_losses(told.now_s) == {}
+    session.state = State.ENDED
+    assert session.known_losses(told.now_s) == {"nodes_unseen": 3}
 
 
 def test_collectors_that_serve_no_job_lack_no_node() -> None:

@@ -20,8 +20,8 @@ NOW_S = 1_700_000_000.0
 
 def row(job: str = "j", **values: object) -> Row:
     given: dict[str, object] = {
-        "mark": (), "job": job, "user": "", "command": "", "state": "running", "nodes": 1, "ranks": 1, "bandwidth": 0.0,
-        "read": 0, "written": 0, "last_s": None, "period_s": None, "confidence": 0.0, "next_s": None, "complete": True,
+        "mark": (), "job": job, "name": "", "user": "", "command": "", "state": "running", "nodes": 1, "ranks": 1,
+        "bandwidth": 0.0, "read": 0, "written": 0, "last_s": None, "period_s": None, "confidence": 0.0, "next_s": None, "complete": True,
         "failures": 0,
     }  # fmt: skip
     return Row(**given | values)  # type: ignore[arg-type]
@@ -41,10 +41,15 @@ def test_jobs_without_a_value_come_last_in_either_direction(rows: list[Row], des
 
 
 def test_each_word_of_a_search_is_found_somewhere() -> None:
-    rows = [row("Sim-1", user="ann", command="/apps/lmp -in x"), row("other", user="bob"), row("sim-2", state="ended")]
+    rows = [
+        row("Sim-1", user="ann", command="/apps/lmp -in x"),
+        row("other", user="bob"),
+        row("sim-2", state="ended", name="Melt"),
+    ]
     assert [each.job for each in found(rows, "SIM")] == ["Sim-1", "sim-2"]
     assert [each.job for each in found(rows, "ann lmp")] == ["Sim-1"]
     assert [each.job for each in found(rows, "ended")] == ["sim-2"]
+    assert [each.job for each in found(rows, "melt")] == ["sim-2"]
     assert found(rows, "  ") == rows
     assert found(rows, "ann bob") == []
 
