@@ -21,8 +21,8 @@ NOW_S = 1_700_000_000.0
 def row(job: str = "j", **values: object) -> Row:
     given: dict[str, object] = {
         "mark": (), "job": job, "name": "", "user": "", "command": "", "state": "running", "nodes": 1, "ranks": 1,
-        "bandwidth": 0.0, "read": 0, "written": 0, "last_s": None, "period_s": None, "confidence": 0.0, "next_s": None, "complete": True,
-        "failures": 0,
+        "bandwidth": 0.0, "read": 0, "written": 0, "last_s": None, "period_s": None, "confidence": 0.0, "next_s": None,
+        "complete": True, "failures": 0,
     }  # fmt: skip
     return Row(**given | values)  # type: ignore[arg-type]
 
