@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...analyzers.pipeline.job_totals import call_totals, file_totals, not_counted
-from ...events.losses import bytes_of, events_of
+from ...events.losses import UNSEEN_NODES, bytes_of, events_of
 from ...results.jobs.job import BatchFacts, JobDetail, JobSummary, NotCounted
 from ...results.prediction import Prediction
 from .lifecycle.job_state import State
@@ -45,9 +45,17 @@ def not_counted_of(session: JobSession) -> NotCounted:
         return not_counted(totals, names)
 
 
+def known_losses(session: JobSession, now_s: float) -> dict[str, int]:
+    """Returns all that was lost of a job, by reason, with its nodes without a collector."""
+    known = session.losses.known(ended=session.state is State.ENDED)
+    if nodes := session.unseen_nodes(now_s).total:
+        known[UNSEEN_NODES] = known.get(UNSEEN_NODES, 0) + nodes
+    return known
+
+
 def _facts(session: JobSession, now_s: float) -> dict[str, object]:
     losses = session.losses.total
-    known = session.known_losses(now_s)
+    known = known_losses(session, now_s)
     return {
         "job": session.job,
         "state": "ended" if session.state in (State.ENDED, State.REMOVED) else session.state.value,

@@ -17,7 +17,7 @@ from ...analyzers.time_limit import time_limit_of, written_of
 from ...analyzers.totals import Totals
 from ...events import BatchJob, Definitions, EventBatch, Flag, StreamInfo
 from ...events.batch import occurring
-from ...events.losses import MISPLACED, UNSEEN_NODES, bytes_of, events_of
+from ...events.losses import MISPLACED, bytes_of, events_of
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction, TimeLimit
 from ..settings import AggregatorSettings
@@ -299,13 +299,6 @@ class JobSession:
         if self.batch is None or self.first_ns is None or is_early:
             return NONE_UNSEEN
         return self.nodes.unseen(self.batch, self.hosts)
-
-    def known_losses(self, now_s: float) -> dict[str, int]:
-        """Returns all that was lost of it, by reason, with its nodes without a collector."""
-        known = self.losses.known(ended=self.state is State.ENDED)
-        if nodes := self.unseen_nodes(now_s).total:
-            known[UNSEEN_NODES] = known.get(UNSEEN_NODES, 0) + nodes
-        return known
 
     def complete_losses(self, now_s: float) -> None:
         """Takes in that no more is awaited of streams that are still open."""

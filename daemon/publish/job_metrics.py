@@ -9,7 +9,7 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from ...events.losses import BYTES, EVENTS
-from ..jobs.job_summary import not_counted_of
+from ..jobs.job_summary import known_losses, not_counted_of
 from ..jobs.losses.failures import AnalysisFailedError
 from ..jobs.session import SIGNAL, JobSession
 from .families import Family
@@ -142,7 +142,7 @@ def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
 
 
 def _add_job_losses(session: JobSession, now: float, add: Callable[..., None]) -> None:
-    add("iotide_job_complete", not session.known_losses(now), session.job)
+    add("iotide_job_complete", not known_losses(session, now), session.job)
     for name, count in sorted(session.losses.total.items())[:_MOST_REASONS]:
         if name.startswith(EVENTS):
             add("iotide_job_events_dropped_total", count, session.job, name.removeprefix(EVENTS))

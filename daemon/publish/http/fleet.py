@@ -14,6 +14,7 @@ from ....results.jobs.fleet import FleetJob, FleetOrder
 from ....results.jobs.job import JobSummary
 from ...access.viewer import Viewer
 from ...aggregator import Aggregator
+from ...jobs.job_summary import known_losses
 from ...jobs.job_table import Card
 from ...jobs.lifecycle.job_state import State
 from ...jobs.losses.failures import AnalysisFailedError
@@ -199,7 +200,7 @@ def _row(session: JobSession, mark: tuple[Any, ...], now_s: float) -> Row:
         period_s=prediction.period_s.value if prediction is not None and has_period and prediction.period_s else None,
         confidence=prediction.confidence if prediction is not None and has_period else 0.0,
         next_s=None if upcoming is None else upcoming.start_s.value,
-        complete=not session.known_losses(now_s),
+        complete=not known_losses(session, now_s),
         failures=len(session.failures.told()),
     )
 

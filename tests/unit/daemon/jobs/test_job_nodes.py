@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.jobs.job_summary import known_losses, summary_of
 from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.jobs.losses.job_nodes import JobNodes
 from iotide.daemon.settings import AggregatorSettings
@@ -54,8 +55,6 @@ class Told:
         self.aggregator.batch(f"{host}:p", an_event(), Definitions())
 
     def summary(self) -> JobSummary:
-        from iotide.daemon.jobs.job_summary import summary_of
-
         return summary_of(self.aggregator.jobs["7"], self.now_s)
 
 
@@ -89,9 +88,9 @@ def test_job_that_ended_before_lacks_it_at_once() -> None:
     told.aggregator.closed("n1:p", {})
     told.now_s += 5
     session = told.aggregator.jobs["7"]
-    assert session.known_losses(told.now_s) == {}
+    assert known_losses(session, told.now_s) == {}
     session.state = State.ENDED
-    assert session.known_losses(told.now_s) == {"nodes_unseen": 3}
+    assert known_losses(session, told.now_s) == {"nodes_unseen": 3}
 
 
 def test_collectors_that_serve_no_job_lack_no_node() -> None:
