@@ -37,7 +37,8 @@ WRITES: Final = (
 def script_ms(script: Path, job: str) -> float:
     """Returns the CPU time of a script for a job that did not ask, ms."""
     environment = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": job, "SLURM_JOB_UID": "0"}
-    child = os.posix_spawn("/bin/sh", ["sh", str(script)], environment)
+    quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
+    child = os.posix_spawn("/bin/sh", ["sh", str(script)], environment, file_actions=quiet)
     _, status, used = os.wait4(child, 0)
     if status:
         raise RuntimeError(f"{script} ended with {status}")
