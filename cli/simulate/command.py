@@ -41,7 +41,7 @@ the time that a job's work takes alone over the time elapsed; computing the shar
 
 \b
 Examples:
-  iotide simulate monday/*.iotide                         what would Set-10 have done to these jobs?
+  iotide simulate monday/                                 what would Set-10 have done to these jobs?
   iotide simulate --start random --bandwidth 2G a.iotide b.iotide c.iotide
   iotide simulate --class 20x10 --class 20x100 --class 20x1000 --spread 0.5 --load 0.8
   iotide simulate --mix mix.toml --policy set-10 --policy volume-first:4 --wrong 0.5

@@ -44,7 +44,7 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
     """Reads each source: a trace or archive is one job, an address is one running job or all of an aggregator.
 
     Args:
-        sources: files and addresses.
+        sources: files, folders of archives and addresses.
         duration_s: how long running jobs go on; None for twenty of the longest period.
 
     Raises:
@@ -56,7 +56,8 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
     ]
     for source in sources:
         if not is_address(source):
-            _add_trace(real, Path(source))
+            for path in _traces_of(Path(source)):
+                _add_trace(real, path)
     if predictions:
         periods = [each.period_s.value for each in predictions if each.period_s is not None]
         lasting = duration_s or _ITERATIONS * max(periods, default=1.0)
@@ -91,6 +92,13 @@ def placed(real: RealJobs, start: Start | None, seed: int) -> list[Job]:
         return [replace(job, start_s=chance.random() * longest) for job in jobs]
     first = min(job.start_s for job in jobs)
     return [replace(job, start_s=job.start_s - first) for job in jobs]
+
+
+def _traces_of(path: Path) -> list[Path]:
+    """Returns the archives below a folder that ``iotide run`` or ``iotide serve`` wrote; anything else is one trace."""
+    if not path.is_dir():
+        return [path]
+    return sorted(each for each in path.rglob("*.iotide") if each.is_file()) or [path]
 
 
 def _predictions(address: str) -> list[Prediction]:

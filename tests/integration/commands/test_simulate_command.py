@@ -68,6 +68,15 @@ def test_traces_of_different_times_do_not_meet_and_that_is_told(tmp_path: Path) 
     assert [policy.io_slowdown for policy in result.policies] == pytest.approx([1] * 5)
 
 
+def test_folder_of_runs_stands_for_their_archives(tmp_path: Path) -> None:
+    for job in ("a", "b"):
+        words = ("dd", "if=/dev/zero", f"of={tmp_path}/{job}.data", "bs=1M", "count=4")
+        done = iotide("run", "--output", f"{tmp_path}/monday/{job}", "--", *words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    result = simulated(tmp_path / "monday", "--policy", "set-10", "--start", "together", cwd=tmp_path)
+    assert [round(job.bytes_moved) for job in result.policies[0].jobs] == [4 << 20] * 2
+
+
 def test_a_description_table_and_picture(tmp_path: Path) -> None:
     (tmp_path / "mix.toml").write_text("duration_s = 500\n[[class]]\ncount = 5\nperiod_s = 20\nuneven = true\n")
     done = iotide("simulate", "--mix", "mix.toml", "--plot", "p.svg", "--plot-to", "100", cwd=tmp_path)
