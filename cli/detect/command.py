@@ -181,13 +181,13 @@ def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSetti
     """Chooses the sampling frequency by the reference's rule."""
     import numpy as np
 
-    from ...analyzers.periodicity.estimators.ftio_reference import automatic_frequency
+    from ...analyzers.periodicity.estimators.ftio_reference import automatic_frequency, samples_within
     from ...analyzers.signal.selection import counted_columns
     from ..traces.ordered_columns import OrderedColumns
 
     columns = (counted_columns(batch, types, settings.mode) for batch, types in trace.batches())
     changes = OrderedColumns(({"at": np.unique(np.concatenate(column[:2]))} for column in columns), "at")
-    frequency = automatic_frequency((piece["at"] for piece in changes), settings.trace_bins - 1)
+    frequency = automatic_frequency((piece["at"] for piece in changes), samples_within(settings.trace_bins))
     if frequency is None:
         return settings
     return settings.model_copy(update={"sampling_frequency_hz": min(frequency, 1e6)})

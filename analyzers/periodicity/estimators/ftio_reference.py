@@ -58,6 +58,11 @@ def point_samples(
     return samples
 
 
+def samples_within(bins: int) -> int:
+    """Returns how many samples of a trace surely fit so many bins: these are whole ns long, 1 us or more."""
+    return bins - bins // 1000 - 2
+
+
 def automatic_frequency(changes: Iterable[npt.NDArray[np.int64]], most_samples: int) -> float | None:
     """Returns the sampling frequency that the reference chooses itself, Hz; None without two different times.
 

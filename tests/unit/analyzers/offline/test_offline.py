@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from iotide.analyzers.offline.detection import AnalysisOptions, analyse
-from iotide.analyzers.periodicity.estimators.ftio_reference import automatic_frequency
+from iotide.analyzers.periodicity.estimators.ftio_reference import automatic_frequency, samples_within
 from iotide.analyzers.settings import DetectSettings
 from iotide.events import EventBatch, Kind, concatenate, make_batch
 from support.jobs.periodic_jobs import TYPES, checkpointing
@@ -65,6 +65,16 @@ def test_empty_trace_has_no_analyses() -> None:
     assert prediction.period_s is None
     assert analysis.validity is None
     assert analysis.wavelet is None
+
+
+@pytest.mark.parametrize("length_ns", [4_194_307_777, 814_000_000_001, 86_400 * 10**9 + 13])
+def test_samples_that_memory_allows_fit_the_bins_wherever_they_are_rounded(length_ns: int) -> None:
+    """Requests that may not fit are all needed at once."""
+    settings = DetectSettings()
+    frequency = automatic_frequency([np.array([0, 1, length_ns])], samples_within(settings.trace_bins))
+    assert frequency is not None
+    settings = settings.model_copy(update={"sampling_frequency_hz": min(frequency, 1e6)})
+    assert 0.998 * settings.trace_bins < length_ns // settings.bin_ns < settings.trace_bins - 1
 
 
 def test_reference_samples_twice_in_the_shortest_time_between_changes() -> None:
