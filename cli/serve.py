@@ -27,6 +27,10 @@ aggregator uses it at a time; --state none keeps nothing.
 aggregators that name the same servers and journal, one has the jobs; the others stand by and listen nowhere until it
 ends or is not heard of for 3 s. Collectors are given the endpoints of all of them. docs/failover.md has more.
 
+--cluster shares the jobs out instead: all aggregators that name the same servers and journal are at work, each with a
+part of the partitions that jobs are hashed to. Collectors and users may speak to any of them. --workers does the same
+with so many processes on this machine, and a NATS server that it starts itself; docs/cluster.md has more.
+
 --ftio-listen takes what TMIO, GekkoFS and other tracers push to FTIO's predictor, and --ftio-reply pushes each
 prediction back as two doubles, frequency in hertz and confidence, to where FTIO's user listens.
 
@@ -36,6 +40,8 @@ Examples:
   iotide serve --config /etc/iotide/serve.toml
   iotide serve --state none
   iotide serve --state /var/lib/iotide --journal tls://nats1:4222,tls://nats2:4222,tls://nats3:4222
+  iotide serve --state /var/lib/iotide --cluster tls://nats1:4222,tls://nats2:4222,tls://nats3:4222
+  iotide serve --state /var/lib/iotide --workers 4
   iotide serve --ingest ipc:///run/iotide/ingest --http none
   iotide serve --ftio-listen tcp://127.0.0.1:5555 --ftio-reply tcp://127.0.0.1:5556
   iotide serve --print-config > serve.toml        # every setting with its explanation
@@ -69,6 +75,24 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
     help="Keep the journal at these NATS servers, and take over the jobs when their aggregator fails. [default: off]",
 )
 @click.option("--journal-name", metavar="NAME", help="Which one, of those at these servers. [default: main]")
+@click.option(
+    "--cluster",
+    metavar="SERVER,...",
+    help="Keep the journals at these NATS servers, and share the jobs with all aggregators there. [default: off]",
+)
+@click.option(
+    "--partitions",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Of a cluster, fixed by its first member. [default: 8]",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Share the jobs among so many processes of this machine. [default: off]",
+)
+@click.option("--behind-gateways", is_flag=True, hidden=True)
 @click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push. [default: off]")
 @click.option("--ftio-reply", metavar="ENDPOINT", help="Where FTIO's user awaits replies. [default: off]")
 @click.option("--ftio-job", metavar="NAME", help="Job of FTIO's messages. [default: the one they name, else ftio]")
@@ -85,6 +109,10 @@ def command(
     no_journal: bool,
     journal: str | None,
     journal_name: str | None,
+    cluster: str | None,
+    partitions: int | None,
+    workers: int | None,
+    behind_gateways: bool,
     ftio_listen: str | None,
     ftio_reply: str | None,
     ftio_job: str | None,
@@ -108,6 +136,16 @@ def command(
         chosen["servers"] = journal.split(",")
     if journal_name:
         chosen["name"] = journal_name
+    shared: dict[str, object] = {}
+    if cluster:
+        if journal or workers:
+            raise click.UsageError("--cluster takes the place of --journal and --workers")
+        chosen["servers"] = cluster.split(",")
+        shared["on"] = True
+    if partitions is not None:
+        if workers:
+            raise click.UsageError("--workers has a partition for each process; leave out --partitions")
+        shared["partitions"] = partitions
 
     default_state = None if print_config else default_folder(os.environ)
 
@@ -122,6 +160,7 @@ def command(
             prediction_interval_s=interval,
             state=state,
             journal=chosen or None,
+            cluster=shared or None,
             ftio_listen=ftio_listen,
             ftio_reply=ftio_reply,
             ftio_job=ftio_job,
@@ -140,8 +179,22 @@ def command(
     if default_state and settings.state == default_state and not made(default_state):
         default_state = None
         settings = load()
+    if workers or settings.cluster.on:
+        from .cluster_serving import run_member, run_workers
+
+        if settings.state is None or (workers and settings.journal.servers):
+            raise click.UsageError("--workers needs a folder (--state), and starts the servers of the journal itself")
+        if workers:
+            run_workers(settings, settings.state, workers, ending)
+        else:
+            run_member(settings, settings.state, ending)
+        return
+    if behind_gateways:
+        from .cluster_serving import end_with_parent
+
+        end_with_parent()
     from ..clients.pages.live_pages import LivePages
     from ..daemon.server import Server
     from .serving import run_server
 
-    run_server(Server(settings, LivePages()), settings, ending, load)
+    run_server(Server(settings, LivePages(), for_gateways=behind_gateways), settings, ending, load)

@@ -58,6 +58,7 @@ class Server:
         pages: draws graphs for browsers; without it there are no pages.
         embedded: whoever made it hands on to ``sink``; nothing listens for collectors, unless there is an ``entry``.
         entry: who may connect as a collector of an aggregator that is embedded.
+        for_gateways: as of ``Ingest``.
 
     Attributes:
         aggregator: the jobs.
@@ -78,7 +79,9 @@ class Server:
         *,
         embedded: bool = False,
         entry: AccessSettings | None = None,
+        for_gateways: bool = False,
     ) -> None:
+        self._for_gateways = for_gateways
         self._clocks = Clocks()
         self.aggregator = Aggregator(settings, self._clocks.clock, self._clocks.steady)
         self.stages = Stages(self.aggregator.counters)
@@ -338,7 +341,15 @@ class Server:
     def _make_ingest(self, settings: AggregatorSettings) -> Ingest:
         from .ingest.ingest import Ingest
 
-        ingest = Ingest(self._context, settings.ingest, self.sink, settings.bounds, self.access, self.stages)
+        ingest = Ingest(
+            self._context,
+            settings.ingest,
+            self.sink,
+            settings.bounds,
+            self.access,
+            self.stages,
+            for_gateways=self._for_gateways,
+        )
         self._stack.callback(ingest.close)
         return ingest
 

@@ -16,12 +16,15 @@ from ..events.files import read_text
 from ..events.network.endpoints import ConnectingEndpoint, HttpAddress, ListeningEndpoint
 from .access.settings import AccessSettings
 from .archiving.archives import ArchiveSettings
+from .cluster.settings import ClusterSettings
 from .ingest.ingest_core import IngestSettings
 from .journal.settings import JournalSettings
 from .publish.http.http_settings import HttpSettings
 from .publish.notify.notify_settings import NotifySettings
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
+_LONGEST_CLUSTER: Final = 27
+"""Letters of its name; with a partition's number behind it the name of a journal."""
 
 
 class AggregatorSettings(AnalyzerSettings):
@@ -125,6 +128,9 @@ class AggregatorSettings(AnalyzerSettings):
         default_factory=JournalSettings.model_construct,
         description="What a daemon that is killed leaves to the next one.",
     )
+    cluster: ClusterSettings = Field(
+        default_factory=ClusterSettings.model_construct, description="Whether aggregators share the jobs out."
+    )
     contention: ContentionSettings = Field(
         default_factory=ContentionSettings.model_construct, description="How contention between jobs is looked for."
     )
@@ -147,6 +153,27 @@ class AggregatorSettings(AnalyzerSettings):
     def _servers_with_a_journal(self) -> Self:
         if self.journal.servers and not self.journal.on:
             raise ConfigError("journal.servers needs journal.on")
+        return self
+
+    @model_validator(mode="after")
+    def _cluster_with_servers(self) -> Self:
+        if not self.cluster.on:
+            return self
+        if not self.journal.servers:
+            raise ConfigError("cluster.on needs journal.servers, where the jobs are kept")
+        if self.access.key is not None:
+            raise ConfigError(
+                "a cluster does not take access.key: its gateways speak to owners in plain text, in a trusted network"
+            )
+        if self.http is not None and self.http.startswith("unix:"):
+            raise ConfigError(f"http = {self.http}: in a cluster name an address that other members connect to")
+        if len(self.journal.name) > _LONGEST_CLUSTER:
+            raise ConfigError(f"journal.name of a cluster has at most {_LONGEST_CLUSTER} letters")
+        host = self.ingest.removeprefix("tcp://").rpartition(":")[0]
+        if host in ("*", "0.0.0.0", "[::]"):  # noqa: S104 - it is refused
+            raise ConfigError(f"ingest = {self.ingest}: in a cluster name the address that other members connect to")
+        if self.ftio_listen is not None:
+            raise ConfigError("ftio_listen is for one aggregator; run `iotide collect` beside FTIO's tracers instead")
         return self
 
     @model_validator(mode="after")

@@ -32,12 +32,23 @@ _TURN_S: Final = 0.02
 """After which others have a turn, however few messages that were: some take a tenth of a second."""
 _CROWDED_TURNS: Final = 64  # of that many messages each
 _TICK_S: Final = 0.5
+GATEWAY_NAME: Final = 16
+"""Bytes of the routing id by which a gateway names itself; behind it the identity of the collector follows."""
 
 
 class Ingest:
     """A ROUTER socket and the loop that feeds a sink from it.
 
     Plain text is for ipc and loopback; anything else needs CURVE, or settings that allow it.
+
+    Args:
+        context: of the socket.
+        endpoint: where it is to listen.
+        sink: gets what comes.
+        settings: bounds.
+        access: who may connect.
+        stages: what the work takes.
+        for_gateways: gateways of a cluster connect in place of collectors; before each message stands whose it is.
     """
 
     def __init__(
@@ -48,7 +59,10 @@ class Ingest:
         settings: IngestSettings | None = None,
         access: Access | None = None,
         stages: Stages | None = None,
+        *,
+        for_gateways: bool = False,
     ) -> None:
+        self._for_gateways = for_gateways
         self._stages = stages or Stages(Counter())
         self._access = access
         self._settings = settings or IngestSettings()
@@ -59,6 +73,8 @@ class Ingest:
         self._socket.linger = 0
         self._socket.setsockopt(zmq.MAXMSGSIZE, 64 << 20)
         self._socket.setsockopt(zmq.BACKLOG, backlog())
+        if for_gateways:  # one that connects again goes on under its name
+            self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
         self._unread_turns = 0
         self.durability: Durability | None = None
         """Journals what comes, and says when it may be answered; without it that is at once."""
@@ -158,9 +174,14 @@ class Ingest:
                 parts: Sequence[zmq.Frame] = await self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
             except zmq.Again:
                 return True
-            identity = parts[0].bytes
-            frames: Sequence[Frame] = [part.buffer for part in parts[1:]]
-            if self._access is not None:
+            identity, parts = parts[0].bytes, parts[1:]
+            if self._for_gateways:
+                if len(identity) != GATEWAY_NAME or not parts:
+                    self.core.stats.malformed += 1
+                    continue
+                identity, parts = identity + parts[0].bytes, parts[1:]
+            frames: Sequence[Frame] = [part.buffer for part in parts]
+            if self._access is not None and parts:
                 frames, refusal = self._access.admit(parts[-1], frames)
                 if refusal:
                     await self._send([(identity, refusal)])
@@ -174,7 +195,8 @@ class Ingest:
     async def _send(self, replies: list[Reply]) -> None:
         for peer, reply in replies:
             with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
-                await self._socket.send_multipart([peer, *reply], zmq.NOBLOCK)
+                way = [peer[:GATEWAY_NAME], peer[GATEWAY_NAME:]] if self._for_gateways else [peer]
+                await self._socket.send_multipart([*way, *reply], zmq.NOBLOCK)
 
     def _secure(self) -> None:
         if self._access is not None:

@@ -81,6 +81,7 @@ class JournalSettings(BaseModel):
         "that; needed for fewer than 3 replicas.",
     )
     credentials: Path | None = Field(None, description="Credentials file for the NATS servers.")
+    token: Path | None = Field(None, description="File with the token that the NATS servers ask for.")
     authority: Path | None = Field(
         None, description="Certificates, as PEM, that those of the NATS servers are signed by; the system's otherwise."
     )

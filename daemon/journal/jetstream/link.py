@@ -116,6 +116,11 @@ class NatsLink:
         options: dict[str, Any] = {}
         if settings.credentials is not None:
             options["user_credentials"] = str(settings.credentials)
+        if settings.token is not None:
+            try:
+                options["token"] = settings.token.read_text().strip()
+            except (OSError, UnicodeDecodeError) as error:
+                raise ConfigError(f"journal.token = {settings.token}: {error}") from None
         if settings.authority is not None:
             import ssl
 

@@ -1,0 +1,108 @@
+"""What ``iotide serve --cluster`` and ``--workers`` do until they are ended: one member of a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from ..daemon.settings import ENVIRONMENT_PREFIX, AggregatorSettings
+from ..events import ConfigError
+from .common.console.logs import say
+from .common.ending import Ending
+from .common.service_manager import ServiceManager
+from .common.settings_text import settings_text
+
+BEHIND_GATEWAYS: Final = "--behind-gateways"
+_SET_DEATH_SIGNAL: Final = 1
+"""PR_SET_PDEATHSIG of prctl(2)."""
+
+
+def run_member(settings: AggregatorSettings, state: Path, ending: Ending) -> None:
+    """Serves a part of the partitions until ``ending`` is asked for."""
+    asyncio.run(_serve(settings, state, ending))
+
+
+def run_workers(settings: AggregatorSettings, state: Path, count: int, ending: Ending) -> None:
+    """Serves all jobs of one machine with so many processes, and a NATS server between them."""
+    asyncio.run(_serve_alone(settings, state, count, ending))
+
+
+def end_with_parent() -> None:
+    """Has the system end this process in order when the one that started it is gone."""
+    import ctypes
+    import signal
+
+    parent = os.environ.get("IOTIDE_MEMBER", "")
+    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
+    if parent and parent != str(os.getppid()):  # it was gone before that
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def _serve_alone(settings: AggregatorSettings, state: Path, count: int, ending: Ending) -> None:
+    from ..daemon.cluster.own_nats import OwnNats
+
+    nats = OwnNats(state / "nats")
+    await nats.start()
+    running = asyncio.create_task(nats.run())
+    try:
+        given = settings.model_dump(mode="json", exclude_unset=True)
+        given["journal"] = {
+            **given.get("journal", {}),
+            "servers": [nats.url],
+            "replicas": 1,
+            "monitors": [nats.monitor],
+            "token": str(nats.token),
+        }
+        given["cluster"] = {**given.get("cluster", {}), "on": True, "partitions": count}
+        await _serve(AggregatorSettings.model_validate(given), state, ending)
+    finally:
+        running.cancel()
+        await nats.stop()
+
+
+async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> None:
+    try:
+        from ..daemon.cluster.answering import answering
+        from ..daemon.cluster.member import join
+    except ImportError:
+        raise ConfigError("a cluster needs nats-py and httpx: pip install 'iotide[jetstream]'") from None
+    manager = ServiceManager()
+    member = await join(settings, lambda number: _worker(settings, state, number))
+    try:
+        endpoint = member.bind()
+        async with answering(member, settings):
+            listens = (
+                f"ingest {endpoint}, http {member.http_url or 'off'}, publish {member.publish_endpoint or 'off'}, "
+                f"{settings.cluster.partitions} partitions"
+            )
+            say(listens, settings.log_format)
+            running = asyncio.create_task(member.run())
+            ending.then(running.cancel)
+            manager.ready(listens)
+            feeding = asyncio.create_task(manager.feed(lambda: ""))
+            try:
+                await running
+            except asyncio.CancelledError:
+                manager.stopping()
+            finally:
+                feeding.cancel()
+    finally:
+        await member.stop()
+
+
+def _worker(settings: AggregatorSettings, state: Path, number: int) -> tuple[Sequence[str], Mapping[str, str]]:
+    """Returns command and environment of the process of a partition, whose settings are in a file of its own."""
+    from ..daemon.cluster.worker_settings import folder_of, worker_settings
+
+    folder = folder_of(state, number)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / "serve.toml"
+    path.touch(0o600)
+    path.write_text(settings_text(worker_settings(settings, folder, number)))
+    command = [sys.executable, "-m", "iotide", "serve", "--config", str(path), BEHIND_GATEWAYS]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
+    return command, {**environment, "IOTIDE_MEMBER": str(os.getpid())}

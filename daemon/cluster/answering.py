@@ -1,0 +1,52 @@
+"""A member's HTTP: the front of all partitions, behind the same questions of who asks as an aggregator's."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from ..access.access import Access
+from ..publish.http.authentication import Authentication
+from ..publish.http.http_server import HttpServer
+from ..settings import AggregatorSettings
+from .front import Front
+from .member import ClusterMember
+from .metrics import MemberMetrics
+
+
+@contextlib.asynccontextmanager
+async def answering(member: ClusterMember, settings: AggregatorSettings) -> AsyncIterator[None]:
+    """Answers where the settings say, if they do, which is the member's ``http_url`` from then on.
+
+    Raises:
+        ConfigError: it cannot listen there.
+    """
+    if settings.http is None:
+        yield
+        return
+    front = Front(
+        settings.cluster.partitions,
+        lambda: member.members,
+        lambda: {number: each.http for number, each in member.workers.serving.items()},
+        member.name,
+        MemberMetrics(member).text,
+        member.not_ready,
+        settings.cluster.answer_within_s,
+    )
+    access = Access(settings.access, lambda _: None, member.counters)
+    app = front.app if settings.access.is_open else Authentication(front.app, access)
+    server = HttpServer(
+        app,
+        settings.http,
+        settings.access,
+        allow_remote=settings.allow_remote,
+        limits=settings.http_limits,
+        counters=member.counters,
+    )
+    try:
+        await server.start()
+        member.http_url = server.url
+        yield
+    finally:
+        await server.stop()
+        await front.close()

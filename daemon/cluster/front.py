@@ -1,0 +1,370 @@
+"""One address for all jobs of a cluster: lists are put together, and what is asked of one job is asked of its owner."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
+
+import httpx
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ..jobs.job_ids import clean_job
+from .members import Member, public
+from .partitions import partition_of
+
+_FORWARDED: Final = "x-iotide-partition"
+"""Says to another member that it is asked for a partition of its own, and is not to ask further."""
+_HOP: Final = frozenset(
+    {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
+)
+_LARGEST_LIST: Final = 256 << 20
+_LARGEST_BODY: Final = 1 << 20
+_BELOW_JOBS: Final = ("/api/v1/jobs/", "/jobs/")
+_LONGEST_PAGE: Final = 500
+_NOT_FOUND: Final = 404
+_COLUMNS: Final = {
+    "period": "period_s",
+    "next": "next_start_s",
+    "read": "bytes_read",
+    "written": "bytes_written",
+    "last": "last_event_at_s",
+}
+"""Of a page's rows, by the order that they are asked for in, where the names differ."""
+
+
+class Answer(NamedTuple):
+    """What a partition answered: JSON, or why there is none."""
+
+    partition: int
+    body: Any
+    status: int
+    problem: str
+
+
+class Front:
+    """The HTTP application of a member.
+
+    Args:
+        partitions: there are.
+        members: returns who is there.
+        own: returns the URLs of the processes on this machine, by partition.
+        name: this member's.
+        metrics: returns what /metrics says of this member.
+        not_ready: says why it cannot serve now, or "".
+        within_s: time after which an answer is left out.
+    """
+
+    def __init__(
+        self,
+        partitions: int,
+        members: Callable[[], Mapping[str, Member]],
+        own: Callable[[], Mapping[int, str]],
+        name: str,
+        metrics: Callable[[], bytes],
+        not_ready: Callable[[], str],
+        within_s: float,
+    ) -> None:
+        self._partitions, self._members, self._own, self._name = partitions, members, own, name
+        self._metrics, self._not_ready, self._within_s = metrics, not_ready, within_s
+        limits = httpx.Limits(max_connections=256, max_keepalive_connections=64)
+        self._client = httpx.AsyncClient(timeout=httpx.Timeout(within_s, read=None), limits=limits, trust_env=False)
+        self.app = Starlette(
+            routes=[
+                Route("/healthz", self._healthz),
+                Route("/readyz", self._readyz),
+                Route("/metrics", self._own_metrics),
+                Route("/api/v1/cluster", self._cluster),
+                Route("/api/v1/prometheus", self._discovery),
+                Route("/partitions/{number:int}/{rest:path}", self._of_partition),
+                Route("/api/v1/jobs", self._jobs),
+                Route("/api/v1/fleet", self._fleet),
+                Route("/api/v1/alerts", self._all),
+                Route("/api/v1/pacing", self._everywhere, methods=["PUT", "DELETE"]),
+                Route("/{rest:path}", self._any),
+            ]
+        )
+
+    async def close(self) -> None:
+        """Closes connections."""
+        await self._client.aclose()
+
+    async def _healthz(self, _request: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def _readyz(self, _: Request) -> Response:
+        reason = self._not_ready()
+        return PlainTextResponse(f"{reason or 'ready'}\n", 503 if reason else 200)
+
+    async def _own_metrics(self, _: Request) -> Response:
+        return Response(self._metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+    async def _cluster(self, _: Request) -> Response:
+        members = {name: public(member) for name, member in sorted(self._members().items())}
+        served = {number for member in members.values() for number in member["serves"]}
+        free = sorted(set(range(self._partitions)) - served)
+        return JSONResponse({"partitions": self._partitions, "unserved": free, "members": members})
+
+    async def _discovery(self, _request: Request) -> Response:
+        """Answers Prometheus (HTTP SD): each member, and each partition below the member that serves it."""
+        groups = []
+        for name, member in sorted(self._members().items()):
+            if member.http is None or "://" not in member.http:
+                continue
+            scheme, _, address = member.http.partition("://")
+            common = {"__scheme__": scheme, "member": name}
+            groups.append({"targets": [address], "labels": {**common, "__metrics_path__": "/metrics"}})
+            groups += [
+                {
+                    "targets": [address],
+                    "labels": {
+                        **common,
+                        "__metrics_path__": f"/partitions/{number}/metrics",
+                        "partition": str(number),
+                        "instance": f"partition-{number}",
+                    },
+                }
+                for number in sorted(member.serves)
+            ]
+        return JSONResponse(groups)
+
+    async def _jobs(self, request: Request) -> Response:
+        """Puts the lists of all partitions together, the latest active first; names the partitions that are missing."""
+        answers = await self._asked_all(request)
+        if (refused := _refusal(answers)) is not None:
+            return refused
+        rows = [row for answer in answers if not answer.problem for row in answer.body["jobs"]]
+        rows.sort(key=lambda row: (-(row.get("last_event_at_s") or 0.0), row["job"]))
+        latest = request.query_params.get("latest", "")
+        body = _merged(answers, jobs=rows[: int(latest)] if latest.isdecimal() else rows)
+        return JSONResponse(body)
+
+    async def _fleet(self, request: Request) -> Response:
+        """Puts a page together of the pages of all partitions."""
+        query = dict(request.query_params)
+        begin, count = (
+            int(text) if (text := query.get(name, "")).isdecimal() else default
+            for name, default in (("begin", 0), ("count", 50))
+        )
+        pages = []
+        for at in range(0, begin + count, _LONGEST_PAGE):
+            some = min(_LONGEST_PAGE, begin + count - at)
+            pages.append(await self._asked_all(request, {**query, "begin": str(at), "count": str(some)}))
+        if not pages or (refused := _refusal(pages[0])) is not None:
+            return refused if pages and refused is not None else await self._any(request)
+        first = [answer.body for answer in pages[0] if not answer.problem]
+        rows = [row for answers in pages for answer in answers if not answer.problem for row in answer.body["jobs"]]
+        order = query.get("sort", "bandwidth")
+        is_descending = query.get("descending", "true").lower() in ("true", "1", "yes", "on")
+        states: dict[str, int] = {}
+        for body in first:
+            for state, jobs in body["states"].items():
+                states[state] = states.get(state, 0) + jobs
+        alerts = [body["alerts"] for body in first if body["alerts"] is not None]
+        return JSONResponse(
+            _merged(
+                pages[0],
+                made_at_s=time.time(),
+                total=sum(body["total"] for body in first),
+                matching=sum(body["matching"] for body in first),
+                begin=begin,
+                states=states,
+                bandwidth=sum(body["bandwidth"] for body in first),
+                alerts=sum(alerts) if alerts else None,
+                jobs=_in_order(rows, order, is_descending)[begin : begin + count],
+            )
+        )
+
+    async def _all(self, request: Request) -> Response:
+        """Puts lists below the same names together."""
+        answers = await self._asked_all(request)
+        if (refused := _refusal(answers)) is not None:
+            return refused
+        lists: dict[str, list[Any]] = {}
+        for answer in answers:
+            for name, value in answer.body.items() if not answer.problem else ():
+                if isinstance(value, list):
+                    lists.setdefault(name, []).extend(value)
+        return JSONResponse(_merged(answers, **lists))
+
+    async def _everywhere(self, request: Request) -> Response:
+        """Hands something on to each partition; the answer is that of the first one that refuses, or of all."""
+        body = await _body(request)
+        if body is None:
+            return JSONResponse({"error": "the body is too long", "expected": f"{_LARGEST_BODY} bytes at most"}, 413)
+        results = await asyncio.gather(*(self._whole(request, number, body) for number in self._reachable()))
+        if not results:
+            return _away(range(self._partitions))
+        return max(results, key=lambda each: each.status_code)
+
+    async def _of_partition(self, request: Request) -> Response:
+        number = request.path_params["number"]
+        if number >= self._partitions:
+            return JSONResponse({"error": f"there is no partition {number}", "expected": "one of /api/v1/cluster"}, 404)
+        return await self._forwarded(request, number, f"/{request.path_params['rest']}")
+
+    async def _any(self, request: Request) -> Response:
+        """Asks the owner where a path names a job, and any partition where it does not."""
+        path = request.url.path
+        prefix = next((prefix for prefix in _BELOW_JOBS if path.startswith(prefix)), None)
+        if prefix is None:
+            numbers: Sequence[int] = sorted(self._reachable(), key=lambda number: number not in self._own())[:1]
+            if not numbers:
+                return _away(range(self._partitions))
+            return await self._forwarded(request, numbers[0], path)
+        answer: Response | None = None
+        for number in partitions_of_path(unquote(path.removeprefix(prefix)), self._partitions):
+            if answer is not None and isinstance(answer, StreamingResponse) and answer.background is not None:
+                await answer.background()
+            answer = await self._forwarded(request, number, path)
+            if answer.status_code != _NOT_FOUND:
+                return answer
+        return answer or JSONResponse({"error": "no job is named", "expected": "the id of a job"}, _NOT_FOUND)
+
+    def _reachable(self) -> list[int]:
+        others = {number for member in self._members().values() if member.http for number in member.serves}
+        return sorted({*self._own(), *others})
+
+    def _url(self, number: int, *, only_own: bool) -> str | None:
+        if (own := self._own().get(number)) is not None:
+            return own
+        for name, member in sorted(self._members().items()):
+            if number in member.serves and member.http is not None and name != self._name and not only_own:
+                return f"{member.http}/partitions/{number}"
+        return None
+
+    async def _forwarded(self, request: Request, number: int, path: str) -> Response:
+        """Hands a request on, and the answer back as it comes: events of a page's stream, too."""
+        url = self._url(number, only_own=_FORWARDED in request.headers)
+        if url is None:
+            return _away([number])
+        body = await _body(request)
+        if body is None:
+            return JSONResponse({"error": "the body is too long", "expected": f"{_LARGEST_BODY} bytes at most"}, 413)
+        target = httpx.URL(url + _quoted(request, path), query=request.url.query.encode() or None)
+        sent = self._client.build_request(request.method, target, headers=_headers(request, number), content=body)
+        try:
+            async with asyncio.timeout(self._within_s):
+                answer = await self._client.send(sent, stream=True)
+        except (httpx.HTTPError, TimeoutError) as error:
+            return _away([number], type(error).__name__)
+        headers = {name: value for name, value in answer.headers.items() if name not in _HOP}
+        return StreamingResponse(_passed(answer), answer.status_code, headers, background=BackgroundTask(answer.aclose))
+
+    async def _whole(
+        self, request: Request, number: int, body: bytes, query: Mapping[str, str] | None = None
+    ) -> Response:
+        url = self._url(number, only_own=False)
+        if url is None:
+            return _away([number])
+        try:
+            async with asyncio.timeout(self._within_s):
+                asked = request.query_params if query is None else query
+                async with self._client.stream(
+                    request.method,
+                    url + _quoted(request, request.url.path),
+                    params=dict(asked),
+                    headers=_headers(request, number),
+                    content=body,
+                ) as answer:
+                    read = bytearray()
+                    async for piece in answer.aiter_bytes():
+                        read += piece
+                        if len(read) > _LARGEST_LIST:
+                            return _away([number], "a longer answer than there may be")
+        except (httpx.HTTPError, TimeoutError) as error:
+            return _away([number], type(error).__name__)
+        headers = {
+            name: value for name, value in answer.headers.items() if name in ("content-type", "www-authenticate")
+        }
+        return Response(bytes(read), answer.status_code, headers)
+
+    async def _asked_all(self, request: Request, query: Mapping[str, str] | None = None) -> list[Answer]:
+        """Asks each partition the same."""
+
+        async def one(number: int) -> Answer:
+            answer = await self._whole(request, number, b"", query)
+            try:
+                body = json.loads(bytes(answer.body))
+            except ValueError:
+                return Answer(number, {}, 502, "no JSON")
+            problem = "" if answer.status_code == 200 else str(body.get("error", answer.status_code))
+            return Answer(number, body, answer.status_code, problem)
+
+        return list(await asyncio.gather(*(one(number) for number in range(self._partitions))))
+
+
+def partitions_of_path(path: str, count: int) -> list[int]:
+    """Returns the partitions that what a path begins with may be a job of: an id may have slashes, and more follows."""
+    parts = path.split("/")
+    jobs = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
+    return list(dict.fromkeys(partition_of(clean_job(job), count) for job in jobs if job))
+
+
+def _in_order(rows: list[dict[str, Any]], order: str, is_descending: bool) -> list[dict[str, Any]]:
+    """Puts the rows of several pages into the order that each of them has."""
+    column = _COLUMNS.get(order, order)
+    there = [row for row in rows if row.get(column) is not None]
+    there.sort(key=lambda row: str(row["job"]))
+    with contextlib.suppress(TypeError):
+        there.sort(key=lambda row: row[column], reverse=is_descending)
+    return [*there, *(row for row in rows if row.get(column) is None)]
+
+
+def _merged(answers: Sequence[Answer], **fields: Any) -> dict[str, Any]:
+    """Returns the first answer with other fields, and the partitions that are missing in it."""
+    first = next(answer.body for answer in answers if not answer.problem)
+    missing = {str(answer.partition): answer.problem for answer in answers if answer.problem}
+    return {**first, **fields, "missing_partitions": missing}
+
+
+def _refusal(answers: Sequence[Answer]) -> Response | None:
+    """Returns what is answered where no partition gave a list: what who asks is not allowed, or that all are away."""
+    if any(not answer.problem for answer in answers):
+        return None
+    worst = min(answers, key=lambda answer: answer.status)
+    headers = {"www-authenticate": 'Basic realm="iotide", charset="UTF-8"'} if worst.status == 401 else None
+    return JSONResponse(worst.body or {"error": worst.problem}, worst.status, headers)
+
+
+def _away(numbers: Sequence[int] | range, why: str = "no member serves it") -> Response:
+    named = ", ".join(map(str, numbers))
+    text = {"error": f"partition {named} does not answer: {why}", "expected": "another try in some seconds"}
+    return JSONResponse(text, 503, {"retry-after": "5"})
+
+
+def _headers(request: Request, number: int) -> dict[str, str]:
+    kept = {name: value for name, value in request.headers.items() if name not in _HOP and name != _FORWARDED}
+    return {**kept, _FORWARDED: str(number)}
+
+
+def _quoted(request: Request, path: str) -> str:
+    """Returns a path as it came, as slashes of an id may be quoted."""
+    raw: bytes = request.scope.get("raw_path") or path.encode()
+    text = raw.partition(b"?")[0].decode("latin-1")
+    if text.startswith("/partitions/") and not path.startswith("/partitions/"):
+        text = "/" + text.split("/", 3)[3]
+    return text
+
+
+async def _body(request: Request) -> bytes | None:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _LARGEST_BODY:
+            return None
+    return bytes(body)
+
+
+async def _passed(answer: httpx.Response) -> AsyncIterator[bytes]:
+    with contextlib.suppress(httpx.HTTPError):  # the owner ended meanwhile, as the connection then does
+        async for piece in answer.aiter_raw():
+            yield piece

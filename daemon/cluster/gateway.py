@@ -1,0 +1,142 @@
+"""The socket that collectors connect to in a cluster, and those that lead on to the owners of their jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import zmq
+import zmq.asyncio
+
+from ...events import ConfigError
+from ...events.network.descriptors import backlog
+from ...events.network.endpoints import check_private, is_ipv6, private_files
+from ...events.network.wire import Frame
+from ..ingest.ingest import GATEWAY_NAME
+from .gateway_routes import GatewayRoutes
+from .members import Worker
+
+_LARGEST: Final = 64 << 20
+_WAITING: Final = 256
+"""Messages that may wait for an owner, as many as for a collector; more are lost, and asked for again."""
+_MESSAGES_A_TURN: Final = 64
+_TICK_S: Final = 1.0
+_FIRST_S: Final = 0.25
+"""After which a collector is told of an owner that has just begun to listen."""
+
+
+class Gateway:
+    """Takes in what collectors send, and hands it on to the owners of the partitions.
+
+    Args:
+        context: of the sockets.
+        endpoint: where collectors connect.
+        routes: says where messages go; ``is_reachable`` of this object tells it which owners there are.
+        allow_plaintext: whether the endpoint may be one that others can reach.
+    """
+
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        endpoint: str,
+        partitions: int,
+        *,
+        max_streams: int,
+        forget_after_s: float,
+        allow_plaintext: bool,
+    ) -> None:
+        self.routes = GatewayRoutes(partitions, self.is_reachable, max_streams, forget_after_s)
+        self._context, self._endpoint, self._allow_plaintext = context, endpoint, allow_plaintext
+        self._name = secrets.token_bytes(GATEWAY_NAME)
+        self._front: zmq.asyncio.Socket = context.socket(zmq.ROUTER)
+        self._front.linger = 0
+        self._front.setsockopt(zmq.MAXMSGSIZE, _LARGEST)
+        self._front.setsockopt(zmq.BACKLOG, backlog())
+        self._owners: dict[int, tuple[Worker, zmq.asyncio.Socket]] = {}
+        self._answering: dict[int, asyncio.Task[None]] = {}
+
+    def bind(self) -> str:
+        """Binds the socket; returns the endpoint, with the port that the system chose. Raises ConfigError."""
+        check_private(self._endpoint, allow=self._allow_plaintext, permission="bounds.allow_plaintext")
+        self._front.setsockopt(zmq.IPV6, is_ipv6(self._endpoint))
+        try:
+            with private_files():
+                self._front.bind(self._endpoint)
+        except zmq.ZMQError as error:
+            raise ConfigError(f"cannot listen on {self._endpoint}: {error}") from None
+        return bytes(self._front.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+
+    def is_reachable(self, partition: int) -> bool:
+        """Tells whether a partition has an owner."""
+        return partition in self._owners
+
+    def lead_to(self, owners: Mapping[int, Worker]) -> None:
+        """Takes in who owns the partitions now. Collectors of a partition with another owner say HELLO again."""
+        for number in [number for number, (known, _) in self._owners.items() if owners.get(number) != known]:
+            self._answering.pop(number).cancel()
+            self._owners.pop(number)[1].close(linger=0)
+        for number, worker in owners.items():
+            if number in self._owners:
+                continue
+            socket: zmq.asyncio.Socket = self._context.socket(zmq.DEALER)
+            socket.setsockopt(zmq.ROUTING_ID, self._name)
+            socket.setsockopt(zmq.IPV6, is_ipv6(worker.ingest))
+            socket.setsockopt(zmq.MAXMSGSIZE, _LARGEST)
+            socket.sndhwm = _WAITING
+            socket.connect(worker.ingest)
+            self._owners[number] = worker, socket
+            self._answering[number] = asyncio.create_task(self._answer(number, socket))
+
+    async def run(self) -> None:
+        """Hands messages on until cancelled."""
+        next_s = 0.0
+        while True:
+            if await self._front.poll(int(_TICK_S * 1000)):
+                await self._receive_some()
+            if (now_s := time.monotonic()) >= next_s:
+                self.routes.forget(now_s)
+                next_s = now_s + _TICK_S
+
+    def close(self) -> None:
+        """Closes all sockets."""
+        for task in self._answering.values():
+            task.cancel()
+        for _, socket in self._owners.values():
+            socket.close(linger=0)
+        self._owners, self._answering = {}, {}
+        self._front.close()
+
+    async def _receive_some(self) -> None:
+        for _ in range(_MESSAGES_A_TURN):
+            try:
+                parts: Sequence[zmq.Frame] = await self._front.recv_multipart(zmq.NOBLOCK, copy=False)
+            except zmq.Again:
+                return
+            peer = parts[0].bytes
+            sent, answers = self.routes.receive(peer, [part.buffer for part in parts[1:]], time.monotonic())
+            for partition, frames in sent:
+                # A message that has to wait too long is lost: the next one tells its owner that it is missing.
+                try:
+                    await self._owners[partition][1].send_multipart([peer, *frames], zmq.NOBLOCK, copy=False)
+                except zmq.ZMQError:
+                    self.routes.counters["lost"] += 1
+            for answer in answers:
+                await self._send(peer, answer)
+        await asyncio.sleep(0)
+
+    async def _answer(self, partition: int, owner: zmq.asyncio.Socket) -> None:
+        await asyncio.sleep(_FIRST_S)
+        for peer, told in self.routes.moved(partition):
+            await self._send(peer, told)
+        while True:
+            peer, *frames = await owner.recv_multipart()
+            if self.routes.answer(peer, partition, frames):
+                await self._send(peer, frames)
+
+    async def _send(self, peer: bytes, frames: Sequence[Frame]) -> None:
+        with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
+            await self._front.send_multipart([peer, *frames], zmq.NOBLOCK)

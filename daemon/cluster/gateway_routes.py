@@ -1,0 +1,200 @@
+"""Which partition a collector's message goes to, and which answers go back: a state machine without sockets.
+
+The gateway keeps nothing that has to last. It hands messages on as they are, and the owner's answers back, so that an
+acknowledgement means what it means without a gateway. Where an owner changes, or a message is lost on the way, the
+collector is asked to say HELLO again, or finds out by the next answer, and sends what is not acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from ...events import ProtocolError
+from ...events.network.wire import MAX_HEADER_BYTES, Frame, Heartbeat, Hello, Reject, decode_header, encode
+from ..jobs.job_ids import clean_job
+from .partitions import partition_of
+
+
+class Addressed(NamedTuple):
+    """A message for a partition."""
+
+    partition: int
+    frames: Sequence[Frame]
+
+
+class _Head(Struct):
+    """What routing needs of a header; what else it has is skipped."""
+
+    type: str
+    stream: str = ""
+    seq: int = 0
+    last_seq: int = 0
+
+
+class _Stream(Struct):
+    partition: int
+    peer: bytes
+    last_seq: int | None = None
+    """Of its BYE, once it was sent."""
+
+
+class _Peer(Struct):
+    heard_s: float
+    home: int | None = None
+    """Partition that takes its counters, and tells it plans."""
+    partitions: set[int] = msgspec.field(default_factory=set)
+    """With jobs that it has told of."""
+
+
+_head: Final = msgspec.msgpack.Decoder(_Head)
+_ALIVE: Final = encode(Heartbeat())
+
+
+class GatewayRoutes:
+    """The streams that go through one gateway.
+
+    Args:
+        count: partitions there are.
+        is_reachable: tells whether a partition has an owner that messages can be sent to.
+        max_streams: streams that are remembered; a message of another one is answered with a request for its HELLO.
+        forget_after_s: silence of a connection after which its streams are forgotten.
+
+    Attributes:
+        counters: ``forwarded``, ``answered``, ``malformed``, ``unreachable`` and ``streams_moved``.
+    """
+
+    def __init__(
+        self, count: int, is_reachable: Callable[[int], bool], max_streams: int, forget_after_s: float
+    ) -> None:
+        self.counters: Counter[str] = Counter()
+        self._count, self._is_reachable = count, is_reachable
+        self._max_streams, self._forget_after_s = max_streams, forget_after_s
+        self._streams: dict[str, _Stream] = {}
+        self._peers: dict[bytes, _Peer] = {}
+
+    @property
+    def streams(self) -> int:
+        """Streams that are known."""
+        return len(self._streams)
+
+    @property
+    def peers(self) -> int:
+        """Connections of collectors that were heard of lately."""
+        return len(self._peers)
+
+    def receive(self, peer: bytes, frames: Sequence[Frame], now_s: float) -> tuple[list[Addressed], list[list[Frame]]]:
+        """Takes in a collector's message.
+
+        Returns:
+            What is to be sent to partitions, and what is to be answered at once.
+        """
+        known = self._peers.setdefault(peer, _Peer(now_s))
+        known.heard_s = now_s
+        try:
+            if not frames or len(frames[0]) > MAX_HEADER_BYTES:
+                raise ProtocolError("the header is missing or too long")
+            try:
+                head = _head.decode(frames[0])
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                raise ProtocolError(str(error)) from None
+            if head.type in ("batch", "bye"):
+                return self._of_stream(peer, head, frames)
+            message = decode_header(frames[0])
+            if isinstance(message, Hello):
+                return self._hello(peer, known, message, frames)
+            if isinstance(message, Heartbeat):
+                return self._heartbeat(known, message)
+            raise ProtocolError(f"a collector does not send {head.type}")
+        except ProtocolError as error:
+            self.counters["malformed"] += 1
+            return [], [encode(Reject(stream="", seq=0, code="malformed", reason=str(error)))]
+
+    def answer(self, peer: bytes, partition: int, frames: Sequence[Frame]) -> bool:
+        """Takes in an owner's answer to a collector; tells whether it is to be handed on."""
+        known = self._peers.get(peer)
+        if known is None or not frames:
+            return False
+        try:
+            head = _head.decode(frames[0])
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return False
+        if head.type == "heartbeat":  # of which one is enough
+            return partition == known.home
+        stream = self._streams.get(head.stream)
+        if stream is not None and head.type == "ack" and stream.last_seq is not None and head.seq > stream.last_seq:
+            del self._streams[head.stream]
+        self.counters["answered"] += 1
+        return True
+
+    def moved(self, partition: int) -> list[tuple[bytes, list[Frame]]]:
+        """Returns what collectors are to be told once a partition has another owner."""
+        told = [
+            (stream.peer, encode(Reject(stream=name, seq=0, code="unknown_stream", reason="another owner has the job")))
+            for name, stream in self._streams.items()
+            if stream.partition == partition
+        ]
+        self.counters["streams_moved"] += len(told)
+        return told
+
+    def forget(self, now_s: float) -> None:
+        """Lets go of collectors that have been silent for long; to be called now and then."""
+        for peer in [peer for peer, known in self._peers.items() if now_s - known.heard_s > self._forget_after_s]:
+            del self._peers[peer]
+        self._streams = {name: stream for name, stream in self._streams.items() if stream.peer in self._peers}
+
+    def _of_stream(
+        self, peer: bytes, head: _Head, frames: Sequence[Frame]
+    ) -> tuple[list[Addressed], list[list[Frame]]]:
+        stream = self._streams.get(head.stream)
+        if stream is None:
+            seq = head.seq or head.last_seq
+            return [], [encode(Reject(stream=head.stream, seq=seq, code="unknown_stream", reason="say HELLO first"))]
+        stream.peer = peer
+        if head.type == "bye":
+            stream.last_seq = head.last_seq
+        return self._sent(stream.partition, frames), []
+
+    def _hello(
+        self, peer: bytes, known: _Peer, hello: Hello, frames: Sequence[Frame]
+    ) -> tuple[list[Addressed], list[list[Frame]]]:
+        stream = self._streams.get(hello.stream)
+        if stream is None:
+            if len(self._streams) >= self._max_streams:
+                reason = f"bounds.max_streams = {self._max_streams} is reached at the gateway; raise it"
+                return [], [encode(Reject(stream=hello.stream, seq=0, code="full", reason=reason))]
+            stream = _Stream(partition_of(clean_job(hello.info.job), self._count), peer)
+            self._streams[hello.stream] = stream
+        stream.peer, stream.last_seq = peer, None
+        known.partitions.add(stream.partition)
+        return self._sent(stream.partition, frames), []
+
+    def _heartbeat(self, known: _Peer, message: Heartbeat) -> tuple[list[Addressed], list[list[Frame]]]:
+        """Hands the counters on to one partition, so that their sums are true, and losses to those of their jobs."""
+        known.home = partition_of(message.collector, self._count)
+        losses: dict[int, dict[str, dict[str, int]]] = {}
+        for job, lost in message.losses.items():
+            losses.setdefault(partition_of(clean_job(job), self._count), {})[job] = lost
+        sent: list[Addressed] = []
+        for number in sorted({known.home, *known.partitions, *losses}):
+            is_home = number == known.home
+            part = msgspec.structs.replace(
+                message,
+                losses=losses.get(number, {}),
+                counters=message.counters if is_home else {},
+                paces=message.paces if is_home else None,
+            )
+            sent += self._sent(number, encode(part))
+        is_answered = message.paces is not None and self._is_reachable(known.home)
+        return sent, [] if is_answered else [_ALIVE]
+
+    def _sent(self, partition: int, frames: Sequence[Frame]) -> list[Addressed]:
+        if not self._is_reachable(partition):  # it will be asked for again, once there is an owner
+            self.counters["unreachable"] += 1
+            return []
+        self.counters["forwarded"] += 1
+        return [Addressed(partition, frames)]

@@ -1,0 +1,186 @@
+"""One machine's part in a cluster: its processes, its gateway, and what it tells the other members."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import secrets
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
+
+import zmq.asyncio
+from nats.errors import Error as NatsError
+
+from ..journal.jetstream.link import NatsLink
+from ..journal.jetstream.places import SAFE_REPLICAS, check_sync
+from ..settings import AggregatorSettings
+from .gateway import Gateway
+from .members import Member, Members, Worker, open_members
+from .partitions import plan
+from .publishing import Relay
+from .workers import Workers
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+_TURNS: Final = 8
+"""Looks at the other members in the time of a lease."""
+
+
+Command: TypeAlias = Callable[[int], tuple[Sequence[str], Mapping[str, str]]]
+
+
+async def join(settings: AggregatorSettings, command: Command) -> ClusterMember:
+    """Connects to the NATS servers, and returns a member, which listens nowhere yet. Raises ConfigError."""
+    journal = settings.journal
+    if journal.replicas < SAFE_REPLICAS:
+        await check_sync(journal)
+    link = await asyncio.to_thread(NatsLink, journal)
+    try:
+        members = await asyncio.wrap_future(link.begin(open_members(link, journal, settings.cluster.partitions)))
+    except BaseException:
+        await asyncio.to_thread(link.close)
+        raise
+    return ClusterMember(settings, link, members, command)
+
+
+class ClusterMember:
+    """Runs the processes of the partitions that are this machine's by the plan, and leads collectors to all owners.
+
+    Args:
+        settings: of the cluster, and of the processes.
+        link: the connection to the NATS servers, which it closes.
+        members: of the cluster.
+        command: returns what starts the process of a partition, and its environment.
+
+    Attributes:
+        name: in the cluster.
+        members: who is there, as far as is known.
+        counters: of the gateway and of the processes.
+
+    Raises:
+        ConfigError: something of the settings cannot be used.
+    """
+
+    def __init__(self, settings: AggregatorSettings, link: NatsLink, members: Members, command: Command) -> None:
+        self.settings = settings
+        self.name = f"{socket.gethostname().replace('.', '-')}-{os.getpid()}-{secrets.token_hex(4)}"
+        self.members: dict[str, Member] = {}
+        self.http_url: str | None = None
+        self.publish_endpoint: str | None = None
+        self._relay: Relay | None = None
+        self._context = zmq.asyncio.Context()
+        self._context.set(zmq.MAX_SOCKETS, 65_536 - 1)
+        bounds = settings.bounds
+        self.gateway = Gateway(
+            self._context,
+            settings.ingest,
+            settings.cluster.partitions,
+            max_streams=bounds.max_streams,
+            forget_after_s=bounds.forget_after_s,
+            allow_plaintext=bounds.allow_plaintext,
+        )
+        self.counters: Counter[str] = self.gateway.routes.counters
+        self.workers = Workers(command, settings.cluster.watchdog_s, self.counters)
+        self.not_ready_because = "it has not seen the other members yet"
+        self._link, self._known = link, members
+
+    def bind(self) -> str:
+        """Listens for collectors and subscribers; returns where collectors connect. Raises ConfigError."""
+        if self.settings.publish is not None:
+            self._relay = Relay(self._context, self.settings.publish, allow_remote=self.settings.allow_remote)
+            self.publish_endpoint = self._relay.endpoint
+        return self.gateway.bind()
+
+    async def run(self) -> None:
+        """Goes on until cancelled."""
+        tasks = [asyncio.create_task(self.gateway.run()), asyncio.create_task(self._look_after())]
+        if self._relay is not None:
+            tasks.append(asyncio.create_task(self._relay.run()))
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+
+    async def stop(self) -> None:
+        """Ends the processes in order, so that others can go on at once, and leaves the cluster."""
+        with contextlib.suppress(NatsError, TimeoutError):
+            await self._asked(self._known.leave(self.name))
+        await self.workers.stop(self.settings.stop_within_s)
+        self.gateway.close()
+        if self._relay is not None:
+            self._relay.close()
+        await asyncio.to_thread(self._link.close)
+        self._context.term()
+
+    def not_ready(self) -> str:
+        """Says why collectors and users cannot be served now, or ""."""
+        return self.not_ready_because
+
+    async def _look_after(self) -> None:
+        seen: dict[str, Member] = {}
+        seen_since_s = time.monotonic()
+        lease_s = self.settings.journal.lease_s
+        while True:
+            serving = {
+                number: Worker(ingest=each.ingest, started=each.started)
+                for number, each in self.workers.serving.items()
+            }
+            own = Member(http=self.http_url, serves=serving, waits=self.workers.waiting)
+            try:
+                await self._asked(self._known.tell(self.name, own))
+                found = await self._asked(self._known.read())
+            except (NatsError, TimeoutError) as error:
+                _log.warning("the other members cannot be seen: %s", str(error) or "no answer")
+                self.not_ready_because = "the NATS servers do not answer"
+            else:
+                self.not_ready_because = ""
+                found[self.name] = own
+                if found.keys() != seen.keys():
+                    seen_since_s = time.monotonic()
+                seen = found
+                self.members = found
+                self.gateway.lead_to(owners_of(found))
+                # After all servers were away keys come back one by one: for a while that is no sign of a loss.
+                if time.monotonic() - seen_since_s >= lease_s / 2:
+                    self._carry_out(found)
+            self.workers.run((), ())
+            if self._relay is not None:
+                self._relay.follow(each.publish for each in self.workers.serving.values())
+            await asyncio.sleep(lease_s / _TURNS)
+
+    def _carry_out(self, found: Mapping[str, Member]) -> None:
+        held = {name: set(member.serves) for name, member in found.items()}
+        parts = plan(held, self.settings.cluster.partitions)
+        mine = parts[self.name]
+        elsewhere = {
+            number
+            for name, member in found.items()
+            if name != self.name
+            for number in parts[name].serves & (member.waits | member.serves.keys())
+        }
+        wanted = mine.serves | mine.stands_by
+        # What another member is to have ends here once that one can go on with it at once.
+        ends = {
+            number
+            for number in self.workers.pids
+            if number not in mine.serves
+            and (number in elsewhere if number in self.workers.serving else number not in mine.stands_by)
+        }
+        self.workers.run(wanted - ends, ends)
+
+    async def _asked(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return await asyncio.wrap_future(self._link.begin(work))
+
+
+def owners_of(members: Mapping[str, Member]) -> dict[int, Worker]:
+    """Returns the owner of each partition; of two that say so, for the time of a hand-over, one."""
+    return {number: worker for name in sorted(members) for number, worker in sorted(members[name].serves.items())}

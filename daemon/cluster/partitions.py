@@ -1,0 +1,69 @@
+"""Which partition a job is in, and which member of a cluster has which partition. No clock, no I/O.
+
+Every member computes the plan from the same facts and does its own part of it. Members that see different facts for a
+while do no harm: a partition's lease decides who has it, and its journal who may write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Set
+from typing import Final, NamedTuple
+
+_DIGEST_BYTES: Final = 8
+
+
+class Part(NamedTuple):
+    """One member's part of the plan: partitions to serve, and partitions to stand by for."""
+
+    serves: frozenset[int]
+    stands_by: frozenset[int]
+
+
+def partition_of(job: str, count: int) -> int:
+    """Returns a job's partition, 0 to ``count`` - 1: the same in every process and version."""
+    return _digest(job) % count
+
+
+def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, Part]:
+    """Shares the partitions out evenly, and moves as few of them as that takes.
+
+    Args:
+        held: the partitions that each live member serves now.
+        count: partitions there are, numbered from 0.
+
+    Returns:
+        A part for each member. Each partition is served by one member, and another one stands by where there is one.
+        A member serves at most one partition more than another.
+    """
+    if not held:
+        return {}
+    quota, extra = divmod(count, len(held))
+    serves: dict[str, set[int]] = {}
+    free = set(range(count))
+    by_load = sorted(held, key=lambda name: (-len(held[name]), name))
+    for place, name in enumerate(by_load):
+        most = quota + (place < extra)  # who serves many keeps many
+        kept = sorted(held[name] & free)[:most]
+        serves[name] = set(kept)
+        free.difference_update(kept)
+    for place, name in enumerate(by_load):
+        wanted = quota + (place < extra) - len(serves[name])
+        taken = sorted(free, key=lambda number: (-_weight(name, number), number))[:wanted]
+        serves[name].update(taken)
+        free.difference_update(taken)
+    stands_by: dict[str, set[int]] = {name: set() for name in held}
+    for name, numbers in serves.items():
+        others = [other for other in held if other != name]
+        for number in numbers if others else ():
+            stands_by[max(others, key=lambda other: (_weight(other, number), other))].add(number)
+    return {name: Part(frozenset(serves[name]), frozenset(stands_by[name])) for name in held}
+
+
+def _weight(name: str, number: int) -> int:
+    """Returns how well a member fits a partition (rendezvous hashing): few change when members do."""
+    return _digest(f"{name}/{number}")
+
+
+def _digest(text: str) -> int:
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=_DIGEST_BYTES).digest(), "big")

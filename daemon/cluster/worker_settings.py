@@ -1,0 +1,45 @@
+"""What the process of a partition is: an aggregator of its own, with journal, state and archives of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..settings import AggregatorSettings
+from .settings import ClusterSettings
+
+
+def journal_of(name: str, number: int) -> str:
+    """Returns the name of a partition's journal."""
+    return f"{name}-p{number}"
+
+
+def folder_of(base: Path, number: int) -> Path:
+    """Returns the folder of a partition below another one."""
+    return base / f"partition-{number}"
+
+
+def worker_settings(settings: AggregatorSettings, state: Path, number: int) -> AggregatorSettings:
+    """Returns the settings of a partition's process, with a folder for its state: else those of the cluster."""
+    archive = settings.archive
+    if archive.folder is not None:
+        archive = archive.model_copy(update={"folder": folder_of(archive.folder, number)})
+    access = settings.access.model_copy(update={"certificate": None, "certificate_key": None})  # on loopback
+    return settings.model_copy(
+        update={
+            "ingest": f"tcp://{worker_host(settings.ingest)}:*",
+            "http": "127.0.0.1:0",
+            "publish": "tcp://127.0.0.1:*",
+            "state": state,
+            "archive": archive,
+            "access": access,
+            "cluster": ClusterSettings(),
+            "journal": settings.journal.model_copy(update={"name": journal_of(settings.journal.name, number)}),
+        }
+    )
+
+
+def worker_host(endpoint: str) -> str:
+    """Returns the address at which a machine's processes listen for all gateways: that of its own gateway."""
+    if not endpoint.startswith("tcp://"):
+        return "127.0.0.1"
+    return endpoint.removeprefix("tcp://").rpartition(":")[0]

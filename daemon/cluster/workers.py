@@ -1,0 +1,231 @@
+"""The processes that serve a member's partitions: started, watched, started again, and ended in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import re
+import secrets
+import signal
+import socket
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from pydantic import BaseModel
+
+_log = logging.getLogger(__name__)
+_FIRST_PAUSE_S: Final = 0.5
+_LONGEST_PAUSE_S: Final = 30.0
+_STEADY_S: Final = 60.0
+"""After which a process that ends is started again at once."""
+_LISTENS: Final = re.compile(r"ingest (\S+), http (\S+), publish (\S+)")
+_MOST_TOLD: Final = 65_536
+
+
+class Listening(BaseModel):
+    """Where a process that serves its partition listens."""
+
+    ingest: str
+    http: str
+    publish: str
+    started: str
+    """Which process it is."""
+
+
+class Worker:
+    """The process of one partition. It says what it does by the protocol of ``sd_notify(3)``.
+
+    Args:
+        number: of the partition.
+        command: starts it.
+        environment: of it.
+        watchdog_s: silence after which it is killed.
+        counters: get ``worker_restarts`` and ``worker_hangs``.
+
+    Attributes:
+        listens: where it does once it serves; None before and after.
+        waits: whether it stands by for the partition.
+    """
+
+    def __init__(
+        self,
+        number: int,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        watchdog_s: float,
+        counters: Counter[str],
+    ) -> None:
+        self.number = number
+        self.listens: Listening | None = None
+        self.waits = False
+        self._command, self._watchdog_s, self._counters = command, watchdog_s, counters
+        self._address = f"\0iotide-{os.getpid()}-{secrets.token_hex(8)}"
+        self._told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self._told.bind(self._address)
+        self._environment = {
+            **environment,
+            "NOTIFY_SOCKET": f"@{self._address[1:]}",
+            "WATCHDOG_USEC": str(int(watchdog_s * 1e6)),
+        }
+        self._environment.pop("WATCHDOG_PID", None)
+        self._process: asyncio.subprocess.Process | None = None
+        self._heard_s = 0.0
+        self._ends = asyncio.Event()
+        asyncio.get_running_loop().add_reader(self._told, self._hear)
+        self._task = asyncio.create_task(self._keep())
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process that runs now."""
+        return None if self._process is None else self._process.pid
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was ended, and has."""
+        return self._task.done()
+
+    def end(self) -> None:
+        """Asks it to write what it has and to give the partition back."""
+        if not self._ends.is_set():
+            self._ends.set()
+            self._send(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Ends it at once."""
+        self._ends.set()
+        self._send(signal.SIGKILL)
+
+    def check(self) -> None:
+        """Kills a process that stands still: another one can go on with what it had."""
+        if self.listens is not None and time.monotonic() - self._heard_s > self._watchdog_s:
+            _log.error("partition %d: no sign of life for %g s; it is killed", self.number, self._watchdog_s)
+            self._counters["worker_hangs"] += 1
+            self._heard_s = time.monotonic()
+            self._send(signal.SIGKILL)
+
+    async def ended(self) -> None:
+        """Waits until it has ended."""
+        await asyncio.wait([self._task])
+
+    def _send(self, number: int) -> None:
+        if self._process is not None and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.send_signal(number)
+
+    async def _keep(self) -> None:
+        pause_s = _FIRST_PAUSE_S
+        try:
+            while not self._ends.is_set():
+                began_s = time.monotonic()
+                try:
+                    status = await self._once()
+                except OSError as error:
+                    _log.error("partition %d: its process cannot be started: %s", self.number, error.strerror)
+                    status = -1
+                if self._ends.is_set():
+                    return
+                self._counters["worker_restarts"] += 1
+                pause_s = _FIRST_PAUSE_S if time.monotonic() - began_s > _STEADY_S else pause_s
+                _log.error("partition %d: its process ended (%d); again in %g s", self.number, status, pause_s)
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._ends.wait(), pause_s)
+                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+        finally:
+            asyncio.get_running_loop().remove_reader(self._told)
+            self._told.close()
+
+    async def _once(self) -> int:
+        self._heard_s = time.monotonic()
+        self._process = await asyncio.create_subprocess_exec(
+            *self._command, env=self._environment, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            if self._ends.is_set():  # since before it was there
+                self._send(signal.SIGTERM)
+            return await self._process.wait()
+        finally:
+            self.listens, self.waits, self._process = None, False, None
+
+    def _hear(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                self._take(self._told.recv(_MOST_TOLD).decode(errors="replace").split("\n"))
+
+    def _take(self, words: Iterable[str]) -> None:
+        self._heard_s = time.monotonic()
+        for word in words:
+            name, _, value = word.partition("=")
+            if name == "STOPPING":
+                self.listens, self.waits = None, False
+            elif name == "STATUS" and not self._ends.is_set():
+                found = _LISTENS.match(value)
+                self.waits = found is None
+                if found is not None:
+                    ingest, http, publish = found.groups()
+                    started = secrets.token_hex(8)
+                    self.listens = Listening(ingest=ingest, http=http, publish=publish, started=started)
+
+
+class Workers:
+    """The processes of a member, by partition.
+
+    Args:
+        make: returns the command and the environment of a partition's process.
+        watchdog_s: as of ``Worker``.
+        counters: likewise.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[int], tuple[Sequence[str], Mapping[str, str]]],
+        watchdog_s: float,
+        counters: Counter[str],
+    ) -> None:
+        self._make, self._watchdog_s, self._counters = make, watchdog_s, counters
+        self._running: dict[int, Worker] = {}
+
+    @property
+    def serving(self) -> dict[int, Listening]:
+        """Where those listen that serve."""
+        return {number: each.listens for number, each in sorted(self._running.items()) if each.listens is not None}
+
+    @property
+    def waiting(self) -> frozenset[int]:
+        """Partitions that could be taken over at once."""
+        return frozenset(number for number, each in self._running.items() if each.waits)
+
+    @property
+    def pids(self) -> dict[int, int | None]:
+        """The processes, by partition."""
+        return {number: each.pid for number, each in self._running.items()}
+
+    def run(self, wanted: Iterable[int], ends: Iterable[int]) -> None:
+        """Starts what is wanted and does not run, and ends some of what runs."""
+        for number, each in list(self._running.items()):
+            each.check()
+            if each.is_over:
+                del self._running[number]
+        for number in wanted:
+            if number not in self._running:
+                command, environment = self._make(number)
+                self._running[number] = Worker(number, command, environment, self._watchdog_s, self._counters)
+        for number in ends:
+            if number in self._running:
+                self._running[number].end()
+
+    async def stop(self, within_s: float) -> None:
+        """Ends all in order; kills what takes too long."""
+        for each in self._running.values():
+            each.end()
+        waits = [asyncio.create_task(each.ended()) for each in self._running.values()]
+        if waits:
+            _, late = await asyncio.wait(waits, timeout=within_s)
+            if late:
+                for each in self._running.values():
+                    each.kill()
+                await asyncio.wait(late)
+        self._running = {}

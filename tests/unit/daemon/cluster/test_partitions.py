@@ -1,0 +1,52 @@
+"""A job's partition is fixed; partitions are shared out evenly, and few move."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from iotide.daemon.cluster.partitions import partition_of, plan
+
+NAMES = st.lists(st.text("abcdefgh", min_size=1, max_size=4), min_size=1, max_size=7, unique=True)
+
+
+def served(parts: dict[str, object]) -> dict[str, frozenset[int]]:
+    return {name: part.serves for name, part in parts.items()}  # type: ignore[attr-defined]
+
+
+def test_a_jobs_partition_is_the_same_in_every_version() -> None:
+    assert [partition_of(job, 16) for job in ("4711", "4712", "a/b", "lärm")] == [2, 6, 0, 12]
+    assert len({partition_of(f"{number}", 8) for number in range(200)}) == 8
+
+
+@given(NAMES, st.integers(1, 40))
+def test_each_partition_is_served_once_and_evenly(names: list[str], count: int) -> None:
+    parts = plan({name: set() for name in names}, count)
+    numbers = [number for part in parts.values() for number in part.serves]
+    assert sorted(numbers) == list(range(count))
+    sizes = [len(part.serves) for part in parts.values()]
+    assert max(sizes) - min(sizes) <= 1
+    for part in parts.values():
+        assert not part.serves & part.stands_by
+    standing_by = sorted(number for part in parts.values() for number in part.stands_by)
+    assert standing_by == (list(range(count)) if len(names) > 1 else [])
+
+
+@given(NAMES, st.integers(1, 40))
+def test_a_plan_that_was_carried_out_stays(names: list[str], count: int) -> None:
+    now = served(plan({name: set() for name in names}, count))
+    assert served(plan(now, count)) == now
+
+
+@given(NAMES, st.integers(1, 40))
+def test_no_more_move_than_a_member_that_joins_or_leaves_needs(names: list[str], count: int) -> None:
+    before = served(plan({name: set() for name in names}, count))
+    after = served(plan({**before, "new": set()}, count))
+    assert sum(len(before[name] - after[name]) for name in names) == len(after["new"]) == count // (len(names) + 1)
+    left = {name: numbers for name, numbers in after.items() if name != "new"}
+    again = served(plan(left, count))
+    assert all(left[name] <= again[name] for name in names)
+
+
+def test_a_partition_that_two_members_say_they_have_is_planned_once() -> None:
+    parts = plan({"a": {0, 1}, "b": {1}}, 2)
+    assert sorted(number for part in parts.values() for number in part.serves) == [0, 1]
