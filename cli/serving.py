@@ -72,12 +72,15 @@ async def _stood_by(server: Server, settings: AggregatorSettings, ending: Ending
         manager.ready(f"stands by for {holder}")
 
     waiting = asyncio.create_task(server.stand_by(tell))
+    feeding = asyncio.create_task(manager.feed(lambda: ""))
     ending.then(waiting.cancel)
     try:
         await waiting
     except asyncio.CancelledError:
         await server.stop()
         return False
+    finally:
+        feeding.cancel()
     return True
 
 

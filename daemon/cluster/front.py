@@ -23,6 +23,8 @@ from .partitions import partition_of
 
 _FORWARDED: Final = "x-iotide-partition"
 """Says to another member that it is asked for a partition of its own, and is not to ask further."""
+MISSING: Final = "x-iotide-missing-partitions"
+"""Header of a list that is not whole: numbers of the partitions that did not answer in time."""
 _HOP: Final = frozenset(
     {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )
@@ -144,8 +146,7 @@ class Front:
         rows = [row for answer in answers if not answer.problem for row in answer.body["jobs"]]
         rows.sort(key=lambda row: (-(row.get("last_event_at_s") or 0.0), row["job"]))
         latest = request.query_params.get("latest", "")
-        body = _merged(answers, jobs=rows[: int(latest)] if latest.isdecimal() else rows)
-        return JSONResponse(body)
+        return _merged(answers, jobs=rows[: int(latest)] if latest.isdecimal() else rows)
 
     async def _fleet(self, request: Request) -> Response:
         """Puts a page together of the pages of all partitions."""
@@ -169,18 +170,16 @@ class Front:
             for state, jobs in body["states"].items():
                 states[state] = states.get(state, 0) + jobs
         alerts = [body["alerts"] for body in first if body["alerts"] is not None]
-        return JSONResponse(
-            _merged(
-                pages[0],
-                made_at_s=time.time(),
-                total=sum(body["total"] for body in first),
-                matching=sum(body["matching"] for body in first),
-                begin=begin,
-                states=states,
-                bandwidth=sum(body["bandwidth"] for body in first),
-                alerts=sum(alerts) if alerts else None,
-                jobs=_in_order(rows, order, is_descending)[begin : begin + count],
-            )
+        return _merged(
+            pages[0],
+            made_at_s=time.time(),
+            total=sum(body["total"] for body in first),
+            matching=sum(body["matching"] for body in first),
+            begin=begin,
+            states=states,
+            bandwidth=sum(body["bandwidth"] for body in first),
+            alerts=sum(alerts) if alerts else None,
+            jobs=_in_order(rows, order, is_descending)[begin : begin + count],
         )
 
     async def _all(self, request: Request) -> Response:
@@ -193,7 +192,7 @@ class Front:
             for name, value in answer.body.items() if not answer.problem else ():
                 if isinstance(value, list):
                     lists.setdefault(name, []).extend(value)
-        return JSONResponse(_merged(answers, **lists))
+        return _merged(answers, **lists)
 
     async def _everywhere(self, request: Request) -> Response:
         """Hands something on to each partition; the answer is that of the first one that refuses, or of all."""
@@ -319,11 +318,11 @@ def _in_order(rows: list[dict[str, Any]], order: str, is_descending: bool) -> li
     return [*there, *(row for row in rows if row.get(column) is None)]
 
 
-def _merged(answers: Sequence[Answer], **fields: Any) -> dict[str, Any]:
-    """Returns the first answer with other fields, and the partitions that are missing in it."""
+def _merged(answers: Sequence[Answer], **fields: Any) -> Response:
+    """Answers the first answer with other fields; the partitions that are missing in it stand in a header."""
     first = next(answer.body for answer in answers if not answer.problem)
-    missing = {str(answer.partition): answer.problem for answer in answers if answer.problem}
-    return {**first, **fields, "missing_partitions": missing}
+    missing = ",".join(str(answer.partition) for answer in answers if answer.problem)
+    return JSONResponse({**first, **fields}, headers={MISSING: missing} if missing else None)
 
 
 def _refusal(answers: Sequence[Answer]) -> Response | None:

@@ -1,0 +1,131 @@
+"""A member answers for all partitions, and asks the one that a path is about."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+import httpx
+from iotide.daemon.cluster.front import MISSING, Front, partitions_of_path
+from iotide.daemon.cluster.members import Member, Worker
+from iotide.daemon.cluster.partitions import partition_of
+from iotide.daemon.publish.http.http_server import HttpServer
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+
+def partition(number: int, jobs: Mapping[str, float]) -> Starlette:
+    """Returns an application that answers as a partition's process does."""
+
+    def rows(*names: str) -> list[dict[str, Any]]:
+        return [{"job": job, **dict.fromkeys(names, size)} for job, size in jobs.items()]
+
+    async def listed(_: Request) -> Response:
+        return JSONResponse({"version": 1, "jobs": rows("last_event_at_s")})
+
+    async def fleet(request: Request) -> Response:
+        begin, count = int(request.query_params["begin"]), int(request.query_params["count"])
+        shown = sorted(rows("bandwidth"), key=lambda row: -row["bandwidth"])[begin : begin + count]
+        total = {"total": len(jobs), "matching": len(jobs), "bandwidth": 1.0, "states": {"idle": len(jobs)}}
+        return JSONResponse({"version": 1, "begin": begin, "alerts": 1, "recent_bin_s": 1, **total, "jobs": shown})
+
+    async def job(request: Request) -> Response:
+        name = request.path_params["job"]
+        if name not in jobs:
+            return JSONResponse({"error": "no such job"}, 404)
+        said = request.headers.get("authorization", "")
+        return JSONResponse({"job": name, "at": number, "said": said, "top": request.query_params.get("top")})
+
+    return Starlette(
+        routes=[
+            Route("/api/v1/jobs", listed),
+            Route("/api/v1/fleet", fleet),
+            Route("/api/v1/jobs/{job:path}/signal", job),
+            Route("/api/v1/jobs/{job:path}", job),
+        ]
+    )
+
+
+@asynccontextmanager
+async def serving(jobs: list[str], count: int, away: int | None = None) -> AsyncIterator[httpx.AsyncClient]:
+    """Runs a member of two: this one has the even partitions, and the other one the odd ones."""
+    async with AsyncExitStack() as stack:
+        urls: dict[int, str] = {}
+        for number in range(count):
+            own = {job: float(place) for place, job in enumerate(jobs) if partition_of(job, count) == number}
+            if number != away:
+                urls[number] = await at(stack, partition(number, own))
+        odd = {number: url for number, url in urls.items() if number % 2}
+        other = Front(count, dict, lambda: odd, "b", bytes, str, 5.0)
+        stack.push_async_callback(other.close)
+        url = await at(stack, other.app)
+        worker = Worker(ingest="tcp://127.0.0.1:1", started="")
+        members = {"b": Member(http=url, serves=dict.fromkeys(odd, worker))}
+        even = {number: url for number, url in urls.items() if not number % 2}
+        front = Front(count, lambda: members, lambda: even, "a", bytes, str, 5.0)
+        stack.push_async_callback(front.close)
+        base = await at(stack, front.app)
+        yield await stack.enter_async_context(httpx.AsyncClient(base_url=base, trust_env=False))
+
+
+async def at(stack: AsyncExitStack, app: Starlette) -> str:
+    server = HttpServer(app, "127.0.0.1:0", allow_remote=False)
+    stack.push_async_callback(server.stop)
+    await server.start()
+    return server.url
+
+
+JOBS = [f"job-{number}" for number in range(12)]
+
+
+async def test_lists_are_those_of_all_partitions() -> None:
+    async with serving(JOBS, 4) as client:
+        answer = await client.get("/api/v1/jobs")
+        assert [row["job"] for row in answer.json()["jobs"]] == JOBS[::-1]
+        assert MISSING not in answer.headers
+        assert [row["job"] for row in (await client.get("/api/v1/jobs?latest=2")).json()["jobs"]] == JOBS[:-3:-1]
+
+
+async def test_a_partition_that_does_not_answer_is_named() -> None:
+    gone = partition_of(JOBS[0], 4)
+    async with serving(JOBS, 4, away=gone) as client:
+        answer = await client.get("/api/v1/jobs")
+        there = [job for job in JOBS if partition_of(job, 4) != gone]
+        assert sorted(row["job"] for row in answer.json()["jobs"]) == sorted(there)
+        assert answer.headers[MISSING] == str(gone)
+        assert (await client.get(f"/api/v1/jobs/{JOBS[0]}")).status_code == 503
+
+
+async def test_a_page_of_the_fleet_is_made_of_those_of_all() -> None:
+    async with serving(JOBS, 4) as client:
+        found = (await client.get("/api/v1/fleet?begin=3&count=4")).json()
+        assert [row["job"] for row in found["jobs"]] == JOBS[::-1][3:7]
+        assert (found["total"], found["begin"], found["alerts"]) == (12, 3, 4)
+        assert found["states"] == {"idle": 12}
+
+
+async def test_a_job_is_found_at_its_owner_with_all_that_was_asked() -> None:
+    async with serving([*JOBS, "a/b", "lärm x"], 4) as client:
+        for job in [*JOBS, "a/b", "a%2Fb", "l%C3%A4rm%20x"]:
+            for below in ("", "/signal"):
+                path = f"/api/v1/jobs/{job}{below}?top=3"
+                found = (await client.get(path, headers={"authorization": "Bearer t"})).json()
+                assert found["at"] == partition_of(found["job"], 4)
+                assert (found["said"], found["top"]) == ("Bearer t", "3")
+        assert (await client.get("/api/v1/jobs/none/signal")).status_code == 404
+
+
+async def test_prometheus_is_told_of_members_and_their_partitions() -> None:
+    async with serving(JOBS, 4) as client:
+        groups = (await client.get("/api/v1/prometheus")).json()
+        paths = [group["labels"]["__metrics_path__"] for group in groups]
+        assert paths == ["/metrics", "/partitions/1/metrics", "/partitions/3/metrics"]
+        assert (await client.get("/partitions/9/metrics")).status_code == 404
+
+
+def test_what_a_path_may_name_is_looked_for_in_few_partitions() -> None:
+    found = partitions_of_path("a/b/signal", 64)
+    assert found == [partition_of(job, 64) for job in ("a/b/signal", "a/b", "a")]
