@@ -30,6 +30,8 @@ _HOP: Final = frozenset(
 )
 _LARGEST_LIST: Final = 256 << 20
 _LARGEST_BODY: Final = 1 << 20
+_BODY: Final = "iotide.body"
+"""Of a request's scope, once it was read."""
 _BELOW_JOBS: Final = ("/api/v1/jobs/", "/jobs/")
 _LONGEST_PAGE: Final = 500
 _NOT_FOUND: Final = 404
@@ -355,12 +357,16 @@ def _quoted(request: Request, path: str) -> str:
 
 
 async def _body(request: Request) -> bytes | None:
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > _LARGEST_BODY:
-            return None
-    return bytes(body)
+    """Returns what came with a request, as often as it is asked for; None where that is too much."""
+    kept: bytes | None = request.scope.get(_BODY)
+    if kept is None:
+        body = bytearray()
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _LARGEST_BODY:
+                return None
+        kept = request.scope[_BODY] = bytes(body)
+    return kept
 
 
 async def _passed(answer: httpx.Response) -> AsyncIterator[bytes]:

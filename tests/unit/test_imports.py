@@ -82,6 +82,7 @@ def test_analyzers_are_pure() -> None:
 def test_commands_on_finished_traces_do_without_the_daemon() -> None:
     """Its commands that run one, look at what it needs, or say who may connect to it, are the others."""
     running = {
+        "cluster_serving.py",
         "entry.py",
         "journal_checks.py",
         "keys.py",
