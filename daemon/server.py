@@ -341,15 +341,8 @@ class Server:
     def _make_ingest(self, settings: AggregatorSettings) -> Ingest:
         from .ingest.ingest import Ingest
 
-        ingest = Ingest(
-            self._context,
-            settings.ingest,
-            self.sink,
-            settings.bounds,
-            self.access,
-            self.stages,
-            for_gateways=self._for_gateways,
-        )
+        given = self._context, settings.ingest, self.sink, settings.bounds, self.access, self.stages
+        ingest = Ingest(*given, for_gateways=self._for_gateways)
         self._stack.callback(ingest.close)
         return ingest
 
