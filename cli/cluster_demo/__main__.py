@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -63,6 +64,7 @@ scrape_configs: [{{job_name: iotide, static_configs: [{{targets: ["{target}"]}}]
 def main() -> int:
     """Runs it; returns the exit status: 0, 1 where something did not come up or was not seen."""
     begun_s = time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # what it started is ended, too
     try:
         with tempfile.TemporaryDirectory(prefix="iotide-cluster-", ignore_cleanup_errors=True) as name:
             _show(Path(name), begun_s)

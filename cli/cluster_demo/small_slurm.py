@@ -16,6 +16,7 @@ from ...events import UnavailableError
 from .processes import program, running, wait_for
 
 NODES: Final = ("node1", "node2")
+_JOBS_END_S: Final = 10.0
 _CONFIGURATION: Final = """
 ClusterName=iotide
 SlurmctldHost={host}(127.0.0.1)
@@ -109,7 +110,18 @@ def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadl
             stack.enter_context(running(command, folder / f"{node}.out", made_environment))
         slurm = Slurm(made_environment, shared)
         wait_for(lambda: slurm.said("sinfo", "-h", "-N", "-o", "%T").split() == ["idle"] * 2, "Slurm", deadline_s)
-        yield slurm
+        try:
+            yield slurm
+        finally:
+            _cancel_all(slurm)
+
+
+def _cancel_all(slurm: Slurm) -> None:
+    """Ends all jobs: the processes of a step outlive the daemons that started it."""
+    if jobs := slurm.said("squeue", "-h", "-o", "%A").split():
+        slurm.said("scancel", *jobs)
+        with contextlib.suppress(UnavailableError):  # a node that went away never says that its jobs ended
+            wait_for(lambda: not slurm.said("squeue", "-h").strip(), "the end of the jobs", _JOBS_END_S)
 
 
 def _free_ports(count: int) -> list[int]:
