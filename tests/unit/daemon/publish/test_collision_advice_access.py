@@ -1,0 +1,56 @@
+"""What collisions cost a job is told to whoever sees the job; whose jobs they are, to whoever sees these."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from iotide.daemon.access.viewer import Viewer, viewer
+from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.contention import ContentionWatch
+from iotide.daemon.publish.http.job_access import JobAccess
+from iotide.daemon.settings import AggregatorSettings
+from iotide.results.base import Estimate
+from iotide.results.contention import Contention, Culprit, Slowdown
+
+TWICE = Estimate(value=2.0, low=1.5, high=2.5)
+
+
+def access_with(*slowdowns: Slowdown) -> JobAccess:
+    aggregator = Aggregator(AggregatorSettings(), time.time)
+    watch = ContentionWatch(aggregator, aggregator.settings.contention)
+    watch.latest = Contention(
+        made_at_s=0.0, horizon_s=1.0, completeness=1.0, jobs=2, file_systems=[], slowdowns=list(slowdowns),
+        collisions=[], abstained=[],
+    )  # fmt: skip
+    return JobAccess(aggregator, time.time, watch)
+
+
+def slowdown(job: str) -> Slowdown:
+    culprit = Culprit(
+        job="secret", user="bob", done=1, share=1.0, overlap_s=3.0, slowdown=TWICE, p_value=0.0, files=["/bob/x"]
+    )
+    return Slowdown(
+        job=job, file_system="scratch", measure="data", verdict="slowed", slowdown=TWICE, alone_phases=9,
+        shared_phases=9, blocks=4, completeness=1.0, culprits=[culprit],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asking", "named"),
+    [(Viewer("ann", "ann"), False), (Viewer("bob", "bob"), True), (Viewer("root", sees_all=True), True)],
+)
+def test_jobs_of_others_have_no_name_for_who_may_not_see_them(asking: Viewer, named: bool) -> None:
+    access = access_with(slowdown("mine"), slowdown("another"))
+    token = viewer.set(asking)
+    try:
+        (found,) = access.slowdowns("mine")
+    finally:
+        viewer.reset(token)
+    assert (found.culprits[0].job == "secret") is named
+    assert ("bob" in found.model_dump_json()) is named
+
+
+def test_nothing_is_told_where_contention_is_not_looked_for() -> None:
+    aggregator = Aggregator(AggregatorSettings(), time.time)
+    assert JobAccess(aggregator, time.time).slowdowns("mine") == []
