@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..periodicity.estimator import SignalWindow
+from ..periodicity.phases.changes import last_change
 from ..periodicity.phases.phases import merge, runs
-from ..periodicity.phases.regularity import last_change
 from ..periodicity.tuning import TUNING
 from ..settings import DetectSettings
 from .change_detectors import DETECTORS, ChangeDetector
@@ -126,7 +126,7 @@ def clear_change(intervals: Floats) -> int:
     """Returns the number of the first interval of a new period; 0 where there is none beyond doubt.
 
     Three intervals show it, and they are longer or shorter by more than half: this cut is for good. Estimators, which
-    cut anew each time, see a change earlier (``phases.last_change``).
+    cut anew each time, see a change earlier (``phases.changes``).
     """
     at = last_change(intervals) if len(intervals) >= 2 * _FOLLOWING.intervals else 0
     if not 0 < at <= len(intervals) - _FOLLOWING.intervals:

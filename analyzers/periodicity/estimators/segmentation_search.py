@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from ..confidence import certain, chance_in_time, chance_of
 from ..estimator import SignalWindow
+from ..phases.changes import chance_to_wander
 from ..phases.merged import split_merged
 from ..phases.phase_volumes import likeness_of, with_stragglers
 from ..phases.phases import Phases, Segmenter
-from ..phases.regularity import Regularity, chance_to_wander, regularity, shortest_interval, without_extras
+from ..phases.regularity import Regularity, regularity, shortest_interval, without_extras
 from ..spectrum.spectral_peak import SpectralPeak
 from ..tuning import TUNING
 
@@ -71,7 +72,9 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
         foreseen = max(self.regular * chance_in_time(spread, count) ** 2, self.proven)
         steady = 1 - (1 - foreseen) * (1 - self.alike)
         # about a drift they are more regular than chance counts them
-        chance = chance_of(spread, count) if self.regularity.drift else self.regularity.chance
+        chance = self.regularity.chance
+        if self.regularity.drift:
+            chance = chance_of(spread, min(count, TUNING.regular.drift_over))
         periodic_ones = certain(chance) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
         if spread > _SAME.near:  # intervals that vary less come near the mean, however they follow one another
             periodic_ones *= certain(_QUALITY.accident**2 / max(chance_to_wander(self.regularity.intervals), _NOTHING))

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from ..confidence import chance_of
 from ..tuning import TUNING
+from .changes import LONGER, last_change, line_through
 from .phases import Floats, Phases
 from .stumbles import RESOLVED, read_as_stumbling
 
 _REGULAR = TUNING.regular
-_LONGER = 1.5  # periods: nearer to two than to one
 
 
 class Regularity(Struct, frozen=True, eq=False):
@@ -166,7 +166,7 @@ def _deviation(pauses: Floats) -> float:
 
 def _has_longer(intervals: Floats) -> bool:
     """Tells whether one is so much longer than the usual one that a phase may have been missed in it."""
-    return float(intervals.max()) >= _LONGER * float(np.sort(intervals)[(len(intervals) - 1) // 2])
+    return float(intervals.max()) >= LONGER * float(np.sort(intervals)[(len(intervals) - 1) // 2])
 
 
 def _over_stumbles(found: Regularity, shortest: float, *, held_up: bool) -> Regularity:
@@ -211,23 +211,11 @@ def _with_drift(found: Regularity) -> Regularity:
     whole, left = float(off @ off) + n * RESOLVED, float(rest @ rest) + n * RESOLVED
     if n / 2 * math.log(whole / left) < _REGULAR.likelier or following <= 0:
         return found
+    deviation = math.sqrt(left / (n - 2))
+    if deviation > TUNING.same.near * float(recent.sum()) / n:
+        return found  # of intervals that walk at random, some lie about a line
     drift = (following - recent[0]) / n
-    return replace(found, spread=min(found.spread, math.sqrt(left / (n - 2)) / found.period), drift=float(drift))
-
-
-def chance_to_wander(intervals: Floats) -> float:
-    """Probability that independent intervals are as like the ones before them as these are.
-
-    Those of periodic I/O vary about the period. Where each is near the one before, but far from the mean, there is no
-    period. The correlation of the logarithms of neighbours is nearly normal, about -1/n and with a variance of 1/n.
-    """
-    n = len(intervals)
-    level = np.log(np.maximum(intervals, 1e-9))
-    level -= float(level.sum()) / n
-    square = float(level @ level)
-    if not square > 0:
-        return 1.0
-    return 0.5 * math.erfc((float(level[1:] @ level[:-1]) / square + 1 / n) * math.sqrt(n / 2))
+    return replace(found, spread=min(found.spread, deviation / found.period), drift=float(drift))
 
 
 def drawn_on(intervals: Floats) -> tuple[float, Floats]:
@@ -247,14 +235,6 @@ def drawn_on(intervals: Floats) -> tuple[float, Floats]:
     return following, rest
 
 
-def line_through(intervals: Floats) -> tuple[float, Floats]:
-    """Returns the slope of the line through successive values, and what they are off it."""
-    n = len(intervals)
-    at = np.arange(n) - (n - 1) / 2
-    slope = float(at @ intervals) / float(at @ at)
-    return slope, intervals - float(intervals.sum()) / n - slope * at
-
-
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
     """Measures the intervals since a change of period; the first may still be between the two periods."""
     found = _measure(intervals, shortest)
@@ -263,70 +243,6 @@ def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
         if rest.spread < TUNING.same.far_less * found.spread:
             found = rest
     return replace(found, since=phases - 1 - len(found.intervals))
-
-
-def last_change(intervals: Floats) -> int:
-    """Returns the number of the first interval after the last change of period; 0 without one.
-
-    A change splits the logarithms of the intervals in two groups, each about its own mean. It is believed when that is
-    far more likely than one group: the ratio of the likelihoods of normal distributions, n/2 ln(SSE one / SSE two),
-    exceeds a bound that grows with the number of places where it may be. Two intervals show a new period, and
-    three when each is a multiple of the old ones, as missed phases would make them. One that is longer than the two
-    before and after it, as a pause or a missed phase makes it, belongs to neither.
-    """
-    kept = np.flatnonzero(~_longer_than_neighbours(intervals))
-    if len(kept) < len(intervals):
-        change = _last_change(intervals[kept])
-        return int(kept[change]) if change else 0
-    return _last_change(intervals)
-
-
-def _longer_than_neighbours(intervals: Floats) -> npt.NDArray[np.bool_]:
-    """Tells which are longer than the two before and the two after."""
-    around = np.concatenate([np.full(2, np.inf), intervals, np.full(2, np.inf)])
-    near = np.maximum(np.maximum(around[:-4], around[1:-3]), np.maximum(around[3:-1], around[4:]))
-    return np.asarray(intervals >= _LONGER * near)
-
-
-def _last_change(intervals: Floats) -> int:
-    if float(intervals.max()) < _REGULAR.unchanged * float(intervals.min()):
-        return 0
-    begin = 0
-    while True:
-        # several changes hide one another: the newer half may show what all together do not
-        for first in (begin, (begin + len(intervals)) // 2):
-            if (found := _likeliest_split(intervals[first:])) is not None:
-                begin = first + found
-                break
-        else:
-            return begin
-
-
-def _likeliest_split(intervals: Floats) -> int | None:
-    n = len(intervals)
-    if n < 2 * _REGULAR.latest:
-        return None
-    level = np.log(np.maximum(intervals, 1e-9))
-    level -= level.mean()
-    sums, squares = np.cumsum(level), np.cumsum(level * level)
-    before = np.arange(1, n)
-    within = squares[-1] - sums[:-1] ** 2 / before - sums[:-1] ** 2 / (n - before)  # level sums up to 0
-    gain = n / 2 * np.log((squares[-1] + n * TUNING.same.even**2) / (np.maximum(within, 0) + n * TUNING.same.even**2))
-    gain[: _REGULAR.latest - 1] = gain[n - _REGULAR.latest :] = 0.0
-    at = int(gain.argmax())
-    if gain[at] < _REGULAR.changed + math.log(n):
-        return None
-    slope, rest = line_through(level)
-    if (
-        abs(slope) < _REGULAR.steepest
-        and float(rest @ rest) < _REGULAR.as_good * float(within[at]) + n * TUNING.same.even**2
-    ):
-        return None  # a drift
-    ratio = math.exp(-float(sums[at]) * (1 / (n - 1 - at) + 1 / (at + 1)))
-    times = max(round(ratio), 1)
-    if times > 1 and abs(ratio / times - 1) < TUNING.same.irregular and n - 1 - at <= _REGULAR.latest:
-        return None  # missed phases look the same so far
-    return at + 1
 
 
 def _measure(intervals: Floats, shortest: float) -> Regularity:

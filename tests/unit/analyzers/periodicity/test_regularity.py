@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from iotide.analyzers.periodicity.phases.changes import last_change
 from iotide.analyzers.periodicity.phases.phases import Floats, Phases
 from iotide.analyzers.periodicity.phases.regularity import (
     Regularity,
-    chance_to_wander,
-    last_change,
     regularity,
     without_extras,
 )
@@ -123,25 +122,6 @@ def test_uneven_intervals_of_another_length_are_no_new_period(seed: int) -> None
     assert found.since == 0 or found.spread < 0.2
 
 
-def test_independent_intervals_wander_by_chance_alone() -> None:
-    rng = np.random.default_rng(4)
-    drawn = (
-        lambda n: rng.normal(100, 25, n).clip(20),
-        lambda n: rng.gamma(6, 20, n),
-        lambda n: rng.uniform(50, 150, n),
-    )
-    chances = np.array([chance_to_wander(drawn[k % 3](8 + k % 40)) for k in range(1200)])
-    for level in (0.01, 0.05, 0.5):
-        assert (chances < level).mean() == pytest.approx(level, abs=0.01 + 0.15 * level)
-
-
-def test_distances_that_walk_at_random_wander() -> None:
-    rng = np.random.default_rng(5)
-    walks = [np.exp(np.cumsum(rng.normal(0, 0.4, 40))) for _ in range(50)]
-    assert np.median([chance_to_wander(100 * walk) for walk in walks]) < 1e-4
-    assert chance_to_wander(np.full(12, 50.0)) == 1
-
-
 def late_now_and_then(seed: int, missing: float = 0.0) -> Floats:
     """Intervals of 50 bins; some phases come late by a half to one and a half of it, others are missed."""
     rng = np.random.default_rng(seed)
@@ -218,3 +198,12 @@ def test_requests_within_phases_keep_no_clock_of_their_own(seed: int) -> None:
     pauses = np.full(119, 6.0)
     pauses[9::10] = rng.normal(900, 5, len(pauses[9::10]))
     assert measured(pauses + length[:-1], length).pauses is None
+
+
+def test_a_line_through_the_latest_of_intervals_that_walk_is_no_drift() -> None:
+    rng = np.random.default_rng(9)
+    walks = [100 * np.exp(np.cumsum(rng.normal(0, 0.4, 40))) for _ in range(60)]
+    found = [regularity(Phases(*[np.append(0.0, np.cumsum(walk))] * 3, *[np.arange(41)] * 2)) for walk in walks]
+    about_line = [each.spread * each.period for each in found if each is not None and each.drift]
+    recent = [float(walk[-16:].mean()) for walk, each in zip(walks, found, strict=True) if each and each.drift]
+    assert all(off <= 0.2 * mean * 1.01 for off, mean in zip(about_line, recent, strict=True))

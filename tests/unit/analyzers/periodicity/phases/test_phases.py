@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from iotide.analyzers.periodicity.confidence import chance_of
 from iotide.analyzers.periodicity.phases.phases import Phases, Segmenter, merge, runs
-from iotide.analyzers.periodicity.phases.regularity import last_change, regularity
+from iotide.analyzers.periodicity.phases.regularity import regularity
 from iotide.analyzers.periodicity.scores import scores_of
 from iotide.analyzers.periodicity.upcoming.intervals import interval_of
 from support.references.naive import runs as slow_runs
@@ -164,27 +164,3 @@ def test_uneven_volumes_and_lengths_lower_the_score() -> None:
 def test_no_whole_period_means_no_scores() -> None:
     assert scores_of(np.ones(10), 0.1, 2.0) is None
     assert scores_of(np.zeros(100), 0.1, 2.0) is None
-
-
-@pytest.mark.parametrize("ratio", [0.4, 0.5, 2.5, 3.5])
-def test_change_of_period_is_told_by_two_new_intervals_or_three_if_phases_may_be_missing(ratio: float) -> None:
-    rng = np.random.default_rng(2)
-    old, new = 50 * (1 + 0.03 * rng.standard_normal(12)), 50 * ratio * (1 + 0.03 * rng.standard_normal(4))
-    assert last_change(np.concatenate([old, new[:1]])) == 0
-    assert last_change(np.concatenate([old, new[:2]])) == 12
-    assert last_change(np.concatenate([old, new])) == 12
-
-
-def test_twice_the_interval_is_a_missed_phase_until_three_say_otherwise() -> None:
-    old = np.full(12, 50.0)
-    assert last_change(np.append(old, [100.0, 100.0])) == 0
-    assert last_change(np.append(old, [100.0, 100.0, 100.0])) == 12
-
-
-def test_uneven_intervals_are_no_change() -> None:
-    rng = np.random.default_rng(3)
-    assert sum(last_change(rng.lognormal(3, 0.4, 30)) > 0 for _ in range(200)) <= 6
-
-
-def test_last_of_several_changes_counts() -> None:
-    assert last_change(np.repeat([10.0, 25.0, 14.0], 6)) == 12

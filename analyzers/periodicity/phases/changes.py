@@ -1,0 +1,131 @@
+"""Where the period of a job changed, and whether it changes all the time, so that there is none."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from ..tuning import TUNING
+from .phases import Floats
+
+_REGULAR = TUNING.regular
+_NOTHING = 1e-9
+LONGER = 1.5
+"""Periods: nearer to two than to one."""
+
+
+def last_change(intervals: Floats) -> int:
+    """Returns the number of the first interval after the last change of period; 0 without one.
+
+    A change splits the logarithms of the intervals in two groups, each about its own mean. It is believed when that is
+    far more likely than one group: the ratio of the likelihoods of normal distributions, n/2 ln(SSE one / SSE two),
+    exceeds a bound that grows with the number of places where it may be. Two intervals show a new period, and
+    three when each is a multiple of the old ones, as missed phases would make them. One that is longer than the two
+    before and after it, as a pause or a missed phase makes it, belongs to neither. Where all intervals are likelier
+    as a walk at random than as levels, none is a change: a walk keeps near one distance for a while wherever it gets.
+    """
+    kept = np.flatnonzero(~_longer_than_neighbours(intervals))
+    if len(kept) < len(intervals):
+        change = _last_change(intervals[kept])
+        return int(kept[change]) if change else 0
+    return _last_change(intervals)
+
+
+def _longer_than_neighbours(intervals: Floats) -> npt.NDArray[np.bool_]:
+    """Tells which are longer than the two before and the two after."""
+    around = np.concatenate([np.full(2, np.inf), intervals, np.full(2, np.inf)])
+    near = np.maximum(np.maximum(around[:-4], around[1:-3]), np.maximum(around[3:-1], around[4:]))
+    return np.asarray(intervals >= LONGER * near)
+
+
+def _last_change(intervals: Floats) -> int:
+    if float(intervals.max()) < _REGULAR.unchanged * float(intervals.min()):
+        return 0
+    begin = 0
+    while True:
+        # several changes hide one another: the newer half may show what all together do not
+        for first in (begin, (begin + len(intervals)) // 2):
+            if (found := _likeliest_split(intervals[first:])) is not None:
+                begin = first + found
+                break
+        else:
+            return 0 if begin and _walks(intervals) else begin
+
+
+def _walks(intervals: Floats) -> bool:
+    """Tells whether logarithms of intervals are likelier as a walk than as levels between changes.
+
+    Both are normal: a walk in its steps, levels in what is off them. A change costs as much as its place and its level.
+    """
+    n, least = len(intervals), len(intervals) * TUNING.same.even**2
+    steps = np.diff(np.log(np.maximum(intervals, _NOTHING)))
+    within, changes = _about_levels(intervals)
+    return n / 2 * math.log((float(steps @ steps) + least) / (within + least)) < changes * math.log(n)
+
+
+def _about_levels(intervals: Floats) -> tuple[float, int]:
+    """Returns the sum of squares of logarithms about the levels between all changes, and how many changes there are."""
+    n = len(intervals)
+    if (at := _likeliest_split(intervals)) is not None:
+        before, after = _about_levels(intervals[:at]), _about_levels(intervals[at:])
+        return before[0] + after[0], before[1] + after[1] + 1
+    if n >= 4 * _REGULAR.latest:
+        # several changes hide one another, as in ``_last_change``
+        before, after = _about_levels(intervals[: n // 2]), _about_levels(intervals[n // 2 :])
+        if before[1] + after[1]:
+            return before[0] + after[0], before[1] + after[1]
+    level = np.log(np.maximum(intervals, _NOTHING))
+    level -= float(level.sum()) / n
+    return float(level @ level), 0
+
+
+def _likeliest_split(intervals: Floats) -> int | None:
+    n = len(intervals)
+    if n < 2 * _REGULAR.latest:
+        return None
+    level = np.log(np.maximum(intervals, _NOTHING))
+    level -= level.mean()
+    sums, squares = np.cumsum(level), np.cumsum(level * level)
+    before = np.arange(1, n)
+    within = squares[-1] - sums[:-1] ** 2 / before - sums[:-1] ** 2 / (n - before)  # level sums up to 0
+    gain = n / 2 * np.log((squares[-1] + n * TUNING.same.even**2) / (np.maximum(within, 0) + n * TUNING.same.even**2))
+    gain[: _REGULAR.latest - 1] = gain[n - _REGULAR.latest :] = 0.0
+    at = int(gain.argmax())
+    if gain[at] < _REGULAR.changed + math.log(n):
+        return None
+    slope, rest = line_through(level)
+    if (
+        abs(slope) < _REGULAR.steepest
+        and float(rest @ rest) < _REGULAR.as_good * float(within[at]) + n * TUNING.same.even**2
+    ):
+        return None  # a drift
+    ratio = math.exp(-float(sums[at]) * (1 / (n - 1 - at) + 1 / (at + 1)))
+    times = max(round(ratio), 1)
+    if times > 1 and abs(ratio / times - 1) < TUNING.same.irregular and n - 1 - at <= _REGULAR.latest:
+        return None  # missed phases look the same so far
+    return at + 1
+
+
+def chance_to_wander(intervals: Floats) -> float:
+    """Probability that independent intervals are as like the ones before them as these are.
+
+    Those of periodic I/O vary about the period. Where each is near the one before, but far from the mean, there is no
+    period. The correlation of the logarithms of neighbours is nearly normal, about -1/n and with a variance of 1/n.
+    """
+    n = len(intervals)
+    level = np.log(np.maximum(intervals, _NOTHING))
+    level -= float(level.sum()) / n
+    square = float(level @ level)
+    if not square > 0:
+        return 1.0
+    return 0.5 * math.erfc((float(level[1:] @ level[:-1]) / square + 1 / n) * math.sqrt(n / 2))
+
+
+def line_through(intervals: Floats) -> tuple[float, Floats]:
+    """Returns the slope of the line through successive values, and what they are off it."""
+    n = len(intervals)
+    at = np.arange(n) - (n - 1) / 2
+    slope = float(at @ intervals) / float(at @ at)
+    return slope, intervals - float(intervals.sum()) / n - slope * at

@@ -1,0 +1,70 @@
+"""Changes of the distance between phases, and distances that change all the time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from iotide.analyzers.periodicity.phases.changes import chance_to_wander, last_change
+from iotide.analyzers.periodicity.phases.phases import Floats
+
+
+@pytest.mark.parametrize("ratio", [0.4, 0.5, 2.5, 3.5])
+def test_change_of_period_is_told_by_two_new_intervals_or_three_if_phases_may_be_missing(ratio: float) -> None:
+    rng = np.random.default_rng(2)
+    old, new = 50 * (1 + 0.03 * rng.standard_normal(12)), 50 * ratio * (1 + 0.03 * rng.standard_normal(4))
+    assert last_change(np.concatenate([old, new[:1]])) == 0
+    assert last_change(np.concatenate([old, new[:2]])) == 12
+    assert last_change(np.concatenate([old, new])) == 12
+
+
+def test_twice_the_interval_is_a_missed_phase_until_three_say_otherwise() -> None:
+    old = np.full(12, 50.0)
+    assert last_change(np.append(old, [100.0, 100.0])) == 0
+    assert last_change(np.append(old, [100.0, 100.0, 100.0])) == 12
+
+
+def test_uneven_intervals_are_no_change() -> None:
+    rng = np.random.default_rng(3)
+    assert sum(last_change(rng.lognormal(3, 0.4, 30)) > 0 for _ in range(200)) <= 6
+
+
+def test_last_of_several_changes_counts() -> None:
+    assert last_change(np.repeat([10.0, 25.0, 14.0], 6)) == 12
+
+
+def test_independent_intervals_wander_by_chance_alone() -> None:
+    rng = np.random.default_rng(4)
+    drawn = (
+        lambda n: rng.normal(100, 25, n).clip(20),
+        lambda n: rng.gamma(6, 20, n),
+        lambda n: rng.uniform(50, 150, n),
+    )
+    chances = np.array([chance_to_wander(drawn[k % 3](8 + k % 40)) for k in range(1200)])
+    for level in (0.01, 0.05, 0.5):
+        assert (chances < level).mean() == pytest.approx(level, abs=0.01 + 0.15 * level)
+
+
+def test_distances_that_walk_at_random_wander() -> None:
+    rng = np.random.default_rng(5)
+    walks = [np.exp(np.cumsum(rng.normal(0, 0.4, 40))) for _ in range(50)]
+    assert np.median([chance_to_wander(100 * walk) for walk in walks]) < 1e-4
+    assert chance_to_wander(np.full(12, 50.0)) == 1
+
+
+def walk_between_walls(seed: int) -> Floats:
+    """Intervals whose logarithm walks at random, thrown back by two walls."""
+    rng = np.random.default_rng(seed)
+    level = np.cumsum(rng.normal(0, rng.uniform(0.2, 0.5), 60))
+    return np.asarray(40 * np.exp(np.abs(level % 5.0 - 2.5)))
+
+
+def test_distances_that_walk_at_random_do_not_change() -> None:
+    assert sum(last_change(walk_between_walls(seed)) > 0 for seed in range(100)) <= 15  # 73 without that
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_steps_from_one_period_to_the_next_are_no_walk(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    levels = [50, 31, 19] if seed % 2 else [20, 44, 31]
+    intervals = np.repeat(levels, 12) * rng.normal(1, 0.03, 36)
+    assert last_change(intervals) == 24
