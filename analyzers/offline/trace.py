@@ -83,7 +83,9 @@ def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[
         view, periodicity = _best(finest, partial(_estimated, settings=settings, requests=requests))
     if settings.method == "tide":
         fine = finest if finest is not None and len(finest.bandwidth) <= _SEARCHED else view
-        if periodicity.period_s is not None:
+        if periodicity.others:
+            pass  # of two programs nothing is left unexplained
+        elif periodicity.period_s is not None:
             periodicity = replace(periodicity, others=other_periods(fine, periodicity.period_s.value))
         elif (ended := ended_period(fine)) is not None and not is_alias(requests, fine, ended.period_s.value):
             periodicity = replace(periodicity, others=[ended])

@@ -222,9 +222,9 @@ class Predictor:
 
     def _known_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Returns the further periods, looked for now and then, or when the main one has become another."""
-        if periodicity.period_s is None or periodicity.confidence < _SAME.trusted:
+        if periodicity.period_s is None or periodicity.confidence < _SAME.trusted or periodicity.others:
             self._others, self._others_of_s, self._others_age = [], 0.0, 0
-            return []
+            return periodicity.others
         period_s = periodicity.period_s.value
         self._others_age += 1
         changed = not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _SAME.periodicity
@@ -242,8 +242,8 @@ class Predictor:
 
     def _look_for_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Looks for further periods at the main one's level and at a finer one, and for earlier ones at a coarser."""
-        if periodicity.period_s is None or self.settings.method != "tide":
-            return []
+        if periodicity.period_s is None or periodicity.others or self.settings.method != "tide":
+            return periodicity.others
         period_s, end_ns = periodicity.period_s.value, max(now_ns, self.last_ns)
         observed = self._told.observed
         start_ns = observed.first_ns(end_ns)

@@ -59,6 +59,17 @@ def believed_spread(spread: float, intervals: int) -> float:
     return math.sqrt(variance * (1 + 1 / intervals))
 
 
+def with_care(known: float, spread: float, intervals: int) -> float:
+    """Returns how sure what is known of a finished job is: few intervals, and uneven ones, are alike at times."""
+    few = (_CHANCES.careful / intervals) ** 3
+    return float(known ** (1 + min(few, 2 + 3 * min(spread / TUNING.same.irregular, 1.0))))
+
+
+def patience_of(silence: float, period: float) -> float:
+    """Falls from 1 to 0 as the next phase stays out for one and a half to four periods."""
+    return min(max((_CHANCES.gone - silence / period) / (_CHANCES.gone - _CHANCES.silence), 0.0), 1.0)
+
+
 def calibrated(confidence: float) -> float:
     """Turns a confidence into the share of predictions that were right at that confidence.
 

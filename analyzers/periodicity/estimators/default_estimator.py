@@ -6,10 +6,12 @@ import cmath
 import math
 from typing import Final
 
+from msgspec.structs import replace
+
 from ....results.base import Estimate
 from ....results.prediction import Drift, Frequency
 from ...settings import DetectSettings
-from ..confidence import calibrated, certain, chance_in_time, chance_of_mean
+from ..confidence import calibrated, certain, chance_in_time, chance_of_mean, patience_of, with_care
 from ..estimator import PeriodEstimate, SignalWindow
 from ..phases.phases import Segmenter
 from ..spectrum.spectral_peak import SpectralPeak, component, dominant_peak, refined
@@ -21,6 +23,7 @@ from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import next_phase
 from ..upcoming.next_start import NextStart, next_start_of
 from .segmentation_search import PeriodCandidate, candidate_at_known_period, score_candidates, with_history
+from .two_programs import find_two_programs
 
 _SAME: Final = TUNING.same
 _LINES: Final = TUNING.lines
@@ -30,7 +33,23 @@ _NONE: Final = 0.005
 
 
 def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
-    """Finds the period of a signal, or that it has none.
+    """Finds the period of a signal, or the periods of two programs in it, or that it has none.
+
+    Two programs are looked for where one does not foresee the next phase surely; they are the answer where they do so
+    better.
+    """
+    one = _of_one_program(view, settings)
+    if one.foresight >= _SAME.sure or len(view.window) < TUNING.cutting.fewest_bins:
+        return one
+    two = find_two_programs(view)
+    if two is None or two.foresight <= one.foresight or two.confidence < _SAME.trusted:
+        return one
+    # the answer of one program is none of the spectrum's candidates
+    return replace(two, dominant=one.dominant[one.period_s is not None :], harmonics_dropped=one.harmonics_dropped)
+
+
+def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
+    """Finds the period of a signal whose phases are those of one program, or that it has none.
 
     1. Where the period found last is there beyond doubt, it is the answer.
     2. Hypotheses: the strongest lines of the zero-padded spectrum, and the border between short and long pauses.
@@ -58,7 +77,7 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     clock = None if candidate is None else clock_of(candidate.regularity)
     expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, candidate.period)
     if candidate is not None and clock is not None and expected is not None and by_phases:
-        patience = _patience(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
+        patience = patience_of(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
         foresight *= expected.in_time
         known *= candidate.periodic_ones * patience
         confidence *= chance_in_time(clock.spread, len(clock.intervals)) * patience
@@ -68,7 +87,7 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
         return PeriodEstimate(dominant=listed, harmonics_dropped=candidates.dropped)
     foresight = min(calibrated(foresight), 1.0)
     if candidate is not None and by_phases and view.ended:
-        confidence = known ** _care(candidate)
+        confidence = with_care(known, candidate.regularity.clock_spread, len(candidate.regularity.intervals))
     else:
         confidence = min(max(known, calibrated(confidence)), 1.0)
     if confidence < _NONE:
@@ -153,17 +172,6 @@ def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidat
         doubt = 1 - chance_in_time(candidate.regularity.clock_spread, len(candidate.regularity.intervals))
         return candidate.period, by_phases - _LINES.contradicts * doubt * by_line, True
     return line.period, by_line - _LINES.contradicts * by_phases, False
-
-
-def _care(candidate: PeriodCandidate) -> float:
-    """Returns the power for what is known of a finished job: few intervals, and uneven ones, are alike at times."""
-    few = (_CHANCES.careful / len(candidate.regularity.intervals)) ** 3
-    return 1 + min(few, 2 + 3 * min(candidate.regularity.clock_spread / _SAME.irregular, 1.0))
-
-
-def _patience(silence: float, period: float) -> float:
-    """Falls from 1 to 0 as the next phase stays out for one and a half to four periods."""
-    return min(max((_CHANCES.gone - silence / period) / (_CHANCES.gone - _CHANCES.silence), 0.0), 1.0)
 
 
 def _period(view: SignalWindow, period: float, candidate: PeriodCandidate | None, by_phases: bool) -> Estimate:

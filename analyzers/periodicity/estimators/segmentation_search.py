@@ -114,7 +114,7 @@ def _levels() -> tuple[tuple[float, float], tuple[float, float]]:
 def _heaviest(
     view: SignalWindow, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
 ) -> tuple[PeriodCandidate | None, float]:
-    hypotheses = [*([] if line is None else [line.period]), *peaks, *_by_pauses(segmenter.pauses)]
+    hypotheses = [*([] if line is None else [line.period]), *peaks, *periods_by_pauses(segmenter.pauses)]
     best: PeriodCandidate | None = None
     best_weight = -math.inf
     tried: list[float] = []
@@ -215,10 +215,10 @@ def score_candidates(
         seen.add(edges)
     cut = view.cut or begin > 0
     if by_pauses:
-        phases = _begun(phases, cut)
+        phases = begun(phases, cut)
         measured = regularity(phases, shortest_interval(hypothesis))
     else:
-        phases = segmenter.refined(_begun(phases, cut))
+        phases = segmenter.refined(begun(phases, cut))
         phases, measured = _measured(segmenter, phases, hypothesis, cut)
         if measured is not None and (measured.missed or measured.astray) and _unseen(segmenter, phases):
             measured = regularity(phases, shortest_interval(hypothesis), held_up=False)
@@ -239,7 +239,7 @@ def score_candidates(
     return _judged(segmenter, begin, Segmentation(phases, period, measured, by_pauses))
 
 
-def _begun(phases: Phases, cut: bool) -> Phases:
+def begun(phases: Phases, cut: bool) -> Phases:
     """Leaves out a first phase that may have begun before the first bin."""
     return phases.select(slice(1, None)) if cut and len(phases) and phases.first[0] == 0 else phases
 
@@ -261,7 +261,7 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
         return fewer
     if split is not None:
         return phases, measured
-    more = segmenter.refined(_begun(segmenter.segment(hypothesis, _CUTTING.faint), cut))
+    more = segmenter.refined(begun(segmenter.segment(hypothesis, _CUTTING.faint), cut))
     others = regularity(more, shortest) if len(more) > len(phases) else None
     if others is not None and others.spread < TUNING.regular.small_phases * measured.spread:
         return more, others
@@ -366,7 +366,7 @@ def _backing(candidate: PeriodCandidate, line: SpectralPeak | None) -> float:
     return _QUALITY.backed * certain(line.chance) * line.support
 
 
-def _by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
+def periods_by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
     """Splits the pauses at the largest ratio between neighbours by length; the period that merges the shorter ones."""
     if not len(pauses):
         return []

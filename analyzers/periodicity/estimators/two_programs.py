@@ -1,0 +1,119 @@
+"""The periods of two programs whose phases are in one signal, where nothing else tells the programs apart."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ....results.base import Estimate
+from ....results.prediction import NextPhase, OtherPeriod
+from ..confidence import calibrated, certain, chance_of_mean, patience_of, with_care
+from ..estimator import PeriodEstimate, SignalWindow
+from ..phases.interleaved import Train, interleaved
+from ..phases.phases import Phases, Segmenter
+from ..phases.regularity import Regularity, regularity
+from ..tuning import TUNING
+from ..upcoming.clock import clock_of
+from ..upcoming.following import following_of
+from ..upcoming.intervals import interval_of
+from ..upcoming.next_phase import next_phase
+from ..upcoming.next_start import next_start_of
+from .segmentation_search import begun, periods_by_pauses
+
+_TRIALS: Final = TUNING.quality.trials
+
+
+class _Program(NamedTuple):
+    """A program's phases, and what is said of them."""
+
+    phases: Phases
+    period_s: Estimate
+    confidence: float
+    next_phase: NextPhase
+
+
+def find_two_programs(view: SignalWindow) -> PeriodEstimate | None:
+    """Finds two programs that do I/O at distances of their own; None where there are not two.
+
+    The one that moves more bytes has the main period; the other one's is beside it, with its next phase.
+
+    Args:
+        view: the signal; the history before the window is looked at, too.
+    """
+    segmenter = Segmenter(view.bandwidth)
+    for hypothesis in sorted(periods_by_pauses(segmenter.pauses)):
+        phases = segmenter.segment(hypothesis, TUNING.cutting.faint)
+        phases = segmenter.refined(begun(phases, view.cut or view.begin > 0))
+        if (trains := interleaved(phases)) is not None:
+            made = [_program(view, phases, train) for train in trains]
+            programs = [each for each in made if each is not None]
+            if len(programs) == len(trains):
+                return _told(view, programs)
+    return None
+
+
+def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | None:
+    mine = np.zeros(len(phases), bool)
+    mine[train.members] = True
+    own = phases.select(mine)
+    measured = regularity(own)
+    if measured is None or abs(measured.period / train.period - 1) > TUNING.same.right:
+        return None
+    clock, now = clock_of(measured), (view.now_s - view.start_s) / view.bin_s
+    expected = next_start_of(own, measured, clock, measured.period, now)
+    sure = certain(_TRIALS * train.chance)
+    following = following_of(expected, clock, measured.intervals, measured.drift, measured.period)
+    foresight = min(calibrated(sure * expected.in_time), 1.0)
+    return _Program(
+        own,
+        _period(view, measured),
+        _confidence(view, _silence(view, phases, own, measured.period), measured, sure),
+        next_phase(view, own, measured.period, expected, following, foresight),
+    )
+
+
+def _silence(view: SignalWindow, phases: Phases, own: Phases, period: float) -> float:
+    """Returns for how many bins a program did nothing; what another program's phase hides may have been there."""
+    last = float(own.start[-1])
+    reach = TUNING.same.right * period
+    while bool(((phases.start - reach <= last + period) & (last + period <= phases.end + reach)).any()):
+        last += period
+    return len(view.bandwidth) - last
+
+
+def _confidence(view: SignalWindow, silence: float, measured: Regularity, sure: float) -> float:
+    sure *= patience_of(silence, measured.period)
+    count = len(measured.intervals)
+    if view.ended:
+        return with_care(sure, measured.spread, count)
+    return sure * chance_of_mean(measured.spread, count)
+
+
+def _period(view: SignalWindow, measured: Regularity) -> Estimate:
+    count = len(measured.intervals)
+    reach = interval_of(measured.intervals, of_mean=True, least=0.5 / count)
+    low, high = max(measured.period - reach, 0.0), measured.period + reach
+    return Estimate(value=measured.period * view.bin_s, low=low * view.bin_s, high=high * view.bin_s)
+
+
+def _told(view: SignalWindow, programs: list[_Program]) -> PeriodEstimate:
+    main, other = sorted(programs, key=lambda each: float(each.phases.volume.sum()), reverse=True)
+    at = other.phases.start
+    beside = OtherPeriod(
+        relation="beside",
+        period_s=other.period_s,
+        confidence=other.confidence,
+        start_s=view.start_s + float(at[0]) * view.bin_s,
+        end_s=view.start_s + float(at[-1]) * view.bin_s,
+        phases=len(at),
+        next_phase=other.next_phase,
+        bytes_per_phase=float(other.phases.volume.mean()) * view.bin_s,
+    )
+    return PeriodEstimate(
+        period_s=main.period_s,
+        confidence=min(main.confidence, other.confidence),
+        foresight=main.next_phase.confidence,
+        next_phase=main.next_phase,
+        others=[beside],
+    )

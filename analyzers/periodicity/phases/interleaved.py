@@ -1,0 +1,146 @@
+"""Phases of two programs in one signal, told apart: each keeps its own distance, whatever the other does."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..confidence import chance_of
+from ..tuning import TUNING
+from .phases import Floats, Phases
+from .stumbles import RESOLVED
+
+_REGULAR: Final = TUNING.regular
+_LATEST: Final = 64
+"""Phases that are looked at."""
+_ORDERS: Final = 5
+"""Phases from one of a program to its next one, at most."""
+_TRIED: Final = 6
+"""Distances that are tried."""
+_COMMON: Final = 1 / 3
+"""How often a distance must be there at least, as a share of the phases that a program would have that keeps it."""
+_NOTHING: Final = 1e-9
+
+Numbers = npt.NDArray[np.int64]
+
+
+class Train(Struct, frozen=True, eq=False):
+    """Phases of one program.
+
+    Attributes:
+        members: their numbers, int64.
+        period: mean distance, bins; over phases that are hidden by the other program's, the share of it.
+        chance: probability that as many of so many random moments can be chosen that are as regular.
+    """
+
+    members: Numbers
+    period: float
+    chance: float
+
+
+def interleaved(phases: Phases) -> tuple[Train, Train] | None:
+    """Tells the phases of two programs apart; None where there are not two.
+
+    Distances that many phases have, to the next or one of those behind it, are tried from the shortest on, as pulses of
+    radars are told apart (Milojevic and Popovic 1992). The sequence of phases at such a distance that is the least
+    likely an accident is one program, that of those that are left the other; some are hidden by the other program's.
+    Few phases may be left over. The programs must have moved against each other, by two phases or more: others are one
+    program that does I/O twice a period, or a pattern.
+
+    Args:
+        phases: all of them, in order of time; the latest 64 are looked at.
+    """
+    skipped = max(len(phases) - _LATEST, 0)
+    start = phases.start[skipped:]
+    n = len(start)
+    if n < 2 * _REGULAR.fewest + 2:
+        return None
+    one = _best_train(start, np.arange(n))
+    if one is None:
+        return None
+    rest = np.setdiff1d(np.arange(n), one.members, assume_unique=True)
+    other = _best_train(start, rest) if len(rest) >= _REGULAR.fewest else None
+    if other is None or n - len(one.members) - len(other.members) > TUNING.same.irregular * n:
+        return None
+    if not _independent(start, one, other):
+        return None
+    return replace(one, members=one.members + skipped), replace(other, members=other.members + skipped)
+
+
+def _best_train(start: Floats, among: Numbers) -> Train | None:
+    """Returns the sequence of phases that is the least likely an accident."""
+    found = (_train(start[among], distance) for distance in _common_distances(start[among]))
+    best = min(filter(None, found), key=lambda each: each.chance, default=None)
+    return None if best is None else replace(best, members=among[best.members])
+
+
+def _common_distances(start: Floats) -> list[float]:
+    """Returns distances of which there are at least half as many as a program has that keeps it; shortest first."""
+    n, whole = len(start), float(start[-1] - start[0])
+    orders = range(1, min(_ORDERS, n - 1) + 1)
+    distances = np.sort(np.concatenate([start[order:] - start[:-order] for order in orders]))
+    distances = distances[distances > 0]
+    width = 1 + TUNING.same.right
+    count = np.searchsorted(distances, distances * width, side="right") - np.arange(len(distances))
+    share = count * distances / max(whole, _NOTHING)
+    found: list[float] = []
+    for at in np.flatnonzero(share >= _COMMON).tolist():
+        distance = float(distances[at : at + int(count[at])].mean())
+        if not found or distance > (1 + TUNING.same.right) * found[-1]:
+            found.append(distance)
+        if len(found) == _TRIED:
+            break
+    return found
+
+
+def _train(at: Floats, distance: float) -> Train | None:
+    """Returns the longest sequence of phases at a distance, of which some may be hidden; None where it is short."""
+    n = len(at)
+    links = [_links(at, hidden, distance) for hidden in range(_REGULAR.missed)]
+    length, steps, before = [1.0] * n, [0] * n, [-1] * n
+    for each in range(n):
+        for hidden, (nexts, offs) in enumerate(links):
+            to = nexts[each]
+            # what is nearer counts for more, and what is hidden for less
+            if to > each and (score := length[each] + 1 - hidden - offs[each]) > length[to]:
+                length[to], before[to], steps[to] = score, each, steps[each] + hidden + 1
+    chosen = [max(range(n), key=length.__getitem__)]
+    whole = steps[chosen[0]]
+    while before[chosen[-1]] >= 0:
+        chosen.append(before[chosen[-1]])
+    count = len(chosen)
+    if count < _REGULAR.fewest or whole >= 2 * count:
+        return None
+    members = np.array(chosen[::-1])
+    taken = at[members]
+    intervals = (taken[1:] - taken[:-1]) / np.rint((taken[1:] - taken[:-1]) / distance)
+    period = float(taken[-1] - taken[0]) / whole
+    spread = math.sqrt(float(np.square(intervals / period - 1).sum()) / (count - 2) + RESOLVED / (period * period))
+    choices = math.lgamma(n + 1) - math.lgamma(count + 1) - math.lgamma(n - count + 1)
+    return Train(members, period, math.exp(min(choices + math.log(chance_of(spread, count - 1) + _NOTHING**9), 0.0)))
+
+
+def _links(at: Floats, hidden: int, distance: float) -> tuple[list[int], list[float]]:
+    """Returns of each phase which one follows so many hidden ones later, -1 for none, and how far off that is."""
+    wanted = at + (hidden + 1) * distance
+    after = np.minimum(np.maximum(np.searchsorted(at, wanted), 1), len(at) - 1)
+    nearest = np.where(wanted - at[after - 1] < at[after] - wanted, after - 1, after)
+    off = np.abs(at[nearest] - wanted) / distance
+    return np.where(off < TUNING.same.right, nearest, -1).tolist(), off.tolist()
+
+
+def _independent(start: Floats, one: Train, other: Train) -> bool:
+    """Tells whether two programs were there together and moved against each other by two phases or more."""
+    began = max(float(start[one.members[0]]), float(start[other.members[0]]))
+    ended = min(float(start[one.members[-1]]), float(start[other.members[-1]]))
+    together = ended - began
+    longer, shorter = max(one.period, other.period), min(one.period, other.period)
+    if together < _REGULAR.fewest * longer:
+        return False
+    times = max(round(longer / shorter), 1)
+    return abs(together / shorter - times * together / longer) >= 2
