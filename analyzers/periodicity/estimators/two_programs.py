@@ -108,7 +108,7 @@ def _told(view: SignalWindow, programs: list[_Program]) -> PeriodEstimate:
         end_s=view.start_s + float(at[-1]) * view.bin_s,
         phases=len(at),
         next_phase=other.next_phase,
-        bytes_per_phase=float(other.phases.volume.mean()) * view.bin_s,
+        bytes_per_phase=float(np.median(other.phases.volume)) * view.bin_s,
     )
     return PeriodEstimate(
         period_s=main.period_s,

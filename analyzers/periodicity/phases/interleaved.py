@@ -20,10 +20,10 @@ _LATEST: Final = 64
 """Phases that are looked at."""
 _ORDERS: Final = 5
 """Phases from one of a program to its next one, at most."""
-_TRIED: Final = 6
+_TRIED: Final = 8
 """Distances that are tried."""
-_COMMON: Final = 1 / 3
-"""How often a distance must be there at least, as a share of the phases that a program would have that keeps it."""
+_COMMON: Final = 1 / 4
+"""Share of a program's phases that have their next one at its distance, at least: half of them may be hidden."""
 _NOTHING: Final = 1e-9
 
 Numbers = npt.NDArray[np.int64]

@@ -57,3 +57,26 @@ def test_few_uneven_phases_are_not_sure(seed: int) -> None:
     scale = np.maximum(rng.normal(1, 0.4, 8), 0.35)
     start = (3 + np.append(0.0, np.cumsum(distance))).tolist()
     assert periodicity_of(start, (6 * scale).tolist(), 1e9 * scale, ended=True).confidence < 0.5
+
+
+@pytest.mark.parametrize("ended", [False, True])
+@pytest.mark.parametrize(("one", "other"), [(23.0, 38.4), (31.0, 35.7), (40.0, 66.7)])
+def test_two_programs_in_one_signal_have_each_a_period_and_a_next_phase(one: float, other: float, ended: bool) -> None:
+    rng = np.random.default_rng(int(10 * other))
+    phases = []
+    for period, length, volume, first in ((one, 2.5, 1e9, 7.0), (other, 3.4, 8e8, 16.0)):
+        count = int((30 * one - first) / period)
+        at = first + period * np.arange(count) + rng.normal(0, 0.05, count)
+        phases += [(float(start), length, volume) for start in at]
+    start, length, volume = zip(*sorted(phases), strict=True)
+    found = periodicity_of(list(start), list(length), np.array(volume), ended=ended)
+    assert found.period_s is not None
+    assert found.period_s.value == pytest.approx(one, rel=0.01)
+    assert found.confidence > 0.8
+    assert found.next_phase is not None
+    assert 0 <= found.next_phase.start_s.value - max(start) < 1.3 * one
+    (beside,) = found.others
+    assert (beside.relation, beside.who) == ("beside", None)
+    assert beside.period_s.value == pytest.approx(other, rel=0.02)
+    assert beside.next_phase is not None
+    assert beside.bytes_per_phase == pytest.approx(8e8, rel=0.3)
