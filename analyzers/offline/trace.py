@@ -138,7 +138,7 @@ def _best(
     """Looks at a trace in few bins first, and in finer ones until its period is clear and fine enough.
 
     Of answers that agree, the one with 32 bins a period or more counts that has the fewest; else the surest, and the
-    one of the coarser bins where they are about as sure.
+    one of the coarser bins where they are about as sure and their period has 32 bins.
     """
     views = [finest]
     while len(views[-1].bandwidth) > _OVERVIEW:
@@ -152,7 +152,10 @@ def _best(
             best.period_s is not None
             and abs(math.log(periodicity.period_s.value / best.period_s.value)) < TUNING.same.period
         )
-        if best.period_s is None or finer or periodicity.foresight > best.foresight + TUNING.same.surer:
+        # bins that are too coarse for a period may join two phases
+        coarse = best.period_s is not None and best.period_s.value < TUNING.following.bins * best_view.bin_s
+        margin = 0.0 if coarse else TUNING.same.surer
+        if best.period_s is None or finer or periodicity.foresight > best.foresight + margin:
             best_view, best = view, periodicity
         fine = best.period_s is not None and best.period_s.value >= TUNING.following.bins * best_view.bin_s
         # what foresees nothing may be phases that only finer bins tell apart

@@ -110,3 +110,16 @@ def test_stamp_that_is_off_by_years_does_not_stretch_the_window(stray_s: float) 
     assert prediction.window.end_s - prediction.window.start_s == pytest.approx(95.3, abs=0.1)
     assert prediction.period_s is not None
     assert prediction.period_s.value == pytest.approx(5.0, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", [19, 20, 22, 29])
+def test_period_that_shrinks_is_told_as_it_is_where_the_first_bins_join_the_last_phases(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    distance = rng.uniform(2.2, 2.5) * 0.9855 ** np.arange(59)
+    start = 2.5 + np.append(0, np.cumsum(distance * rng.normal(1, 0.006, 59)))
+    edges = np.rint((start[:, None] + np.linspace(0, 1, 13) * rng.uniform(0.03, 0.4)) * 1e9).astype(np.int64)
+    begin, lasts = edges[:, :-1].ravel(), np.diff(edges, axis=1).ravel()
+    columns = {"start": begin, "duration": lasts, "bytes": 1_000_000, "kind": Kind.WRITE}
+    prediction, *_ = analyse([(make_batch(len(begin), columns), TYPES)], DetectSettings(), "job", AnalysisOptions())
+    assert prediction.drift is not None
+    assert prediction.drift.period_s.value == pytest.approx(distance[-1], rel=0.05)
