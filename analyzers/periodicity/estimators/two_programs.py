@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from ..upcoming.intervals import interval_of
 from ..upcoming.next_phase import next_phase
 from ..upcoming.next_start import next_start_of
 from .segmentation_search import begun, periods_by_pauses
-
-_TRIALS: Final = TUNING.quality.trials
 
 
 class _Program(NamedTuple):
@@ -62,7 +60,7 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
         return None
     clock, now = clock_of(measured), (view.now_s - view.start_s) / view.bin_s
     expected = next_start_of(own, measured, clock, measured.period, now)
-    sure = certain(_TRIALS * train.chance)
+    sure = certain(TUNING.quality.trials * train.chance)
     following = following_of(expected, clock, measured.intervals, measured.drift, measured.period)
     foresight = min(calibrated(sure * expected.in_time), 1.0)
     return _Program(
