@@ -121,6 +121,7 @@ def writers(folder: Path, endpoints: list[str], jobs: list[str]) -> Iterator[lis
             wait_for(lambda: tracer.exists() or collector.poll() is not None, what="the socket")  # noqa: B023
             said = iotide("collect", "--socket", tracer, "--job", job, "--print-environment", cwd=place).stdout.split()
             traced = ["env", "-C", str(place), *said, sys.executable, "-c", WRITER]
+            stack.callback(collector.terminate)  # it goes on until it is asked to end, and is waited for
             programs.append(stack.enter_context(Talking(traced)))
         yield programs
 
