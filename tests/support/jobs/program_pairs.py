@@ -20,7 +20,7 @@ from support.system.waiting import DEADLINE_S
 from support.tracing.programs import need
 
 Way = Literal["slow", "mended"]
-PAIRS = PROGRAMS / "pairs"
+_SOURCES = PROGRAMS / "pairs"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Pair:
 
     def command(self, to: Path) -> list[str]:
         """Returns what runs it, compiled into a folder where it is C."""
-        source = next(PAIRS.glob(f"{self.name}.*"))
+        source = next(_SOURCES.glob(f"{self.name}.*"))
         if source.suffix == ".py":
             return [sys.executable, str(source)]
         program = to / f"{self.name}-program"
