@@ -134,6 +134,7 @@ HARMLESS: Final[Mapping[str, str]] = {
     "bounds.remembered_streams": "a repetition that is so late is answered as unknown",
     "journal.segment_bytes": "no bound",
     "journal.replicas": "no bound",
+    "cluster.partitions": "no bound",
     "bounds.credit": "batches wait with their collector",
     "contention.alerts.looks": "no bound",
     "contention.phases_ahead": "how far a forecast reaches",

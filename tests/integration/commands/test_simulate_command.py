@@ -95,7 +95,8 @@ def test_predictions_can_be_wrong_late_and_missing(tmp_path: Path) -> None:
         *CLASSES, "--missing", "1", "--policy", "lowest-yield", "--policy", "volume-first", cwd=tmp_path
     )
     lowest, ours = without.policies
-    assert ours.jobs == lowest.jobs
+    assert not any(job.predicted for job in ours.jobs + lowest.jobs)
+    assert ours.io_slowdown < lowest.io_slowdown  # it goes by the jobs' own phases
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from support.servers.running_aggregator import serving
 from support.system.waiting import DEADLINE_S
 
 JOB = "4711"
+OF_SLURM = "unset SLURM_SCRIPT_CONTEXT"  # which Slurm leaves to tasks where a TaskProlog runs
 SQUEUE = """#!/bin/sh
 echo "$@" > {folder}/asked
 echo "2026-01-02T03:04:05|2026-01-02T04:04:05|physics|melt | 2"
@@ -66,7 +67,7 @@ class Node:
     def task(self, **extra: str) -> dict[str, str]:
         """Returns what a task has beside its environment."""
         lines = self.call("task-prolog.sh", **extra).splitlines()
-        return dict(line.removeprefix("export ").split("=", 1) for line in lines)
+        return dict(line.removeprefix("export ").split("=", 1) for line in lines if line != OF_SLURM)
 
     @property
     def log(self) -> str:
@@ -121,8 +122,8 @@ async def test_job_is_traced_from_its_first_task_and_told_by_its_name(tmp_path: 
 @pytest.mark.parametrize("comment", ["", "not-iotide", "iotides", "no"])
 def test_job_that_did_not_ask_is_not_touched(tmp_path: Path, comment: str) -> None:
     with node_of(tmp_path, f"ipc://{tmp_path}/in") as node:
-        for script in ("prolog.sh", "task-prolog.sh", "epilog.sh"):
-            assert node.call(script, SLURM_JOB_COMMENT=comment) == ""
+        for script, says in (("prolog.sh", ""), ("task-prolog.sh", f"{OF_SLURM}\n"), ("epilog.sh", "")):
+            assert node.call(script, SLURM_JOB_COMMENT=comment) == says
         assert (node.log, (tmp_path / "iotide").exists()) == ("", False)
 
 
@@ -208,7 +209,7 @@ def test_job_that_a_traced_job_submitted_is_not_traced(tmp_path: Path) -> None:
         core, layers = str(library_of("preload")), str(library_of("layers"))
         socket = f"{tmp_path}/iotide/1/tracer.sock"
         told = node.call("task-prolog.sh", IOTIDE_SOCKET=socket, LD_PRELOAD=f"{core}:{THEIRS}:{layers}").splitlines()
-        assert told == ["unset IOTIDE_SOCKET", "unset IOTIDE_JOB", f"export LD_PRELOAD={THEIRS}"]
+        assert told == [OF_SLURM, "unset IOTIDE_SOCKET", "unset IOTIDE_JOB", f"export LD_PRELOAD={THEIRS}"]
         told = node.call("task-prolog.sh", IOTIDE_SOCKET=socket, LD_PRELOAD=core).splitlines()
         assert told[-1] == "unset LD_PRELOAD"
-        assert node.call("task-prolog.sh", IOTIDE_SOCKET="/elsewhere/t", LD_PRELOAD=core) == ""
+        assert node.call("task-prolog.sh", IOTIDE_SOCKET="/elsewhere/t", LD_PRELOAD=core) == f"{OF_SLURM}\n"

@@ -20,7 +20,7 @@ YOUNG_S = 3
 WITH_CLOCKS = [
     "unit/collectors/sources/preload/test_preload_source.py",
     "unit/collectors/sources/preload/test_preload_handover_socket.py",
-    "unit/collectors/test_shipper.py",
+    "unit/collectors/transport/test_shipper.py",
     "unit/daemon/test_ingest.py",
     "integration/collect/test_agent.py",
     "integration/daemon/test_server.py::test_health_says_when_no_predictions_are_made",
