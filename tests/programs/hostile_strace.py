@@ -57,7 +57,7 @@ def main(library: str, trace: str, rounds: int) -> None:
         helper = native_library.native()
     if helper is None:
         sys.exit(f"{library} cannot be loaded")
-    for user in ("scan", "arguments", "join", "texts"):
+    for user in ("line", "arguments", "unfinished_calls", "texts"):
         mock.patch(f"iotide.collectors.sources.strace.{user}.native", return_value=Exact(helper)).start()
     lines = Path(trace).read_bytes().splitlines()
     for seed in range(rounds):
