@@ -1,0 +1,35 @@
+"""The Slurm of ``make demo-cluster`` ends its jobs with it, here with commands that only say what they were asked."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from iotide.cli.cluster_demo.small_slurm import Slurm, _cancel_all
+
+SQUEUE = """#!/bin/sh
+test -e "$JOBS" && cat "$JOBS"
+exit 0
+"""
+SCANCEL = """#!/bin/sh
+echo "$@" >> "$ASKED"
+rm -f "$JOBS"
+"""
+
+
+@pytest.mark.parametrize(("jobs", "cancelled"), [("7\n9\n", "7 9\n"), ("", "")])
+def test_all_jobs_are_cancelled_and_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str, cancelled: str
+) -> None:
+    """A step's processes are not children of the daemons: they ran on when these had ended."""
+    for name, text in (("squeue", SQUEUE), ("scancel", SCANCEL)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    running, asked = tmp_path / "jobs", tmp_path / "asked"
+    running.write_text(jobs)
+    asked.touch()
+    _cancel_all(Slurm(os.environ | {"JOBS": str(running), "ASKED": str(asked)}, tmp_path))
+    assert asked.read_text() == cancelled
+    assert not jobs or not running.exists()
