@@ -1,1 +1,1 @@
-"""Per-node collectors: sources become batches, batches are shipped to the aggregator. Imports no SciPy."""
+"""Per-node collectors: read sources into batches and ship them to the aggregator. Does not import SciPy."""

@@ -1,4 +1,4 @@
-"""From the name of a call to its layer and kind, for sources that know calls by name."""
+"""Map the name of a call to its layer and kind, for sources that identify calls by name."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _table() -> dict[str, tuple[Layer, Kind]]:
 
 
 CALLS: Final[dict[str, tuple[Layer, Kind]]] = _table()
-"""Calls whose layer and kind are known one by one."""
+"""Calls whose layer and kind are listed individually."""
 
 _LAYER_PREFIXES = (
     ("MPI_File_", Layer.MPIIO),
@@ -94,7 +94,7 @@ _WRITE_WORD = re.compile(r"write|_put_var|send", re.IGNORECASE)
 
 @lru_cache(maxsize=65_536)
 def classify(call: str) -> tuple[Layer, Kind]:
-    """Tells a call's layer and kind, from the table, else by the name's prefix and the words in it.
+    """Returns a call's layer and kind: from the table, otherwise from the prefix and the words of its name.
 
     >>> classify("pwrite64"), classify("MPI_File_write_at_all")
     ((<Layer.POSIX: 1>, <Kind.WRITE: 8>), (<Layer.MPIIO: 3>, <Kind.WRITE: 8>))

@@ -1,4 +1,4 @@
-"""Numbers for the texts of a column, many at a time."""
+"""Assign numbers to the texts of a column, many at a time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ Text = TypeVar("Text", bound=Hashable)
 
 
 class Numbering(Generic[Text]):
-    """Numbers of the texts met so far; a new text is numbered on first use.
+    """Numbers of the texts seen so far; a new text gets its number on first use.
 
     Args:
-        number: gives a new text its number; 0 says that its table is full, and then this one stops growing too.
+        number: function that assigns a new text its number; 0 means that its table is full, and then this one stops
+            growing, too.
     """
 
     def __init__(self, number: Callable[[Text], int]) -> None:

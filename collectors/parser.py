@@ -1,4 +1,4 @@
-"""What a parser is: bytes of one file in, streams and events out. It knows neither files nor time."""
+"""Parser interface: bytes of one file in, streams and events out. Parsers use neither files nor clocks."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from .source import Origin, Problems, SourceItem, UnsupportedData
 
 
 class Parser(Protocol):
-    """Reads one format. Chunks may be split anywhere; any split gives the same events."""
+    """Reads one format. The events do not depend on where the input is split into chunks."""
 
     problems: Problems
     counters: Counter[str]
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes and returns what they complete."""
+        """Parses the next bytes and returns the items that they complete."""
         ...
 
     def finish(self) -> list[SourceItem]:
-        """Says that the input has ended: returns what was pending, and ``Closed`` for each open stream."""
+        """Ends the input; returns pending items, and ``Closed`` for each open stream."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a parser is told of the bytes that it will be fed."""
+    """Description of a parser's input."""
 
     name: str
-    """The file's path, for messages and for formats that keep facts in it."""
+    """Path of the file, for messages and for formats that encode facts in it."""
     origin: Origin
     modified_ns: int | None = None
-    """When the file was last changed, ns since the Unix epoch; dates stamps that have no date."""
+    """Time of the file's last change, ns since the Unix epoch; the date of stamps that have none."""
     generation: int = 1
-    """1, and one more each time the file was rotated or truncated."""
+    """1, plus one each time the file was rotated or truncated."""
     problems: Problems = field(default_factory=Problems)
     counters: Counter[str] = field(default_factory=Counter)
     unsupported: UnsupportedData = field(default_factory=UnsupportedData)
-    """Where a parser says what it could not carry over, at the latest when it finishes."""
+    """Receives the data that a parser could not represent, at the latest in ``finish``."""
 
     def stream(self, source: str, part: str = "") -> str:
-        """Returns the id of a stream of this input; ids too long for the wire are cut and told apart by a digest."""
+        """Returns the id of a stream of this input; ids too long for the wire are cut and get a digest."""
         tail = f"#{self.generation}" if self.generation > 1 else ""
         whole = f"{source}:{self.name}{tail}" + (f":{part}" if part else "")
         if len(whole) <= MAX_STREAM_ID:
@@ -54,7 +54,7 @@ class Input:
         return whole[: MAX_STREAM_ID - len(digest) - 1] + "~" + digest
 
     def malformed(self, line: int | None, problem: str, expected: str) -> None:
-        """Counts and reports a line (or record) that was skipped."""
+        """Counts and reports a skipped line (or record)."""
         self.counters["lines_malformed"] += 1
         self.problems.add(InputError(self.name, line, problem, expected))
 

@@ -1,4 +1,4 @@
-"""A source that hands out recorded streams in the order of time, as fast as they were recorded or at another speed."""
+"""Source that replays recorded streams in the order of time, at the recorded or another speed."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..events.definitions import FileInfo
 from .source import Chunk, Closed, Opened, Problems, SourceItem
 
 MOST_EVENTS: Final = 65_536
-"""Calls that one poll hands out."""
+"""Maximum number of calls that one poll returns."""
 SLICE_NS: Final = 50_000_000
-"""At full speed: how far one stream may be ahead of the others."""
+"""Maximum lead of one stream over the others at full speed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A stream of a recording, and when its first call began and its last one ended, ns."""
+    """A stream of a recording, with the start of its first call and the end of its last one, ns."""
 
     reader: ArchiveReader
     number: int
@@ -36,10 +36,10 @@ class Recorded:
 
 
 def recorded_streams(readers: Sequence[ArchiveReader]) -> list[Recorded]:
-    """Returns the streams of recordings; those without calls are left out.
+    """Returns the streams of recordings that have calls.
 
     Raises:
-        InputError: a section is broken.
+        InputError: a section is corrupt.
     """
     found = []
     for reader in readers:
@@ -52,15 +52,15 @@ def recorded_streams(readers: Sequence[ArchiveReader]) -> list[Recorded]:
 
 
 class Replayer:
-    """Replays recordings: each call comes when it ended, by a clock that may go faster than ours.
+    """Replays recordings: each call is returned at its end time, by a clock that may be accelerated.
 
-    Memory: of each stream that is under way, the section that it is in.
+    Memory use: the current section of each active stream.
 
     Args:
-        streams: what is replayed.
-        speed: recorded seconds a second; infinite: as fast as they are taken.
-        change: what streams are to say of themselves.
-        shift_ns: added to all times.
+        streams: the streams to replay.
+        speed: recorded seconds per second; infinity: as fast as the consumer accepts calls.
+        change: function that replaces a stream's StreamInfo.
+        shift_ns: offset added to all times, ns.
         clock: any steady clock, s.
     """
 
@@ -82,11 +82,11 @@ class Replayer:
 
     @property
     def finished(self) -> bool:
-        """True once all was handed out, or ``stop`` was called."""
+        """True once everything was returned, or ``stop`` was called."""
         return not self._waiting
 
     def poll(self) -> list[SourceItem]:
-        """Returns what is due, at most about 65,536 calls."""
+        """Returns the calls that are due, at most about 65,536."""
         if self._began_s is None:
             self._began_s = self._clock()
         items: list[SourceItem] = []
@@ -113,11 +113,11 @@ class Replayer:
         return items
 
     def stop(self) -> None:
-        """Hands out no more; who polls closes the streams that are open."""
+        """Ends the replay; the caller of ``poll`` closes the open streams."""
         self._waiting.clear()
 
     def close(self) -> None:
-        """Does the same."""
+        """Same as ``stop``."""
         self.stop()
 
     def _now_ns(self) -> int:
@@ -126,7 +126,7 @@ class Replayer:
 
 
 class _Stream:
-    """One stream, and how far it has come."""
+    """One stream and its replay position."""
 
     def __init__(self, recorded: Recorded, place: int) -> None:
         self._recorded = recorded
@@ -141,10 +141,10 @@ class _Stream:
     def take(
         self, until: int, most: int, change: Callable[[StreamInfo], StreamInfo], shift_ns: int
     ) -> tuple[list[SourceItem], int | None]:
-        """Returns what is due, and when more will be; None at the stream's end.
+        """Returns the items that are due, and the time of the next ones; None at the stream's end.
 
         Raises:
-            InputError: a section is broken.
+            InputError: a section is corrupt.
         """
         items: list[SourceItem] = []
         if self._calls is None:
@@ -165,11 +165,11 @@ class _Stream:
         return items, int(self._due[0])
 
     def give_up(self) -> list[SourceItem]:
-        """Returns what ends the stream where it cannot be read any more."""
+        """Returns the items that close a stream that cannot be read any further."""
         return [Closed(self._name)] if self._name else []
 
     def _fetch(self) -> bool:
-        """Gets the next calls; False: there are none."""
+        """Reads the next calls; False: there are none."""
         for each in self._calls or ():
             if len(each.batch):
                 self._batch, self._definitions = each.batch, each.definitions

@@ -1,4 +1,4 @@
-"""What a source is: something that is polled and gives streams and their events."""
+"""Source interface: polled by the collector, returns streams and their events."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ..events import Definitions, EventBatch, InputError, StreamInfo
 
 
 class Opened(Struct, frozen=True):
-    """A stream begins; comes before everything else of the stream."""
+    """A stream begins; precedes everything else of the stream."""
 
     stream: str
     info: StreamInfo
 
 
 class Changed(Struct, frozen=True):
-    """What is known of a stream has changed; its job stays the same."""
+    """The StreamInfo of a stream has changed; its job stays the same."""
 
     stream: str
     info: StreamInfo
 
 
 class Chunk(Struct, frozen=True):
-    """Events of a stream, with the definitions that they are the first to use. May hold definitions alone."""
+    """Events of a stream and the definitions that they use first. May contain definitions alone."""
 
     stream: str
     batch: EventBatch
@@ -34,14 +34,14 @@ class Chunk(Struct, frozen=True):
 
 
 class Lost(Struct, frozen=True):
-    """Of a stream, or of a job and none of its streams, something was lost."""
+    """Something was lost from a stream, or from a job but none of its streams."""
 
     losses: Counter[str]
-    """Since the last of its kind, by the counter's name (``events_dropped:ring_full`` ...)."""
+    """Losses since the last ``Lost`` of the stream or job, by counter (``events_dropped:ring_full`` ...)."""
     stream: str = ""
-    """An open stream; "": the losses belong to none."""
+    """An open stream; "": the losses belong to no stream."""
     job: str = ""
-    """Where no stream is named."""
+    """The job, if no stream is named."""
 
 
 class Closed(Struct, frozen=True):
@@ -49,21 +49,21 @@ class Closed(Struct, frozen=True):
 
     stream: str
     losses: Counter[str] = field(default_factory=Counter)
-    """What of it was lost, by the counter's name (``events_dropped:ring_full`` ...); all that ``Lost`` told, too."""
+    """Losses of the stream, by counter (``events_dropped:ring_full`` ...), including those that ``Lost`` reported."""
 
 
 SourceItem: TypeAlias = Opened | Changed | Chunk | Lost | Closed
 
 
 class Problems(Struct):
-    """Malformed input that was skipped: all counted, the first ``kept`` remembered for a person to read."""
+    """Skipped malformed input: all problems are counted, and the first ``kept`` are stored."""
 
     kept: int = 100
     total: int = 0
     first: list[InputError] = field(default_factory=list)
 
     def add(self, problem: InputError) -> None:
-        """Counts one problem and keeps it while there is room."""
+        """Counts one problem and stores it if there is room."""
         self.total += 1
         if len(self.first) < self.kept:
             self.first.append(problem)
@@ -72,20 +72,20 @@ class Problems(Struct):
 class UnsupportedData(Struct):
     """Counts of valid data that events cannot represent, by kind.
 
-    ``what`` is a plural in words, such as ``calls of MPI that name no file``; past ``most`` kinds the others share one.
+    ``what`` is a plural phrase, such as ``calls of MPI that name no file``; beyond ``most`` kinds, the rest share one.
     """
 
     most: int = 100
     counts: Counter[str] = field(default_factory=Counter)
 
     def add(self, what: str, count: int = 1) -> None:
-        """Counts things of one kind; none of them is no news."""
+        """Adds ``count`` things of one kind; a count of 0 has no effect."""
         if count > 0:
             known = what in self.counts or len(self.counts) < self.most
             self.counts[what if known else "things of further kinds"] += count
 
     def merge(self, other: UnsupportedData) -> None:
-        """Adds what another input could not carry over."""
+        """Adds the counts of another input."""
         for what, count in other.counts.items():
             self.add(what, count)
 
@@ -93,78 +93,78 @@ class UnsupportedData(Struct):
 class Source(Protocol):
     """One input of a collector. It is polled from one thread; ``poll`` never blocks and does bounded work.
 
-    A source that replays finished input hands out everything over successive polls and then is ``finished``;
-    one that follows growing input is finished only when what it follows has ended or ``close`` was called.
+    A source that replays finished input returns all of it over successive polls and is then ``finished``. A source that
+    follows growing input is finished only when that input has ended or ``close`` was called.
     """
 
     problems: Problems
     counters: Counter[str]
-    """Cumulative; ``events``, ``bytes_read``, and for each way to lose something a name such as
+    """Cumulative ``events``, ``bytes_read``, and one counter for each kind of loss, such as
     ``events_dropped:ring_full`` or ``lines_malformed``."""
 
     @property
     def finished(self) -> bool:
-        """True once no later poll can give anything."""
+        """True once no later poll can return anything."""
         ...
 
     def poll(self) -> list[SourceItem]:
-        """Returns what is new, at most about 65,536 events a stream; an empty list when nothing is."""
+        """Returns new items, at most about 65,536 events per stream; an empty list if there are none."""
         ...
 
     def close(self) -> None:
-        """Releases descriptors and memory; safe to call twice."""
+        """Releases descriptors and memory; can be called twice."""
         ...
 
 
 @runtime_checkable
 class BufferingSource(Protocol):
-    """A source that holds events back for fuller batches."""
+    """A source that delays events for fuller batches."""
 
     def stop_buffering(self) -> None:
-        """From now on each poll returns all events that are there."""
+        """Makes each later poll return all available events."""
         ...
 
 
 @runtime_checkable
 class Waking(Protocol):
-    """A source that says when it is to be polled."""
+    """A source that notifies when it must be polled."""
 
     def sleep(self) -> bool:
-        """Has the descriptor tell of news from now on; False: not of all, so it is to be polled soon."""
+        """Enables notification through the descriptor; False: not for all input, so poll again soon."""
         ...
 
     def fileno(self) -> int:
-        """Returns a descriptor that can be read when there is news."""
+        """Returns a descriptor that becomes readable when there is new input."""
         ...
 
 
 @runtime_checkable
 class Lasting(Protocol):
-    """A source that another collector can go on with where this one is."""
+    """A source whose position another collector can resume."""
 
     def go_on_from(self, places: Mapping[str, bytes]) -> None:
-        """Begins behind what another collector has kept; to be called before the first poll.
+        """Resumes after the data that another collector has stored; must be called before the first poll.
 
-        From then on what was read is not let go of before ``placed``.
+        From then on, data is released only after ``placed``.
         """
         ...
 
     def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
-        """Returns up to where it was read, by names of its own; None where that is not needed any more.
+        """Returns read positions by the source's own names; None for a position that is not needed any more.
 
         Args:
-            is_queued: tells of a stream whether all that was given of it is ready to be kept; has it made ready, where
-                its second argument says that this is urgent.
+            is_queued: function that returns whether all events of a stream are ready to be stored; its second argument
+                makes them ready because the request is urgent.
         """
         ...
 
     def placed(self) -> None:
-        """Takes in that what ``places`` returned is kept, and all that was read before."""
+        """Confirms that the positions of ``places`` and all data before them are stored."""
         ...
 
 
 class Origin(Struct, frozen=True):
-    """What the collector knows of the streams that a source will open and the input itself may not say."""
+    """Facts about a source's streams that the input itself may not contain."""
 
     job: str
     host: str = ""

@@ -1,1 +1,1 @@
-"""Files that grow, are cut, replaced or packed, and their lines."""
+"""Read files that grow, are truncated, replaced or compressed, and split them into lines."""

@@ -1,4 +1,4 @@
-"""A tail that unpacks what gzip has packed, so that no parser needs to know."""
+"""File tail that decompresses gzip files, so that parsers need no code for it."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .tail import CHUNK_BYTES, FileTail, Restart
 MAGIC: Final = b"\x1f\x8b"
 _GZIP_ONLY: Final = 16 + zlib.MAX_WBITS
 _CHECKS: Final = {"incorrect data check": 4, "incorrect length check": 0}
-"""zlib's words for a wrong check at the end of a member -> bytes of the member behind the one that it is found at."""
+"""zlib's error text for a wrong check at the end of a member -> bytes of the member after the failed check."""
 _EXPECTED: Final = "a gzip file that was written to its end"
 
 
 class GzipTail:
-    """Reads a file as ``FileTail`` does; one that begins with gzip's magic number is unpacked, member after member.
+    """Reads a file like ``FileTail`` and decompresses it, member by member, if it begins with gzip's magic number.
 
-    However well a file is packed, one ``read`` returns at most ``chunk_bytes``. All that can be unpacked is, up to the
-    byte that cannot; what follows that one is counted as ``bytes_dropped:gzip`` and reported once. A wrong check sum is
-    reported, and the next member is read.
+    One ``read`` returns at most ``chunk_bytes``, whatever the compression ratio. Data is decompressed up to the first
+    invalid byte. The rest is counted as ``bytes_dropped:gzip`` and reported once. A wrong checksum is reported, and the
+    next member is read.
 
     Args:
         path: the file.
-        follow: wait for more at the end.
-        chunk_bytes: most bytes that one ``read`` returns.
-        counters: as for ``FileTail``; ``bytes_read`` counts bytes of the file.
+        follow: wait for more data at the end.
+        chunk_bytes: maximum number of bytes that one ``read`` returns.
+        counters: as for ``FileTail``; ``bytes_read`` counts compressed bytes.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class GzipTail:
         self._is_gzip: bool | None
         self._packed: bytes
         self._full: bool
-        """As much came out as was allowed: there may be more."""
+        """The last output reached the limit, so more may follow."""
         self._half: bool
-        """It ends within a member."""
+        """The file ends within a member."""
         self._begin()
 
     @property
     def ended(self) -> bool:
-        """True once nothing can follow."""
+        """True once no more data can follow."""
         return self._tail.ended and not (self._packed or self._full or self._half)
 
     @property
@@ -58,14 +58,14 @@ class GzipTail:
 
     @property
     def inode(self) -> tuple[int, int]:
-        """Device and inode of the file that is open; zeros where none is."""
+        """Device and inode of the open file; zeros if none is open."""
         return self._tail.inode
 
     def read(self) -> bytes | Restart:
         """Returns the next bytes, b"" when there are none now, or a ``Restart``.
 
         Raises:
-            InputError: the file cannot be read, or what it holds cannot be unpacked.
+                InputError: the file cannot be read or decompressed.
         """
         if self._packed or self._full:
             return self._inflate(b"")
@@ -83,11 +83,11 @@ class GzipTail:
         return data
 
     def stop(self) -> None:
-        """Ends the following: what is there now is still read, then the tail has ended."""
+        """Stops following: the tail ends once the present content is read."""
         self._tail.stop()
 
     def close(self) -> None:
-        """Releases the descriptor; nothing more is read."""
+        """Closes the descriptor; nothing more is read."""
         self._packed, self._full, self._half = b"", False, False
         self._tail.close()
 
@@ -126,7 +126,7 @@ class GzipTail:
         return made
 
     def _damaged(self, packed: bytes, error: str) -> InputError:
-        """Goes on with the next member if only the check at the end of this one is wrong; returns what to report."""
+        """Continues with the next member if only this one's final check is wrong; returns the error to report."""
         self._full, self._half = False, False
         wrong = next((left for check, left in _CHECKS.items() if check in error), None)
         if wrong is None:
@@ -140,7 +140,7 @@ class GzipTail:
 
 
 def inflated_head(head: bytes) -> bytes:
-    """Returns the first bytes of a file as parsers will see them, as far as they can be unpacked.
+    """Returns the first bytes of a file as parsers see them, decompressed as far as possible.
 
     >>> inflated_head(b"plain")
     b'plain'
@@ -159,13 +159,13 @@ def inflated_head(head: bytes) -> bytes:
 
 
 def _inflated(inflater: Any, packed: bytes, most: int) -> tuple[Any, bytes, bytes]:
-    """Unpacks as much as can be: where a byte is wrong, up to that one.
+    """Decompresses up to the first invalid byte.
 
     Returns:
-        What to unpack the next bytes with, what was unpacked, and the bytes that were not looked at.
+        The decompressor for the next bytes, the decompressed bytes, and the bytes that were not examined.
 
     Raises:
-        zlib.error: the first byte is wrong.
+        zlib.error: the first byte is invalid.
     """
     size = len(packed)
     while True:

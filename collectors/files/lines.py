@@ -1,4 +1,4 @@
-"""Cuts a byte stream into whole lines, with a bound on the one that is not complete yet."""
+"""Split a byte stream into whole lines, with a limit on the length of the incomplete line."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 _NEWLINE = ord("\n")
 BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-"""What editors of Windows put before UTF-8."""
+"""UTF-8 byte order mark, which Windows editors write at the beginning of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Whole lines that follow each other."""
+    """Consecutive whole lines."""
 
     data: bytes
     first_line: int
@@ -22,15 +22,14 @@ class Block:
 
 
 class LineBuffer:
-    """Holds back the unfinished last line of what it was fed.
+    """Splits input into lines and buffers the incomplete last one.
 
-    Where the first line ends in CR and LF, as terminals write them (``ssh -t``), all lines get the end that parsers
-    know.
+    If the first line ends in CR LF, as terminals write it (``ssh -t``), the ends of all lines become LF.
 
     Args:
-        limit: a line longer than this many bytes is thrown away, so that a file without line ends cannot take
-            all memory; ``take_cut`` tells its number.
-        as_is: leave the ends of lines as they are.
+        limit: maximum length of a line, bytes. Longer lines are discarded, so that a file without line ends cannot
+            exhaust memory; ``take_cut`` returns their numbers.
+        as_is: leave the ends of lines unchanged.
     """
 
     def __init__(self, limit: int, *, as_is: bool = False) -> None:
@@ -44,7 +43,7 @@ class LineBuffer:
         self._skipping = False
 
     def feed(self, data: bytes) -> Block:
-        """Takes bytes of any split and returns the lines that are complete now."""
+        """Accepts the next bytes, split anywhere, and returns the lines that are now complete."""
         if self._skipping:
             data = self._skip(data)
         end = data.rfind(b"\n") + 1
@@ -59,7 +58,7 @@ class LineBuffer:
         return block
 
     def finish(self) -> Block:
-        """Returns the last line if it had no end, with one added."""
+        """Returns the incomplete last line, with a line end added."""
         rest = b"".join(self._pieces)
         self._pieces, self._held, self._skipping = [], 0, False
         block = Block(self._with_one_end(rest + b"\n" if rest else b""), self._line)
@@ -67,7 +66,7 @@ class LineBuffer:
         return block
 
     def take_cut(self) -> list[int]:
-        """Returns the numbers of the lines that were too long since the last call."""
+        """Returns the numbers of the lines that were discarded as too long since the last call."""
         cut, self._cut = self._cut, []
         return cut
 

@@ -1,4 +1,4 @@
-"""Follows a file by polling it: growth, rotation, truncation, not there yet, gone."""
+"""Follow a file by polling: growth, rotation, truncation, and files that are missing or removed."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _FINGERPRINT_BYTES = 256
 
 
 class Restart(Enum):
-    """Said once by ``FileTail.read`` when the bytes that follow do not continue those before."""
+    """Returned once by ``FileTail.read`` when the following bytes do not continue the previous ones."""
 
     ROTATED = "rotated"
-    """Another file took the name; the old one was read to its end."""
+    """Another file has the name now; the old one was read to its end."""
     TRUNCATED = "truncated"
-    """The file was cut or rewritten in place; it is read again from its beginning."""
+    """The file was truncated or rewritten in place; it is read again from its beginning."""
 
 
 class FileTail:
-    """Reads a regular file bit by bit and never blocks; what the bytes mean is the parser's business.
+    """Reads a regular file piece by piece without blocking. The bytes are interpreted by the parser.
 
-    It compares stat and the last bytes read with what is there now, rather than ask for notifications: parallel
-    file systems deliver none for what other nodes write (decision 0002).
+    Changes are detected by polling ``stat`` and by comparing the last bytes read with the file. Notifications are not
+    used because parallel file systems deliver none for writes of other nodes (decision 0002).
 
     Args:
         path: the file; with ``follow`` it need not exist yet.
-        follow: wait for more at the end instead of ending there.
-        chunk_bytes: most bytes that one ``read`` returns.
-        counters: where ``bytes_read``, ``file_rotated``, ``file_truncated`` and ``file_vanished`` are counted.
+        follow: wait for more data at the end of the file.
+        chunk_bytes: maximum number of bytes that one ``read`` returns.
+        counters: receives ``bytes_read``, ``file_rotated``, ``file_truncated`` and ``file_vanished``.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class FileTail:
 
     @property
     def ended(self) -> bool:
-        """True once nothing can follow: the end of a finished file, or ``close``."""
+        """True once no more data can follow: at the end of a finished file, or after ``close``."""
         return self._ended
 
     @property
@@ -65,7 +65,7 @@ class FileTail:
 
     @property
     def inode(self) -> tuple[int, int]:
-        """Device and inode of the file that is open; zeros where none is."""
+        """Device and inode of the open file; zeros if none is open."""
         if self._descriptor is None:
             return 0, 0
         found = os.fstat(self._descriptor)
@@ -90,11 +90,11 @@ class FileTail:
             raise InputError(str(self.path), None, problem, "a regular file that may be read") from None
 
     def stop(self) -> None:
-        """Ends the following: what is there now is still read, then the tail has ended."""
+        """Stops following: the tail ends once the present content is read."""
         self._follow = False
 
     def close(self) -> None:
-        """Releases the descriptor; nothing more is read."""
+        """Closes the descriptor; nothing more is read."""
         self._ended = True
         self._release()
 
@@ -132,7 +132,7 @@ class FileTail:
         size = os.fstat(self._file()).st_size
         if size <= self._position:
             return size < self._position
-        # A file cut and written past the old end between two polls is longer, but holds other bytes.
+        # A file that was truncated and written past the old end between two polls is longer, but has other bytes.
         known = self._last_bytes
         return os.pread(self._file(), len(known), self._position - len(known)) != known
 
@@ -148,7 +148,7 @@ class FileTail:
         self._vanished = False
         if (named.st_dev, named.st_ino) == (mine.st_dev, mine.st_ino):
             return b""
-        if data := self._take():  # written between our last read and the rename
+        if data := self._take():  # written between the last read and the rename
             return data
         self._release()
         self._open()

@@ -1,1 +1,1 @@
-"""What a node knows of files: their file system, mounts, stripes."""
+"""Node-local metadata of files: file system, mounts, stripes."""

@@ -1,4 +1,4 @@
-"""What the node knows of the files that its processes name: mount, file system, scope, type."""
+"""Look up mount, file system, scope and type of the files that processes of this node name."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from .mounts import Mount, MountTable, parse_mountinfo
 from .striping import LayoutReader, Question, Striping
 
 _FRESH_S: Final = 1.0
-"""How long a look at a process's namespace holds, and at its mounts where the kernel does not tell of news."""
+"""Seconds until a process's namespace is read again, and its mounts if the kernel does not report changes."""
 _MOST_VIEWS: Final = 64
 _MOST_BYTES: Final = 16 << 20
 _MOST_KNOWN: Final = 16_384
 _STABLE: Final = ("/usr/", "/lib/", "/lib64/", "/etc/")
-"""Folders of the machine, whose files stay what they are for a second."""
+"""System folders, whose files are assumed not to change for a second."""
 _PIECE: Final = 1 << 20
 _MEMORY: Final = "/memfd:"
-"""How the kernel spells files that lie on no mount."""
+"""Prefix that the kernel gives to files without a mount (memfd)."""
 _LONGEST_SOURCE: Final = 256
 _STRIPED: Final = frozenset({"lustre", "lustre_lite"})
 _TYPE_OF_MODE: Final = {
@@ -43,48 +43,48 @@ _TYPE_OF_MODE: Final = {
 
 
 _Key: TypeAlias = tuple[int, str]
-"""A mount namespace by its inode, and a root folder in it."""
+"""Inode of a mount namespace, and a root folder in it."""
 _OfMount: TypeAlias = tuple[FileType, str, str, bool | None, int, int, str, str]
-"""Fields of FileInfo from its type on."""
+"""Fields of FileInfo from ``type`` on."""
 
 
 @dataclass(slots=True)
 class _View:
-    """The mounts that processes of one namespace with one root folder see."""
+    """The mounts that processes with the same mount namespace and root folder see."""
 
     descriptor: int
-    """Of a mountinfo; the kernel keeps its namespace for us when the process has gone."""
+    """Open descriptor of a mountinfo file; it keeps the namespace readable after the process has ended."""
     content: bytes = b""
     table: MountTable | None = None
     read_s: float | None = None
     known: dict[tuple[str, FileType], _OfMount] = field(default_factory=dict)
-    """What was said of a folder's files while the table was the same; by folder and spelled type, bounded."""
+    """Results per folder and type (from the path's spelling) for the current mount table; bounded."""
     infos: dict[tuple[str, FileType], FileInfo] = field(default_factory=dict)
-    """Of files of the machine, as they were less than a second ago; by path and spelled type, bounded."""
+    """Results for system files from the last second, by path and type (from the path's spelling); bounded."""
     named: dict[bytes, FileInfo] = field(default_factory=dict)
-    """The same by the bytes that processes name them with."""
+    """The same, by the bytes with which processes name the files."""
     infos_s: float = -math.inf
-    """Since when both are kept."""
+    """Time since when ``infos`` and ``named`` are collected, s."""
     changes: select.poll = field(default_factory=select.poll)
-    """Says once after each change that there was one; says nothing of files that are none of the kernel's."""
+    """Reports once after each change of the mounts; never reports for files that are not the kernel's."""
 
     def __post_init__(self) -> None:
         self.changes.register(self.descriptor, select.POLLPRI)
 
     def forget_files(self) -> None:
-        """Has files of the machine be looked at again."""
+        """Discards the results for system files."""
         self.infos.clear()
         self.named.clear()
 
 
 class NodeFileMetadata:
-    """Knows the mounts of the node's processes; remembers them by namespace, so that short processes are known too.
+    """Reads the mounts of the node's processes, and caches them by namespace so that they serve short processes, too.
 
     Args:
-        systems: what types of file systems mean.
-        proc: where processes are described.
-        clock: a steady clock, seconds.
-        layouts: reads how files are striped.
+        systems: properties of file system types.
+        proc: path of the proc file system.
+        clock: a steady clock, s.
+        layouts: reader of file striping.
     """
 
     def __init__(
@@ -102,18 +102,18 @@ class NodeFileMetadata:
         self._views: OrderedDict[_Key, _View] = OrderedDict()
 
     def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFileMetadata:
-        """Returns what is known of files as a process names them.
+        """Returns a lookup of files by the names that a process uses.
 
         Args:
-            pid: the process as we see it; it may be gone.
-            claimed_namespace: inode of its mount namespace as it says itself, 0 where it does not.
+            pid: the process id in our namespace; the process may have ended.
+            claimed_namespace: inode of the mount namespace that the process reported, 0 if it reported none.
         """
         return ProcessFileMetadata(self, pid, claimed_namespace)
 
     def key_of(self, pid: int, claimed_namespace: int) -> _Key | None:
-        """Returns whose mounts a process sees; None where they are not known."""
+        """Returns the key of the mounts that a process sees; None if unknown."""
         namespace = self._namespace(str(pid))
-        if namespace is None:  # gone, or not ours to look at
+        if namespace is None:  # ended, or not accessible to us
             key = self._own if claimed_namespace in (0, self._own[0]) else (claimed_namespace, "/")
             return key if key == self._own or key in self._views else None
         root = "/"
@@ -123,11 +123,11 @@ class NodeFileMetadata:
         return key if self._view(key, str(pid)) is not None else None
 
     def is_own(self, key: _Key) -> bool:
-        """Tells whether a path means to such a process what it means to us."""
+        """Returns whether paths have the same meaning for that process as for this one."""
         return key == self._own
 
     def view(self, key: _Key) -> _View | None:
-        """Returns what processes see, with mounts as they are now; None where they are not known."""
+        """Returns a view with its current mounts; None if they are unknown."""
         view = self._view(key)
         if view is None:
             return None
@@ -155,10 +155,10 @@ class NodeFileMetadata:
             os.close(self._views.popitem()[1].descriptor)
 
     def _mount_of_root(self, root: str) -> list[Mount]:
-        """Returns the mount of a root folder that is no mount point itself (chroot), which mountinfo leaves out."""
+        """Returns the mount of a root folder that is not a mount point (chroot); mountinfo omits it."""
         view = self.view(self._own)
         found = None if view is None or view.table is None else view.table.find(root)
-        # What is mounted below names this mount as its parent.
+        # Mounts below it have this mount as their parent.
         return [] if found is None else [Mount(found.number, found.number, root, "/", found.filesystem, found.source)]
 
     def _namespace(self, process: str) -> int | None:
@@ -168,7 +168,7 @@ class NodeFileMetadata:
             return None
 
     def _view(self, key: _Key, process: str | None = None) -> _View | None:
-        """Returns a view that is known, else the one that a process's mountinfo gives."""
+        """Returns a cached view, otherwise one read from a process's mountinfo."""
         view = self._views.get(key)
         if view is not None:
             self._views.move_to_end(key)
@@ -187,10 +187,10 @@ class NodeFileMetadata:
 
 
 class ProcessFileMetadata:
-    """What is known of files as one process names them; called with a path and the type that its spelling tells.
+    """Returns FileInfo for the paths of one process; called with a path and the type that its spelling implies.
 
-    Mounts are those of the last ``look``.
-    How a file is striped is known later: ``asking`` tells whether answers are awaited, ``answers`` gives what has come.
+    Mounts are those of the last ``look``. Striping is determined later, by a thread: ``asking`` is true while results
+    are pending, and ``answers`` returns those that have arrived.
     """
 
     def __init__(self, node: NodeFileMetadata, pid: int, claimed_namespace: int) -> None:
@@ -201,10 +201,10 @@ class ProcessFileMetadata:
         self._view: _View | None = None
         self._looked_s = -math.inf
         self._questions: list[Question] = []
-        self._find()  # before the process is gone
+        self._find()  # before the process ends
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
-        """Returns what is known of a file; never waits for another machine."""
+        """Returns the metadata of a file; never waits for another machine."""
         if self._view is None:
             self.look()
         view = self._view
@@ -219,14 +219,14 @@ class ProcessFileMetadata:
         return info
 
     def named(self) -> dict[bytes, FileInfo]:
-        """Returns what was said of files in the last second, by how processes name them; ``keep`` adds to it."""
+        """Returns the results of the last second, by the names that processes use; ``keep`` adds to them."""
         if (view := self._view) is None:
             return {}
         self._forget_old(view)
         return view.named
 
     def keep(self, name: bytes, info: FileInfo) -> None:
-        """Has ``named`` return what was said of a file by its name, where it holds for other processes, too."""
+        """Adds a result to ``named`` if it is valid for other processes, too."""
         view = self._view
         if view is not None and info.path.startswith(_STABLE) and info.filesystem not in _STRIPED:
             if len(view.named) >= _MOST_KNOWN:
@@ -251,18 +251,18 @@ class ProcessFileMetadata:
         return info
 
     def look(self) -> None:
-        """Looks at the mounts again, so that what is named from now on is held against those of now."""
+        """Reads the mounts again if they are old; later lookups use them."""
         if self._node.clock() - self._looked_s >= _FRESH_S:
             self._find()
         self._view = None if self._key is None else self._node.view(self._key)
 
     @property
     def asking(self) -> bool:
-        """True while answers are awaited."""
+        """True while striping results are pending."""
         return bool(self._questions)
 
     def answers(self, *, last: bool = False) -> list[tuple[str, Striping]]:
-        """Returns what was found out since the last call; with ``last`` no more is awaited."""
+        """Returns the striping results since the last call; with ``last``, pending ones are abandoned."""
         if not self._questions:
             return []
         answered = [each for each in self._questions if each.answered.is_set()]
@@ -296,12 +296,12 @@ class ProcessFileMetadata:
 
     def _find(self) -> None:
         self._looked_s = self._node.clock()
-        # What was seen last holds for a process that has gone since.
+        # For a process that has ended since, the last known mounts remain valid.
         self._key = self._node.key_of(self._pid, self._claimed if self._key is None else self._key[0]) or self._key
 
 
 def _own_root(mounts: list[Mount]) -> list[Mount]:
-    """Returns the mount of our own root folder where that is no mount point (chroot): no table of ours has it."""
+    """Returns the mount of our root folder if it is not a mount point (chroot): our mount table lacks it."""
     kind = type_of_folder("/")
     numbers = {mount.number for mount in mounts}
     number = next((mount.parent for mount in mounts if mount.parent not in numbers), 0)

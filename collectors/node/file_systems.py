@@ -1,4 +1,4 @@
-"""What the type of a file system says: whether nodes share it, and what its files are."""
+"""Properties of file system types: shared between nodes or local, and the type of their files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from ...events import FileType
 
-# Kernel file systems and those in user space (fuse.NAME); several have changed their name.
+# Types of kernel file systems and of user space (fuse.NAME); several have changed their name.
 _TYPES: Final = {
     "shared": "acfs afs beegfs ceph cifs coda cvfs daos dvs fhgfs gfs gfs2 glusterfs gpfs kafs lustre lustre_lite mfs "
     "ncpfs nfs nfs3 nfs4 ocfs2 orangefs panfs pvfs2 quobyte smb smb2 smb3 smbfs snfs wekafs fuse.ceph fuse.ceph-fuse "
@@ -25,7 +25,7 @@ _TYPES: Final = {
 }
 _SHARED, _DISK, _PSEUDO, _DEVICES, _OTHER_LOCAL = (frozenset(names.split()) for names in _TYPES.values())
 
-# What statfs(2) calls them, for where no table of mounts does; EXT4 stands for its forerunners, too.
+# Names of statfs(2) numbers, used if there is no mount table; EXT4 includes ext2 and ext3.
 _NAMES_OF_NUMBERS: Final = {
     0xEF53: "ext4",
     0x58465342: "xfs",
@@ -44,15 +44,15 @@ _NAMES_OF_NUMBERS: Final = {
     0xFE534D42: "smb2",
     0xFF534D42: "cifs",
 }
-_STATFS_BYTES: Final = 256  # more than any machine's
+_STATFS_BYTES: Final = 256  # larger than on any architecture
 
 
 class FileSystems:
-    """A table of types that can be extended.
+    """A table of file system types that can be extended.
 
     Args:
         shared: further types that nodes share.
-        local: further types that are of one node; a type in both is shared.
+        local: further types that are local to a node; a type in both is shared.
     """
 
     def __init__(self, shared: Iterable[str] = (), local: Iterable[str] = ()) -> None:
@@ -66,7 +66,7 @@ class FileSystems:
             self._shared.update(dict.fromkeys(names, is_shared))
 
     def shared(self, kind: str) -> bool | None:
-        """Tells whether nodes share a file system of this type; None where that is not known.
+        """Returns whether nodes share a file system of this type; None if unknown.
 
         >>> FileSystems().shared("lustre"), FileSystems().shared("xfs"), FileSystems().shared("fuse.mine")
         (True, False, None)
@@ -74,12 +74,12 @@ class FileSystems:
         return self._shared.get(kind)
 
     def answers_at_once(self, kind: str) -> bool:
-        """Tells whether asking about a file cannot wait for another machine or another process."""
+        """Returns whether metadata requests never wait for another machine or process."""
         return kind in _DISK and not self._shared[kind]
 
 
 def type_on(kind: str, spelled: FileType) -> FileType:
-    """Returns the type of a file from its file system, and from what its path's spelling tells."""
+    """Returns the type of a file from its file system and from the type that its path implies."""
     if spelled is not FileType.REGULAR:
         return spelled
     if kind in _PSEUDO:
@@ -88,7 +88,7 @@ def type_on(kind: str, spelled: FileType) -> FileType:
 
 
 def type_of_folder(path: str) -> str:
-    """Returns the type of the file system that a folder lies on, as statfs(2) tells; "" where unknown."""
+    """Returns the type of the file system of a folder, from statfs(2); "" if unknown."""
     told = (ctypes.c_long * (_STATFS_BYTES // ctypes.sizeof(ctypes.c_long)))()
     failed = ctypes.CDLL(None).statfs(os.fsencode(path), told)
     return "" if failed else _NAMES_OF_NUMBERS.get(told[0] & 0xFFFFFFFF, "")

@@ -1,4 +1,4 @@
-"""Which mount a path lies on: ``/proc/PID/mountinfo``, read as the kernel means it."""
+"""Find the mount of a path from ``/proc/PID/mountinfo``, by the kernel's rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msgspec import Struct
 
 _OCTAL: Final = re.compile(rb"\\([0-7]{3})")
 _REMEMBERED: Final = 4096
-"""Folders whose mount is remembered."""
+"""Maximum number of folders whose mount is cached."""
 _NO_PARENT: Final = None
 
 
@@ -19,11 +19,11 @@ class Mount(Struct, frozen=True):
 
     number: int
     parent: int
-    """Number of the mount that it is mounted on."""
+    """Number of the mount on which it is mounted."""
     root: str
-    """What of the file system is mounted; not ``/`` for a bind mount."""
+    """The mounted part of the file system; not ``/`` for a bind mount."""
     point: str
-    """Where, in the process's eyes."""
+    """Mount point as the process sees it."""
     filesystem: str
     source: str = ""
 
@@ -31,8 +31,8 @@ class Mount(Struct, frozen=True):
 class MountTable:
     """The mounts of one namespace, as a process with one root folder sees them.
 
-    A mount hides what was mounted below it before, and of several on one point the last is seen. The mount of a path
-    is found as the kernel walks it: from mount to mount that stands on the one reached so far.
+    A mount hides earlier mounts below it, and the last of several mounts on one point is visible. The mount of a path
+    is found as in the kernel: from each mount to the next one that is mounted on it.
     """
 
     def __init__(self, mounts: Iterable[Mount]) -> None:
@@ -46,11 +46,11 @@ class MountTable:
         self._of_folder: dict[str, Mount | None] = {}
 
     def is_point(self, path: str) -> bool:
-        """Tells whether something is mounted right there; all else in a folder lies on the folder's mount."""
+        """Returns whether the path is a mount point; everything else in a folder is on the folder's mount."""
         return path in self._points
 
     def find(self, path: str) -> Mount | None:
-        """Returns the mount of an absolute path without ``.`` and ``..``; None where no mount covers it."""
+        """Returns the mount of an absolute path without ``.`` and ``..``; None if no mount covers it."""
         if path in self._points:
             return self._walk(path)
         folder = path[: path.rfind("/")] or "/"
@@ -68,7 +68,7 @@ class MountTable:
             point = path[:at] or "/"
             if point not in self._points:
                 continue
-            for _ in range(len(self.mounts)):  # those that hide one another
+            for _ in range(len(self.mounts)):  # mounts that hide one another
                 following = self._on.get((reached.number if reached else _NO_PARENT, point))
                 if following is None or following is reached:
                     break
@@ -77,7 +77,7 @@ class MountTable:
 
 
 def parse_mountinfo(text: bytes) -> list[Mount]:
-    """Reads mountinfo; lines that are none are left out.
+    """Parses mountinfo; malformed lines are skipped.
 
     >>> parse_mountinfo(rb"36 35 98:0 /mnt1 /with\\040space rw master:1 - ext3 /dev/root rw")[0].point
     '/with space'

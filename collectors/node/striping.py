@@ -1,6 +1,6 @@
-"""How a file is striped over storage targets: Lustre's extended attribute ``lustre.lov``.
+"""Read how a file is striped over storage targets, from Lustre's extended attribute ``lustre.lov``.
 
-The attribute holds a layout of version 1 or 3, or several of them for one stretch of the file each (composite).
+The attribute holds a layout of version 1 or 3, or several of them for one range of the file each (composite).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ ATTRIBUTE: Final = "lustre.lov"
 _V1: Final = 0x0BD10BD0
 _V3: Final = 0x0BD30BD0
 _SPECIFIC: Final = 0x0BD50BD0
-"""Version 3 with targets that the user named."""
+"""Version 3 with targets selected by the user."""
 _COMPOSITE: Final = 0x0BD60BD0
 _PLAIN: Final = struct.Struct("<II16sIHH")
-"""magic, pattern, object, stripe size, stripe count, generation; version 3 goes on with the pool's name."""
+"""magic, pattern, object, stripe size, stripe count, generation; version 3 appends the pool's name."""
 _POOL_BYTES: Final = 16
 _COMPONENTS: Final = struct.Struct("<IIIHHHB5xQ")
-"""magic, size, generation, flags, count of components, mirrors, parity components."""
+"""magic, size, generation, flags, number of components, mirrors, parity components."""
 _COMPONENT: Final = struct.Struct("<IIQQIIIQ4x")
 """id, flags, start, end, offset and size of its layout, generation, time."""
 _INSTANTIATED: Final = 0x10
@@ -36,16 +36,16 @@ _MOST_WAITING: Final = 256
 
 
 class Striping(Struct, frozen=True):
-    """Layout of a file; of one with several, the one that its end lies in."""
+    """Layout of a file; for a file with several layouts, the one that covers its end."""
 
     stripes: int
-    """Storage targets; 0 where the layout names no number."""
+    """Number of storage targets; 0 if the layout has none."""
     stripe_bytes: int
     pool: str = ""
 
 
 def parse_layout(value: bytes) -> Striping | None:
-    """Reads the attribute; None where it is no layout that we know."""
+    """Parses the attribute; None if the layout is unknown."""
     if len(value) < _PLAIN.size:
         return None
     if int.from_bytes(value[:4], "little") == _COMPOSITE:
@@ -81,17 +81,17 @@ def _composite(value: bytes) -> Striping | None:
         if found is None or flags & _STALE:
             continue
         instantiated = bool(flags & _INSTANTIATED)
-        # Of what exists the last; what does not exist yet comes in its order.
+        # Among instantiated components the last one is used, otherwise the first one to be instantiated.
         if best is None or (instantiated, start if instantiated else -start) > best[:2]:
             best = instantiated, start if instantiated else -start, found
     return None if best is None else best[2]
 
 
 class LayoutReader:
-    """Reads layouts on a thread of its own, as a metadata server may let its clients wait.
+    """Reads layouts in a thread, because a metadata server may block its clients.
 
     Args:
-        attribute: reads an extended attribute of a path; raises OSError where there is none.
+        attribute: function that reads an extended attribute of a path; raises OSError if there is none.
     """
 
     def __init__(self, attribute: Callable[[str, str], bytes] = os.getxattr) -> None:
@@ -100,7 +100,7 @@ class LayoutReader:
         self._thread: threading.Thread | None = None
 
     def ask(self, path: str) -> Question:
-        """Has a file's layout read; the answer comes with ``Question.answer``, at once where too many wait."""
+        """Requests a file's layout; sets ``Question.answer`` later, or immediately if too many requests wait."""
         question = Question(path)
         if self._thread is None:
             self._thread = threading.Thread(target=self._read, name="iotide-layouts", daemon=True)
@@ -112,7 +112,7 @@ class LayoutReader:
         return question
 
     def close(self) -> None:
-        """Ends the thread when it has done what it is at; nobody waits for that."""
+        """Ends the thread after its current request, without waiting for it."""
         if self._thread is not None:
             try:
                 while True:

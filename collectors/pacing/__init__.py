@@ -1,1 +1,1 @@
-"""Pacing: which jobs of this node wait for their turn on a file system, and telling their processes so."""
+"""Pacing: decide which jobs of this node wait for a file system, and tell their processes."""

@@ -1,4 +1,4 @@
-"""Whose turn it is: from what jobs do on one file system, and the plan, to the jobs that wait. Has no clock."""
+"""Decide which jobs wait, from the activity on one file system and the plan. Has no clock."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from .local_jobs import Activity, LocalJob, LocalJobs
 
 
 class _Rival(NamedTuple):
-    """A job that wants the bandwidth now."""
+    """A job that wants bandwidth now."""
 
     name: str
     state: JobState
     local: LocalJob | None
-    """None: it has no process here; the plan says that it is in a phase."""
+    """None: the job has no process here, and the plan reports it as in a phase."""
 
 
 class JobTurns:
-    """Follows the jobs of one file system on this node.
+    """Decides which jobs wait on one file system of this node.
 
-    Among jobs of this node it decides by what it sees. Where the plan says that jobs of other nodes are in a phase, it
-    decides by what the plan says of all, as the collectors of those nodes do, so that they come to the same.
+    Among jobs of this node, the decision uses local measurements. If the plan reports phases of jobs on other nodes, it
+    uses the plan's data for all jobs. Collectors of other nodes do the same, so all reach the same decision.
 
     Attributes:
-        waits: times that a job was told to wait.
-        overdue: phases that had waited for as long as the plan allows.
+        waits: number of times that a job was made to wait.
+        overdue: phases that waited for the maximum time of the plan.
     """
 
     def __init__(self) -> None:
@@ -54,10 +54,10 @@ class JobTurns:
         return self._local.is_idle
 
     def take(self, plan: PacingPlan | None, heard_s: float) -> None:
-        """Takes in what the plan is since then; None: there is none.
+        """Sets the plan that is valid since ``heard_s``; None: there is no plan.
 
         Raises:
-            ValueError: there is no such policy.
+            ValueError: the plan's policy does not exist.
         """
         if plan is not None and plan is not self._plan:
             self._policy = policy_named(plan.policy)[1]
@@ -67,7 +67,9 @@ class JobTurns:
         self._plan, self._heard_s = plan, heard_s
 
     def look(self, now_s: float, activities: Mapping[str, Activity]) -> frozenset[str]:
-        """Takes in what jobs do now, by name; returns those whose calls wait, of these and of others that may come."""
+        """Updates the activity of jobs, by name; returns the jobs whose calls wait, including planned ones that may
+        start.
+        """
         self._local.look(now_s, activities)
         plan = self._plan
         held = frozenset[str]()
@@ -96,12 +98,12 @@ class JobTurns:
             if rival.local is not None:
                 rival.local.share = share
         going, left = self._going(rivals, grant, plan.capacity_bytes_per_s, now_s)
-        if left >= WORTH * plan.capacity_bytes_per_s:  # there is room for who comes
+        if left >= WORTH * plan.capacity_bytes_per_s:  # there is room for jobs that start
             return frozenset(name for name in active if name not in going and name not in late)
         return frozenset(name for name in known if name not in going and name not in late)
 
     def _rivals(self, active: Mapping[str, LocalJob], now_s: float) -> list[_Rival]:
-        """Returns who wants the bandwidth, here and elsewhere, in the order in which the phases began."""
+        """Returns the jobs that want bandwidth, here and on other nodes, by the beginning of their phases."""
         elsewhere = [each for each in self._planned.values() if each.in_io and each.job not in self._local.jobs]
         rivals = [_Rival(name, job.state, job) for name, job in active.items()]
         if elsewhere:
@@ -126,9 +128,9 @@ class JobTurns:
         )
 
     def _granted(self, rivals: Sequence[_Rival], coming: Sequence[JobState], capacity: float, now_s: float) -> Grant:
-        """Asks the policy anew when a phase has begun or ended, as the simulator does, and now and then.
+        """Asks the policy when a phase has begun or ended, as the simulator does, and after GRANT_S.
 
-        Two jobs that are nearly equal would otherwise take turns at each look, and each switch costs.
+        Asking at every poll would make two nearly equal jobs alternate, and each switch has a cost.
         """
         who = tuple(rival.name for rival in rivals)
         if self._grant is None or who != self._granted_to or now_s - self._granted_s >= GRANT_S:
@@ -137,10 +139,10 @@ class JobTurns:
         return self._grant
 
     def _going(self, rivals: Sequence[_Rival], grant: Grant, capacity: float, now_s: float) -> tuple[set[str], float]:
-        """Returns who goes, and how much of the capacity that leaves.
+        """Returns the jobs that run, and the remaining capacity.
 
-        Who gets all that it can take goes. The others take turns, by what they were served over their shares (weighted
-        fair queueing): one at a time is served at the full rate, so that it is done the sooner.
+        A job whose share is its maximum rate runs. The others take turns by service received over share (weighted fair
+        queueing). One at a time is served at the full rate, so that it finishes earlier.
         """
         wanted = [min(rival.state.limit, capacity) for rival in rivals]
         going = {rivals[place].name for place, share in enumerate(grant.shares) if share >= NEARLY * wanted[place]}
@@ -148,7 +150,7 @@ class JobTurns:
         left = capacity - math.fsum(taken)
         partly = [place for place, share in enumerate(grant.shares) if share > 0 and rivals[place].name not in going]
         if len(partly) > 1 and not going and max(grant.shares) <= min(grant.shares) * (1 + 1e-9):
-            return {rival.name for rival in rivals}, 0.0  # which is what the file system does by itself
+            return {rival.name for rival in rivals}, 0.0  # equal shares: the file system does that by itself
         if partly:
             chosen = self._next_of(rivals, grant, partly, now_s)
             if not going or left >= WORTH * wanted[chosen]:
@@ -157,11 +159,11 @@ class JobTurns:
         return going, left
 
     def _next_of(self, rivals: Sequence[_Rival], grant: Grant, partly: Sequence[int], now_s: float) -> int:
-        """Returns the place of the job whose turn it is; who is served stays so for a while.
+        """Returns the index of the next job; a served job keeps its turn for a quantum.
 
-        It is the job that would be the first to end its quantum at its share: a short phase with a large share does not
-        wait for a quantum of a long one.
-        Turns are taken among the jobs of this node; with jobs of others the largest share goes.
+        It is the job that would first finish its quantum at its share, so a short phase with a large share does not
+        wait for a quantum of a long one. Turns are taken among jobs of this node; if other nodes' jobs compete, the
+        largest share runs.
         """
         local = {place: job for place in partly if (job := rivals[place].local) is not None}
         if len(local) < len(partly):

@@ -1,4 +1,4 @@
-"""What jobs of this node do on one file system: their phases, how much these moved, how fast each job can be."""
+"""Track the jobs of this node on one file system: phases, volumes, and maximum rates."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ...scheduling.protocol import JobState
 from .constants import DONE_QUIET_S, PHASE_GAP_S, QUIET_S, RATE_OVER_S, STUCK_S
 
 _MOST_MOVED: Final = 1 << 50
-"""Between two looks; a process that says more breaks the layout."""
+"""Maximum number of bytes moved between two polls; a process that reports more violates the layout."""
 _LOOKS: Final = 2
-"""Without a call, before a job counts as quiet: one may lie between two calls, however late it is."""
+"""Polls without a call before a job counts as quiet, because one poll may always fall between two calls."""
 _PHASES: Final = 4
 _FEWEST: Final = 2
 _LONGER: Final = 2.0
-"""A pause so many times as long as any within the latest phases is none of them."""
+"""A pause this many times longer than any in the latest phases is outside a phase."""
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What the processes of a job say.
+    """State reported by the processes of a job.
 
     Attributes:
-        moved: bytes on the file system so far.
-        in_call_s: start of the latest call that goes on or waits; None while there is none.
+        moved: bytes moved on the file system so far.
+        in_call_s: start of the latest call that is running or waiting; None if there is none.
     """
 
     moved: int
@@ -39,20 +39,20 @@ class LocalJob:
     """A job and its phase on this node.
 
     Attributes:
-        state: what a policy is told of it.
-        moved: bytes of all its processes, ever.
-        in_phase: whether a phase goes on; short pauses are part of it.
+        state: the job as policies see it.
+        moved: bytes of all its processes since their start.
+        in_phase: whether a phase is in progress; short pauses are part of it.
         is_held: whether its calls wait.
-        waited_s: in this phase.
-        share: bytes/s, as granted last.
-        served: bytes over share, s: what turns go by.
-        active_s: when it was in a call last.
-        idle_looks: looks since then.
-        longest_pause_s: between calls of this phase.
-        pauses_s: the same of the latest phases.
-        gap_s: time from the end of the phase before to the start of this one; None where it is not known.
-        has_ended: whether a phase of it has ended.
-        alone_rate: the fastest that it was while it alone moved data, bytes/s.
+        waited_s: waiting time in this phase.
+        share: last granted bandwidth, bytes/s.
+        served: bytes over share, s; decides the turns.
+        active_s: last time that it was in a call.
+        idle_looks: polls since then.
+        longest_pause_s: longest pause between calls of this phase.
+        pauses_s: the same for the latest phases.
+        gap_s: time from the end of the previous phase to the start of this one; None if unknown.
+        has_ended: whether any of its phases has ended.
+        alone_rate: highest rate while only this job moved data, bytes/s.
     """
 
     state: JobState
@@ -75,19 +75,19 @@ class LocalJob:
     alone_from: int = 0
 
     def is_quiet(self, now_s: float) -> bool:
-        """Tells whether it has done nothing for so long that others may go."""
+        """Returns whether the job has been idle long enough for others to go."""
         forecast = self.state.forecast
         is_done = forecast is not None and self.state.moved >= forecast.volume
         return self.idle_looks >= _LOOKS and now_s - self.active_s > (DONE_QUIET_S if is_done else self._pause_s())
 
     def _pause_s(self) -> float:
-        """Returns a pause that is longer than those between the calls of one phase, as far as phases were seen."""
+        """Returns a pause longer than those between calls of one phase, as far as phases were measured."""
         if len(self.pauses_s) < _FEWEST:
             return QUIET_S
         return min(QUIET_S, max(DONE_QUIET_S, _LONGER * max(*self.pauses_s, self.longest_pause_s)))
 
     def is_in_call(self, in_call_s: float | None, fresh: int, since_s: float) -> bool:
-        """Takes in the latest call; tells whether it goes on, or was left long ago by a handler of a signal."""
+        """Records the latest call; returns whether it is running, and not one left long ago by a signal handler."""
         if fresh or in_call_s != self.call_s:
             self.call_s, self.going_s = in_call_s, 0.0
         elif not self.is_held:
@@ -96,10 +96,10 @@ class LocalJob:
 
 
 class LocalJobs:
-    """Follows the jobs of one collector.
+    """Tracks the jobs of one collector.
 
     Attributes:
-        jobs: by name.
+        jobs: jobs by name.
     """
 
     def __init__(self) -> None:
@@ -113,7 +113,7 @@ class LocalJobs:
         return not any(job.in_phase for job in self.jobs.values())
 
     def look(self, now_s: float, activities: Mapping[str, Activity]) -> None:
-        """Takes in what all jobs do now, by name."""
+        """Updates the activity of all jobs, by name."""
         since_s = 0.0 if self._looked_s is None else now_s - self._looked_s
         self._looked_s = now_s
         self.jobs = {name: job for name, job in self.jobs.items() if name in activities}
@@ -154,7 +154,7 @@ class LocalJobs:
         job.served = min(others, default=0.0)
 
     def _measure(self, job: LocalJob, now_s: float) -> None:
-        """Learns how fast the job is while it alone moves data; what slows it down otherwise is no limit of its own."""
+        """Measures the job's rate while only it moves data, because contention hides the job's own limit."""
         alone = all(each is job or each.is_held or now_s - each.active_s > QUIET_S for each in self.jobs.values())
         if not alone or job.is_held or job.active_s < now_s:
             job.alone_since_s = None

@@ -1,4 +1,4 @@
-"""Has the traced processes of this node wait for their turn: a thread that looks every few milliseconds."""
+"""Make the traced processes of this node wait for their turn, from a thread that polls every few milliseconds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Images: TypeAlias = Callable[[], Mapping[int, list[Region]]]
 _log = logging.getLogger(__name__)
 _LOOK_FOR_PROCESSES_S: Final = 0.02
 _LONGEST_SHARE: Final = 10
-"""A look takes at most a tenth of the thread's time, however many processes there are."""
+"""Ratio of total to polling time: polling takes at most a tenth of the thread's time for any number of processes."""
 
 
 @dataclass(slots=True)
@@ -35,18 +35,18 @@ class _Process:
 
 
 class Pacer:
-    """Reads what processes do on one file system, and tells those of jobs whose turn it is not to wait.
+    """Reads the activity of processes on one file system, and makes those of jobs that must wait wait.
 
-    A process that hears nothing more goes on within a quarter of a second; so does each where this thread ends, breaks
-    or is stopped.
+    A process whose wait is not renewed continues within a quarter of a second. The same happens if this thread ends,
+    fails or is stopped.
 
     Args:
         place: a folder on the file system.
-        images: returns the regions of running processes by token; called by the thread.
+        images: function that returns the regions of running processes by token; called by the thread.
         default_job: job of processes that name none.
 
     Raises:
-        OSError: there is no such folder.
+        OSError: the folder does not exist.
     """
 
     def __init__(self, place: FileInfo, images: Images, default_job: str = "") -> None:
@@ -66,11 +66,11 @@ class Pacer:
         self.problem = ""
 
     def start(self) -> None:
-        """Begins to look."""
+        """Starts the polling thread."""
         self._thread.start()
 
     def hear(self, text: bytes) -> None:
-        """Takes in a plan as the aggregator says it, JSON; "" says that there is none. To be called for each answer."""
+        """Sets the plan from the aggregator's JSON text; "" means no plan. Must be called for each answer."""
         plan = self._heard[0]
         if text != self._text:
             self._text = text
@@ -83,7 +83,7 @@ class Pacer:
         self._heard = plan, time.monotonic()
 
     def counters(self) -> Counter[str]:
-        """Returns how many calls waited, for how long, and what went wrong."""
+        """Returns the number of calls that waited, their total time, and failures."""
         waits, wait_ns = self._ended
         for process in list(self._processes.values()):
             more, more_ns = process.words.waited
@@ -93,7 +93,7 @@ class Pacer:
         )
 
     def close(self) -> None:
-        """Ends the thread; nobody waits any more."""
+        """Ends the thread; no process waits any more."""
         self._closing.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -108,7 +108,7 @@ class Pacer:
                 took_s = time.monotonic() - begun_s
                 every_s = IDLE_TICK_S if self._turns.is_idle else TICK_S
                 self._closing.wait(max(every_s, (_LONGEST_SHARE - 1) * took_s))
-        except Exception as error:  # the collector goes on without pacing
+        except Exception as error:  # the collector continues without pacing
             _log.exception("pacing has ended")
             self.problem = repr(error)
         finally:
@@ -164,7 +164,7 @@ class Pacer:
 
 
 def _words_of(regions: list[Region]) -> PaceWords | None:
-    """Returns the words of a process; None where the other thread has just closed its regions."""
+    """Returns the pacing words of a process; None if the other thread has just closed its regions."""
     try:
         first = next(region for region in regions if region.extent == 0)
         return first.pace_words()

@@ -1,1 +1,1 @@
-"""From events to the wire: batches, what waits for acknowledgement, the connection."""
+"""From events to the wire: batches, the queue of unacknowledged ones, the connection."""

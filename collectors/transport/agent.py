@@ -1,4 +1,4 @@
-"""The per-node agent: polls sources, ships what they give. The shell around ``Shipper``; it owns the socket."""
+"""The per-node agent: polls sources and ships their events. Owns the socket around ``Shipper``."""
 
 from __future__ import annotations
 
@@ -36,29 +36,29 @@ _READ_FOR: Final = 3
 _MADE: Final = zmq.EVENT_HANDSHAKE_SUCCEEDED
 _GONE: Final = zmq.EVENT_DISCONNECTED
 _QUIET_PUMPS: Final = 50
-"""Pumps without news after which sources are polled less often."""
+"""Pumps without new data after which sources are polled less often."""
 _SLOWER_EACH: Final = 4
 _KEPT_BYTES: Final = 1 << 30
-"""Of what is kept for the next collector, where no bound is given."""
+"""Bound on data stored for the next collector if none is configured."""
 _MOST_LONGER: Final = 10.0
-"""By how much sources that stay silent are polled less often still."""
+"""Maximum factor by which the poll interval of silent sources grows."""
 
 
 class Agent:
     """Runs sources and one connection to an aggregator in an asyncio loop.
 
-    A source that raises is closed and counted; the others go on. ``pump`` does one round of work and never blocks.
+    A source that raises is closed and counted; the others continue. ``pump`` does one round of work and never blocks.
 
     Args:
-        sources: what is polled.
-        settings: of the connection.
-        context: of the socket; by default one of its own.
-        waits: sources are polled only while there is room for what they give, so that nothing of them is dropped.
-        keys: of CURVE; by default those in the files that the settings name.
-        pacer: is told the aggregator's plan; started, and closed with the agent.
+        sources: the sources to poll.
+        settings: settings of the connection.
+        context: context of the socket; by default a new one.
+        waits: poll sources only while there is room for their events, so that none are dropped.
+        keys: CURVE keys; by default those in the files that the settings name.
+        pacer: receiver of the aggregator's plan; started here, and closed with the agent.
 
     Attributes:
-        unread: sources that had not ended when draining had read for long enough.
+        unread: sources that had not ended when the time for draining was over.
 
     Raises:
         ConfigError: the keys cannot be read.
@@ -82,19 +82,19 @@ class Agent:
         self._context: zmq.Context[zmq.Socket[bytes]] = context or zmq.Context()
         self._socket = self._context.socket(zmq.DEALER)
         self._socket.linger = 0
-        # Only a completed connection takes messages: nothing piles up in front of an aggregator that is away.
+        # Queue messages only on completed connections: none accumulate for an unreachable aggregator.
         self._socket.setsockopt(zmq.IMMEDIATE, 1)
         self._socket.setsockopt(zmq.RECONNECT_IVL, 50)
         self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
         endpoints = (settings.endpoint, *settings.others)
         self._socket.setsockopt(zmq.IPV6, any(map(is_ipv6, endpoints)))
         self._route = Route(endpoints, settings.away_after_s, time.monotonic())
-        # What becomes of the connection, which is asked for where there is another one to be made.
+        # Connection events, needed only if there is another aggregator to connect to.
         self._connection = self._socket.get_monitor_socket(_MADE | _GONE) if self._route.has_others else None
         self._keys = keys or read_client_keys(settings.key, settings.server_key)
         self._look_at_keys_at_s = -math.inf
         self._connect()
-        # Nobody else can guess the name: who says it speaks for our streams, also over another connection.
+        # The name is secret and random: a peer that sends it is this collector, also over another connection.
         name = f"{settings.host}:{os.getpid()}:{secrets.token_hex(16)}"
         kept = None if settings.state is None else HandedOver(settings.state, settings.spool_bytes or _KEPT_BYTES, name)
         self._shipper = Shipper(name if kept is None else kept.collector, settings, kept)
@@ -115,7 +115,7 @@ class Agent:
             self.add(source)
 
     def add(self, source: Source) -> None:
-        """Takes in one more source."""
+        """Adds a source."""
         self._sources.append(source)
         self._open[id(source)] = set()
         self._left.add(source)
@@ -127,17 +127,17 @@ class Agent:
 
     @property
     def silence_s(self) -> float | None:
-        """Seconds since the aggregator last said something; None: it never has."""
+        """Seconds since the aggregator last sent something; None: it never has."""
         heard = self._shipper.last_heard_s
         return None if heard is None else time.monotonic() - heard
 
     @property
     def unacknowledged(self) -> int:
-        """How many events the aggregator has not acknowledged."""
+        """Number of events that the aggregator has not acknowledged."""
         return self._shipper.unacknowledged
 
     def counters(self) -> Counter[str]:
-        """Returns the counters of all sources, past ones too, and of the shipper."""
+        """Returns the counters of all sources, including closed ones, and of the shipper."""
         return self._source_counters() + self._shipper.counters
 
     async def run(self, *, until_finished: bool = False) -> None:
@@ -148,7 +148,7 @@ class Agent:
             await self._nap(busy=busy)
 
     async def _nap(self, *, busy: bool) -> None:
-        """Waits for the next pump: the longer, the longer nothing has come; sources that can wake us do."""
+        """Waits for the next pump, longer after longer silence; sources that can notify interrupt the wait."""
         settings = self._settings
         if busy or self._quiet < _QUIET_PUMPS:
             await asyncio.sleep(0 if busy else settings.poll_interval_s)
@@ -171,10 +171,10 @@ class Agent:
     async def drain(self, deadline_s: float) -> bool:
         """Reads all sources to their present end, closes them, and waits until everything is acknowledged.
 
-        A source that has no end is read for three times ``deadline_s``.
+        A source without an end is read for three times ``deadline_s``.
 
         Returns:
-            False when nothing was acknowledged for ``deadline_s``; what is left is lost when the agent closes.
+            False if nothing was acknowledged for ``deadline_s``; the rest is lost when the agent closes.
         """
         start = time.monotonic()
         for source in self._sources:
@@ -206,7 +206,7 @@ class Agent:
         return True
 
     def pump(self) -> bool:
-        """Does one round: receives, polls, sends. Returns whether there was news from a source."""
+        """Does one round: receives, polls, sends. Returns whether a source had new data."""
         now = time.monotonic()
         self._receive(now)
         self._look_for_another(now)
@@ -225,7 +225,7 @@ class Agent:
         return busy
 
     def close(self) -> None:
-        """Closes sources and the socket; what was not acknowledged is lost."""
+        """Closes sources and the socket; unacknowledged data is lost."""
         if self._pacer is not None:
             self._pacer.close()
         for source in list(self._sources):
@@ -245,7 +245,7 @@ class Agent:
         self._socket.connect(self._route.endpoint)
 
     def _look_for_another(self, now_s: float) -> None:
-        """Connects to the next aggregator, where the one that is spoken to does not answer."""
+        """Connects to the next aggregator if the current one does not answer."""
         if self._connection is None:
             return
         with contextlib.suppress(zmq.Again):
@@ -258,7 +258,7 @@ class Agent:
             self._connect()
 
     def _look_for_aggregator(self, now_s: float) -> None:
-        """Says when the aggregator goes, and when it is back."""
+        """Logs when the aggregator becomes unreachable and when it is back."""
         heard_s = self._shipper.last_heard_s
         is_away = now_s - (self._begun_s if heard_s is None else heard_s) >= self._settings.away_after_s
         if is_away == self._is_away:
@@ -276,7 +276,7 @@ class Agent:
             _log.warning("the aggregator at %s is heard of again; %d calls wait for it", endpoint, waiting)
 
     def _look_after_keys(self, now_s: float) -> None:
-        """Connects anew with other keys, where the files have them and the aggregator does not answer."""
+        """Reconnects with new keys if the key files changed and the aggregator does not answer."""
         silence = self.silence_s
         if now_s < self._look_at_keys_at_s or (silence is not None and silence < self._settings.away_after_s):
             return
@@ -292,7 +292,7 @@ class Agent:
             self._connect()
 
     def _send(self) -> bool:
-        """Sends what is pending; returns whether all went. Nothing more is asked for until it has."""
+        """Sends pending messages; returns whether all were sent. No further messages are made before that."""
         with contextlib.suppress(zmq.Again):
             while self._pending:
                 self._socket.send_multipart(self._pending[0], flags=zmq.NOBLOCK, copy=False)
@@ -309,7 +309,7 @@ class Agent:
         for source in list(self._sources):
             try:
                 items = source.poll()
-            except Exception as error:  # a source that breaks costs itself, not the others
+            except Exception as error:  # a failing source must not affect the others
                 self._broken(source, error)
                 self._retire(source)
                 continue
@@ -330,7 +330,7 @@ class Agent:
         self._shipper.take(items, time.monotonic())
 
     def _retire(self, source: Source) -> None:
-        """Closes a source, and the streams that it leaves open."""
+        """Closes a source and its open streams."""
         try:
             source.close()
         except Exception as error:

@@ -1,8 +1,8 @@
-"""Batches that wait to be sent: in memory, and where there is a spool, in files behind what fills the memory.
+"""Queue of batches that wait to be sent: in memory, then in spool files while the memory is full.
 
-Jobs take turns: what waits of one does not keep back what comes of the others (``fair_queue``).
+Jobs take turns, so waiting batches of one job do not delay those of the others (``fair_queue``).
 
-Where they are kept for another collector, all are in its file, and only there where memory is full.
+If batches are stored for the next collector, all are in its file, and only there while memory is full.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _HEADER_BYTES = 512
 
 @dataclass(slots=True)
 class Waiting:
-    """A batch that was not sent yet; its stream gives it a number when it is."""
+    """A batch that was not sent yet; its stream numbers it when it is sent."""
 
     stream: str
     batch: EventBatch | None
-    """None while it lies in a file."""
+    """None while the batch is in a file."""
     definitions: Definitions
     since_s: float
     size: int
@@ -32,23 +32,23 @@ class Waiting:
     """Bytes that the events moved."""
     place: Place | None = None
     row: int = 0
-    """Of what is kept; 0: it is not."""
+    """Row in the stored spool; 0: it is not stored."""
     job: str = ""
     is_only_kept: bool = False
-    """It does not count as in memory, where it stays until it was committed."""
+    """The batch does not count as in memory, although it stays there until it is committed."""
 
 
 class Backlog:
-    """A queue bounded in bytes. When it is full the oldest batch goes; the caller keeps its definitions.
+    """A queue bounded in bytes. When it is full the oldest batch is dropped; the caller keeps its definitions.
 
     Args:
-        capacity_bytes: of batches in memory.
-        spool: takes what comes while the memory is full; None: nothing does.
-        kept: takes all that comes, for another collector; then there is no ``spool``.
+        capacity_bytes: bound on batches in memory.
+        spool: receives batches while the memory is full; None: none are spooled.
+        kept: receives all batches for the next collector; excludes ``spool``.
 
     Attributes:
-        bytes: in memory.
-        events: of all that waits.
+        bytes: bytes in memory.
+        events: number of all waiting events.
     """
 
     def __init__(self, capacity_bytes: int, spool: SpoolFiles | None = None, kept: KeptSpool | None = None) -> None:
@@ -66,7 +66,7 @@ class Backlog:
     def push(
         self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, used: int, job: str = ""
     ) -> list[Waiting]:
-        """Appends a batch; returns those that had to go so that the queue and ``used`` further bytes fit."""
+        """Appends a batch; returns the batches dropped so that the queue and ``used`` further bytes fit."""
         waiting = Waiting(stream, batch, definitions, now_s, size_of(batch), len(batch), batch.moved, job=job)
         gone = [] if self._kept is None else self._keep(waiting, self._kept)
         while not waiting.is_only_kept and self.bytes + waiting.size + used > self._capacity:
@@ -87,12 +87,12 @@ class Backlog:
         return gone
 
     def restore(self, waiting: Waiting) -> None:
-        """Takes in what another collector left; its events are read when it is sent."""
+        """Appends a batch that another collector left; its events are read when it is sent."""
         self._queue.append(waiting)
         self.events += waiting.events
 
     def committed(self, used: int, *, is_kept: bool) -> list[Waiting]:
-        """Takes in whether what was put into the file since the last time is there; returns what had to go."""
+        """Processes the result of a commit of the stored file; returns the batches dropped."""
         fresh, self._uncommitted = self._uncommitted, []
         if is_kept:
             for waiting in fresh:
@@ -109,7 +109,7 @@ class Backlog:
         return gone
 
     def pop(self) -> tuple[Waiting, EventBatch | None]:
-        """Takes out what is to be sent next, and its batch; None where the file that it lay in cannot be read."""
+        """Removes the next batch to send and returns it with its events; None if its file cannot be read."""
         due = self._queue.take()
         self.events -= due.events
         batch = due.batch
@@ -121,12 +121,12 @@ class Backlog:
         return due, batch
 
     def close(self) -> None:
-        """Removes the files, but for what is kept."""
+        """Removes the files, except what is stored for the next collector."""
         if self._spool is not None:
             self._spool.close()
 
     def _keep(self, waiting: Waiting, kept: KeptSpool) -> list[Waiting]:
-        """Puts a batch into the file; returns those that had to go so that it fits."""
+        """Writes a batch to the stored file; returns the batches dropped so that it fits."""
         gone = []
         batch = waiting.batch or empty_batch()
         while not (row := kept.put(waiting.stream, batch, waiting.definitions)):
@@ -154,5 +154,5 @@ class Backlog:
 
 
 def size_of(batch: EventBatch) -> int:
-    """Returns the bytes that a batch holds; constant columns hold none."""
+    """Returns the bytes of a batch; constant columns have none."""
     return _HEADER_BYTES + sum(column.nbytes for column in batch.columns().values() if not is_constant(column))

@@ -1,4 +1,4 @@
-"""The order in which waiting batches are sent: of a job as they came, and jobs take turns."""
+"""Order in which waiting batches are sent: first in, first out per job, and jobs take turns."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Generic, Protocol, TypeVar
 
 
 class OfJob(Protocol):
-    """What is queued."""
+    """A queued item."""
 
     @property
     def job(self) -> str:
-        """The job that it is of."""
+        """Job of the item."""
         ...
 
 
@@ -21,15 +21,15 @@ _Item = TypeVar("_Item", bound=OfJob)
 
 
 class FairQueue(Generic[_Item]):
-    """Items by job.
+    """Queue of items by job.
 
-    Every second item that is taken is the oldest of all. The others are of the job that began to wait last, which then
-    goes to the end of the line if it has more: a job that keeps up waits for few items of one that catches up, and
-    takes at most half of what is sent from it.
+    Every second item taken is the oldest of all. The others belong to the job that began to wait last, which then moves
+    to the end of the line if it has more items. So a job that keeps up waits for few items of a job that catches up,
+    and takes at most half of the sending rate from it.
     """
 
     def __init__(self) -> None:
-        self._all: OrderedDict[int, _Item] = OrderedDict()  # by when it came
+        self._all: OrderedDict[int, _Item] = OrderedDict()  # by order of arrival
         self._of: OrderedDict[str, deque[int]] = OrderedDict()  # by job; the last one is next
         self._numbers = count()
         self._is_oldest_next = True
@@ -41,13 +41,13 @@ class FairQueue(Generic[_Item]):
         return iter(self._all.values())
 
     def append(self, item: _Item) -> None:
-        """Puts an item behind the others of its job."""
+        """Appends an item to its job's queue."""
         number = next(self._numbers)
         self._all[number] = item
         self._of.setdefault(item.job, deque()).append(number)
 
     def take(self) -> _Item:
-        """Takes the item out whose turn it is; raises KeyError where there is none."""
+        """Removes and returns the next item; raises KeyError if there is none."""
         if self._is_oldest_next or len(self._of) == 1:
             self._is_oldest_next = False
             return self.take_oldest()
@@ -60,7 +60,7 @@ class FairQueue(Generic[_Item]):
         return item
 
     def take_oldest(self) -> _Item:
-        """Takes the item out that came first; raises KeyError where there is none."""
+        """Removes and returns the oldest item; raises KeyError if there is none."""
         _, item = self._all.popitem(last=False)
         numbers = self._of[item.job]
         numbers.popleft()

@@ -1,4 +1,4 @@
-"""What a shipper has under way, written down for the next collector, and taken up by it."""
+"""Store a shipper's unfinished work for the next collector, and restore it."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _GAP: Final = "spool_damaged"
 
 
 class HandedOver:
-    """What is in a folder: taken up when it is made, written at each ``write``.
+    """The state in a folder: read on creation, written by each ``write``.
 
     Args:
-        folder: of one collector at a time.
-        most_bytes: of batches in it.
-        collector: the name of this collector, where the folder has none.
+        folder: folder of the state, used by one collector at a time.
+        most_bytes: bound on the batches in it.
+        collector: name of this collector, used if the folder has none.
 
     Attributes:
-        file: what is there.
-        collector: the name that streams belong to; the next collector has it, too.
-        opened: streams that were opened under that name.
-        counters: of the collectors before.
-        left: streams that had not ended at their sources, by their names there; wire ids.
+        file: the stored data.
+        collector: name that owns the streams; the next collector uses it, too.
+        opened: number of streams opened under that name.
+        counters: counters of the previous collectors.
+        left: wire ids of streams that had not ended at their sources, by their names there.
 
     Raises:
         ConfigError: the folder cannot be used, or another collector uses it.
@@ -49,7 +49,7 @@ class HandedOver:
         self.file.note(_COLLECTOR, self.collector.encode())
 
     def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[Waiting]]:
-        """Returns the streams of the collector before, by wire id, and the batches that it had not sent, in order."""
+        """Returns the previous collector's streams, by wire id, and its unsent batches, in order."""
         windows: dict[str, SendWindow] = {}
         ends: dict[str, int] = {}
         for each in self.file.streams():
@@ -77,41 +77,41 @@ class HandedOver:
         for name, window in windows.items():
             window.next_seq = max(window.next_seq, ends[name])
             if window.waiting or window.in_flight:
-                window.change(window.info)  # a change may not have been told
+                window.change(window.info)  # a change may not have been sent
         return windows, waiting
 
     def opened_stream(self, wire_id: str, source: str) -> None:
-        """Takes in that a stream is there."""
+        """Records that a stream was opened."""
         self.opened += 1
         self._sources[wire_id] = self.opened, source
         self.touch(wire_id)
 
     def touch(self, wire_id: str) -> None:
-        """Takes in that something about a stream is another."""
+        """Records that a stream's state has changed."""
         self._touched[wire_id] = None
 
     def numbered(self, wire_id: str, row: int, messages: list[Sent]) -> None:
-        """Takes in the messages that a batch is sent with, of which the last has its events."""
+        """Records the messages of a batch that is being sent; the last one carries its events."""
         messages[-1].row = row
         self.file.numbered(row, messages[0].seq)
         self.touch(wire_id)
 
     def define(self, wire_id: str, definitions: Definitions) -> None:
-        """Takes in definitions that go with a later batch."""
+        """Stores definitions that are sent with a later batch."""
         self.file.define(wire_id, definitions)
 
     def over(self, sent: Sent | Waiting) -> None:
-        """Takes in that a batch is not needed any more."""
+        """Records that a batch is not needed any more."""
         self.file.over(sent.row, What.DONE, sent.definitions)
 
     def forget(self, wire_id: str) -> None:
-        """Takes in that nothing is left to be said of a stream."""
+        """Removes a stream about which nothing remains to be sent."""
         self._touched.pop(wire_id, None)
         self._sources.pop(wire_id, None)
         self.file.forget(wire_id)
 
     def write(self, windows: Mapping[str, SendWindow], places: Mapping[str, bytes | None]) -> bool:
-        """Writes all that is another since the last time, together; tells whether the disk took it."""
+        """Writes all changes since the last call in one transaction; returns whether the disk accepted it."""
         for wire_id in self._touched:
             if (window := windows.get(wire_id)) is not None and not window.refused:
                 at, source = self._sources[wire_id]
@@ -125,18 +125,18 @@ class HandedOver:
         return self.file.commit()
 
     def note_counters(self, counters: Mapping[str, int]) -> None:
-        """Takes in what the collector has counted."""
+        """Stores the collector's counters."""
         self.file.note(_COUNTERS, packed_counts(counters))
 
     def close(self) -> None:
-        """Lets the next collector have the folder."""
+        """Releases the folder for the next collector."""
         self.file.close()
 
     def _number_again(self, window: SendWindow, batch: KeptBatch, now_s: float) -> None:
-        """Puts a batch under way with the numbers that it was sent with."""
+        """Restores a batch in flight with the numbers that it was sent with."""
         first = batch.seq
         if window.in_flight:
-            while window.next_seq < first:  # one that the disk did not take: its events are gone
+            while window.next_seq < first:  # the disk did not accept that batch: its events are lost
                 window.number(empty_batch(), Definitions(), 0, now_s)
         window.next_seq = first
         events = self.file.read(batch.row)
@@ -150,7 +150,7 @@ class HandedOver:
 
 
 class NothingKept:
-    """In its place where a collector keeps nothing for the next one."""
+    """Replaces ``HandedOver`` in a collector that stores nothing for the next one."""
 
     file = None
     opened = 0
@@ -160,36 +160,36 @@ class NothingKept:
         self.left: dict[str, str] = {}
 
     def windows(self, now_s: float) -> tuple[dict[str, SendWindow], list[Waiting]]:
-        """Has no streams."""
+        """Returns no streams."""
         return {}, []
 
     def opened_stream(self, wire_id: str, source: str) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""
 
     def touch(self, wire_id: str) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""
 
     def numbered(self, wire_id: str, row: int, messages: list[Sent]) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""
 
     def define(self, wire_id: str, definitions: Definitions) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""
 
     def over(self, sent: Sent | Waiting) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""
 
     def forget(self, wire_id: str) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""
 
     def write(self, windows: Mapping[str, SendWindow], places: Mapping[str, bytes | None]) -> bool:
-        """Keeps nothing."""
+        """Stores nothing."""
         return True
 
     def note_counters(self, counters: Mapping[str, int]) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""
 
     def close(self) -> None:
-        """Keeps nothing."""
+        """Stores nothing."""
 
 
 def _waiting(batch: KeptBatch, job: str, now_s: float) -> Waiting:

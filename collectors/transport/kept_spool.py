@@ -1,7 +1,7 @@
-"""What a collector has taken and not got acknowledged, in a folder: for the next collector, should this one end.
+"""Store a collector's unacknowledged data in a folder, for the next collector.
 
-A database of SQLite (decision 0008). All that changed between two looks is written as one transaction: batches, the
-numbers that they were sent with, and up to where sources were read, so that none of these is there without the others.
+The store is an SQLite database (decision 0008). All changes between two commits are one transaction: batches, the
+numbers that they were sent with, and the read positions of sources. So none of these is stored without the others.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ VERSION: Final = 1
 _RETRY_S: Final = 10.0
 _PAGE: Final = 16_384
 _SPARE_PAGES: Final = (64 << 20) // _PAGE
-"""Free pages of the file that stay, so that it need not grow again."""
+"""Free pages that remain in the file, so that it need not grow again."""
 _GIVEN_BACK: Final = 256
-"""Further free pages that go with each transaction."""
+"""Maximum number of further free pages that each transaction releases."""
 _TABLES: Final = (
     "CREATE TABLE facts(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID",
     "CREATE TABLE places(name TEXT PRIMARY KEY, value BLOB) WITHOUT ROWID",
@@ -55,23 +55,23 @@ _Row: TypeAlias = tuple[Any, ...]
 
 
 class What(IntEnum):
-    """What became of a batch; of those that are not needed any more only definitions are left."""
+    """State of a batch; only the definitions of batches that are not needed any more are stored."""
 
     WAITS = 0
     SENT = 1
     DROPPED = 2
-    """Its definitions go with a later batch."""
+    """Dropped; its definitions are sent with a later batch."""
     DONE = 3
 
 
 class KeptStream(NamedTuple):
-    """What is kept of a stream."""
+    """Stored state of a stream."""
 
     name: str
     at: int
-    """Streams are in the order in which they were opened."""
+    """Position in the order in which streams were opened."""
     source: str
-    """Its name at its source."""
+    """Name of the stream at its source."""
     info: StreamInfo
     next_seq: int
     made: int
@@ -80,7 +80,7 @@ class KeptStream(NamedTuple):
 
 
 class KeptBatch(NamedTuple):
-    """What is kept of a batch, but for its events."""
+    """Stored state of a batch, without its events."""
 
     row: int
     stream: str
@@ -93,16 +93,18 @@ class KeptBatch(NamedTuple):
 
 
 class KeptSpool:
-    """Nothing is written before ``commit``; where the disk takes nothing, what comes is not kept, counted, tried again.
+    """Store of a collector's state; nothing is written before ``commit``.
+
+    While the disk rejects writes, new batches are not stored. This is counted and retried.
 
     Args:
-        folder: made if it is not there; of one collector at a time.
-        most_bytes: of batches.
-        clock: a steady one, s.
+        folder: folder of the store, created if missing; used by one collector at a time.
+        most_bytes: bound on the stored batches.
+        clock: a steady clock, s.
 
     Attributes:
-        bytes: of batches that are kept.
-        failures: how often the disk did not take a transaction, or give a batch.
+        bytes: size of the stored batches.
+        failures: number of transactions or reads of batches that failed.
 
     Raises:
         ConfigError: the folder cannot be used, or another collector uses it.
@@ -134,15 +136,15 @@ class KeptSpool:
         found = self._one("SELECT max(row) FROM batches")
         self._last = found if isinstance(found, int) else 0
 
-    # ---- what another collector left ----
+    # ---- data of the previous collector ----
 
     def fact(self, name: str) -> bytes:
-        """Returns what was noted; empty where nothing was."""
+        """Returns a stored fact; empty if there is none."""
         found = self._one("SELECT value FROM facts WHERE name = ?", name)
         return found if isinstance(found, bytes) else b""
 
     def places(self) -> dict[str, bytes]:
-        """Returns up to where sources were read, by what they name it."""
+        """Returns the read positions of sources, by the sources' own names."""
         return dict(self._database.execute("SELECT name, value FROM places"))
 
     def streams(self) -> list[KeptStream]:
@@ -164,10 +166,10 @@ class KeptSpool:
             self._hold(row, size if what in (What.WAITS, What.SENT) else 0)
             yield KeptBatch(row, stream, What(what), seq, events, moved, size, unpacked_definitions(definitions))
 
-    # ---- what this one does ----
+    # ---- data of this collector ----
 
     def put(self, stream: str, batch: EventBatch, definitions: Definitions) -> int:
-        """Takes in a batch; returns its row, 0 where it is not kept: the disk takes none, or there is no room."""
+        """Adds a batch; returns its row, or 0 if the disk rejects writes or there is no room."""
         pieces = packed(batch)
         size = size_of_pieces(pieces)
         if self.is_failing or self.bytes + size > self.most_bytes:
@@ -175,11 +177,11 @@ class KeptSpool:
         return self._put(stream, What.WAITS, len(batch), batch.moved, pieces, definitions)
 
     def define(self, stream: str, definitions: Definitions) -> None:
-        """Takes in definitions that go with a later batch."""
+        """Adds definitions that are sent with a later batch."""
         self._put(stream, What.DROPPED, 0, 0, (), definitions)
 
     def read(self, row: int) -> EventBatch | None:
-        """Returns the events of a batch that was committed; None where they cannot be read."""
+        """Returns the events of a committed batch; None if they cannot be read."""
         batch = None
         with suppress(sqlite3.Error):
             columns = self._one("SELECT columns FROM batches WHERE row = ?", row)
@@ -188,12 +190,12 @@ class KeptSpool:
         return batch
 
     def numbered(self, row: int, seq: int) -> None:
-        """Takes in the number of the first message that a batch is sent with."""
+        """Records the number of the first message that carries a batch."""
         if row in self._sizes:
             self._numbers[row] = seq
 
     def over(self, row: int, what: What, definitions: Definitions) -> None:
-        """Takes in that a batch is not needed any more; its definitions are, until its stream is forgotten."""
+        """Records that a batch is not needed any more; its definitions are, until its stream is removed."""
         if row not in self._sizes:
             return
         self.bytes -= self._sizes[row]
@@ -209,20 +211,20 @@ class KeptSpool:
             del self._sizes[row]
 
     def note(self, name: str, value: bytes) -> None:
-        """Takes in a fact."""
+        """Stores a fact."""
         self._facts[name] = value
 
     def place(self, name: str, value: bytes | None) -> None:
-        """Takes in up to where a source was read; None: it is not read any more."""
+        """Records the read position of a source; None: the source is not read any more."""
         self._places[name] = value
 
     def stream(self, kept: KeptStream) -> None:
-        """Takes in what is to be known of a stream."""
+        """Records the state of a stream."""
         info, losses = packed_info(kept.info), packed_counts(kept.losses)
         self._streams[kept.name] = (*kept[:3], info, *kept[4:6], int(kept.ended), losses)
 
     def forget(self, stream: str) -> None:
-        """Takes in that all of a stream was acknowledged, or that it was refused."""
+        """Removes a stream, because it was acknowledged completely or refused."""
         self._streams[stream] = None
         for row in [row for row, fresh in self._fresh.items() if fresh[1] == stream]:
             del self._fresh[row]
@@ -230,11 +232,11 @@ class KeptSpool:
 
     @property
     def is_failing(self) -> bool:
-        """Whether the disk did not take the last transaction, and it is not time to try again."""
+        """Whether the last transaction failed and it is not time to retry."""
         return self._clock() < self._retry_at_s
 
     def commit(self) -> bool:
-        """Writes what was taken in; False where the disk does not take it: batches since the last time are not kept."""
+        """Writes all changes; False if the disk rejects them: batches since the last commit are then not stored."""
         if not (self._facts or self._places or self._streams or self._fresh or self._numbers or self._over):
             return not self.is_failing
         try:
@@ -258,7 +260,7 @@ class KeptSpool:
         return True
 
     def close(self) -> None:
-        """Lets another collector use the folder; leaves nothing where nothing is left to be sent."""
+        """Releases the folder; removes the store if nothing remains to be sent."""
         is_empty = False
         with suppress(sqlite3.Error):
             self.commit()
@@ -267,7 +269,7 @@ class KeptSpool:
         if is_empty:
             self._path.unlink(missing_ok=True)
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _opened(self) -> sqlite3.Connection:
         try:
@@ -338,7 +340,7 @@ class KeptSpool:
 
 
 class VersionError(Exception):
-    """A file of another version."""
+    """The file has another version."""
 
 
 def packed_counts(counts: Mapping[str, int]) -> bytes:
@@ -347,7 +349,7 @@ def packed_counts(counts: Mapping[str, int]) -> bytes:
 
 
 def counts_of(data: bytes) -> Counter[str]:
-    """Returns the counts; none of no bytes."""
+    """Returns the counts; empty for no bytes."""
     return Counter(msgspec.msgpack.decode(data, type=dict[str, int]) if data else {})
 
 

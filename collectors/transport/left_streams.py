@@ -1,4 +1,4 @@
-"""Up to where sources were read is kept with what came of it, and what another collector had of them is ended."""
+"""Store the read positions of sources together with their events, and end streams of the previous collector."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .handing_over import HandedOver
 from .shipper import Shipper
 
 _FOLLOWED_WITHIN_S: Final = 120.0
-"""When a process that another collector had has not come back, what it did from then on is not known."""
+"""Seconds after which a process that the previous collector served and that did not return counts as cut off."""
 
 
 class Left:
-    """Stands between an agent's sources and what its shipper keeps; does nothing where nothing is kept.
+    """Connects an agent's sources with the shipper's stored state; does nothing if nothing is stored.
 
     Args:
-        shipper: takes what the sources give.
-        handed_over: what another collector left; None where nothing is kept.
+        shipper: receiver of the sources' events.
+        handed_over: state that the previous collector left; None if nothing is stored.
     """
 
     def __init__(self, shipper: Shipper, handed_over: HandedOver | None) -> None:
@@ -33,20 +33,20 @@ class Left:
         self._until_s = time.monotonic() + _FOLLOWED_WITHIN_S
 
     def add(self, source: Source) -> None:
-        """Has a source go on from where another collector was."""
+        """Adds a source; it continues at the previous collector's position."""
         if self._is_on and isinstance(source, Lasting):
             source.go_on_from(self._places)
             self._lasting.append(source)
 
     def opened(self, opened: Opened) -> None:
-        """Ends the stream that a new one goes on with."""
+        """Ends the previous stream that a new one continues."""
         if self._left:
             follows = _process_of(opened.info.follows)
             ended = [name for name in self._left if name == opened.stream or (follows and _process_of(name) == follows)]
             self._shipper.end_left(ended, Counter())
 
     def keep(self, now_s: float) -> None:
-        """Has all be kept, with up to where sources were read."""
+        """Stores all events together with the read positions of sources."""
         if not self._is_on:
             return
         if self._left and now_s >= self._until_s:
@@ -59,16 +59,16 @@ class Left:
             source.placed()
 
     def end(self) -> None:
-        """Ends what nothing goes on with."""
+        """Ends the streams that no new stream continues."""
         self._shipper.end_left(list(self._left), Counter({CUT_OFF: 1}))
 
     def remove(self, source: Source) -> None:
-        """Takes in that a source was closed."""
+        """Records that a source was closed."""
         if self._is_on and isinstance(source, Lasting):
             self._lasting.remove(source)
             self._last |= source.places(lambda stream, urgent: True)
 
 
 def _process_of(name: str) -> str:
-    """Returns what the streams of one process image have in common."""
+    """Returns the part of the name that the streams of one process image share."""
     return name.rpartition(":")[2].partition("+")[0]

@@ -1,4 +1,4 @@
-"""Chunks of streams that wait for more, so that a batch is worth its message."""
+"""Merge small chunks of streams into batches."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class _Open:
 
 
 class Merging:
-    """Chunks by stream, in the order in which their streams began to wait.
+    """Chunks by stream, in the order in which the streams began to wait.
 
     Attributes:
-        bytes: of all chunks.
+        bytes: size of all chunks.
     """
 
     def __init__(self) -> None:
@@ -41,11 +41,11 @@ class Merging:
 
     @property
     def events(self) -> int:
-        """Events of all chunks."""
+        """Number of events in all chunks."""
         return sum(merging.events for merging in self._open.values())
 
     def add(self, stream: str, chunk: Chunk, now_s: float) -> int:
-        """Takes in a chunk; returns how many events of its stream wait."""
+        """Adds a chunk; returns the number of waiting events of its stream."""
         merging = self._open.setdefault(stream, _Open(now_s))
         extend(merging.definitions, chunk.definitions)
         if len(chunk.batch):
@@ -56,11 +56,11 @@ class Merging:
         return merging.events
 
     def waiting_since(self, limit_s: float) -> list[str]:
-        """Returns the streams whose first chunk came at ``limit_s`` or before."""
+        """Returns the streams whose first chunk arrived at or before ``limit_s``."""
         return [stream for stream, merging in self._open.items() if merging.since_s <= limit_s]
 
     def take(self, stream: str) -> tuple[EventBatch, Definitions] | None:
-        """Takes out what waits of a stream, as one batch; None where nothing does."""
+        """Removes the chunks of a stream and returns them as one batch; None if there are none."""
         if (merging := self._open.pop(stream, None)) is None:
             return None
         self.bytes -= merging.size

@@ -1,4 +1,4 @@
-"""Batches, definitions and what a stream says of itself, as bytes that can be written anywhere."""
+"""Serialize batches, definitions and StreamInfo to bytes for storage."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _info: Final = msgspec.msgpack.Decoder(StreamInfo)
 
 
 def packed(batch: EventBatch) -> list[Frame]:
-    """Returns the events of a batch as pieces to write one after the other; columns are not copied."""
+    """Returns the events of a batch as pieces to be written one after the other; columns are not copied."""
     frames = encode_batch("", 1, batch, Definitions())
     lengths = [len(frame) for frame in frames]
     return [struct.pack(f"<I{len(lengths)}I", len(lengths), *lengths), *frames]
 
 
 def unpacked(data: bytes) -> EventBatch | None:
-    """Returns the events; None where they are not as they were packed."""
+    """Returns the events; None if the bytes are malformed."""
     try:
         (count,) = struct.unpack_from("<I", data)
         if count > _MOST_FRAMES:
@@ -42,7 +42,7 @@ def unpacked(data: bytes) -> EventBatch | None:
 
 
 def packed_definitions(definitions: Definitions) -> bytes:
-    """Returns definitions as bytes; none are none."""
+    """Returns definitions as bytes; no bytes if there are none."""
     if not definitions:
         return b""
     try:
@@ -55,25 +55,25 @@ def unpacked_definitions(data: bytes) -> Definitions:
     """Returns the definitions.
 
     Raises:
-        msgspec.MsgspecError: they are not as they were packed.
+        msgspec.MsgspecError: the bytes are malformed.
     """
     return _definitions.decode(data) if data else Definitions()
 
 
 def packed_info(info: StreamInfo) -> bytes:
-    """Returns what a stream says of itself."""
+    """Returns a StreamInfo as bytes."""
     return _encoder.encode(info)
 
 
 def unpacked_info(data: bytes) -> StreamInfo:
-    """Returns what a stream says of itself.
+    """Returns a StreamInfo.
 
     Raises:
-        msgspec.MsgspecError: it is not as it was packed.
+        msgspec.MsgspecError: the bytes are malformed.
     """
     return _info.decode(data)
 
 
 def size_of_pieces(pieces: Sequence[Frame]) -> int:
-    """Returns the bytes of pieces."""
+    """Returns the total size of pieces, bytes."""
     return sum(len(piece) for piece in pieces)

@@ -1,7 +1,7 @@
-"""Which of several aggregators a collector speaks to, decided by what became of its connections. No clock, no sockets.
+"""Select one of several aggregators from the fate of the connections. No clock, no sockets.
 
-One of them has the jobs; the others listen nowhere until they take over, or stand still. So a connection that is not
-made soon, or over which nothing comes, is given up for the next one, round and round.
+One aggregator has the jobs. The others do not listen until they take over, or are stopped. So if a connection is not
+made soon, or nothing arrives over it, the next endpoint is tried, in a cycle.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from collections.abc import Sequence
 from typing import Final
 
 _TRY_S: Final = 0.5
-"""For a connection to be made: on a cluster's network that takes milliseconds. Twice as long in each further round, as
-an aggregator that thousands of collectors come to at once takes longer."""
+"""Time limit for a connection: a cluster's network needs milliseconds. Doubled in each further round, because an
+aggregator to which thousands of collectors connect at once takes longer."""
 
 
 class Route:
-    """The endpoint that is spoken to.
+    """The endpoint in use.
 
     Args:
-        endpoints: at least one; the first is tried first.
-        away_after_s: silence over a connection after which it is given up.
-        now_s: the clock that is passed in.
+        endpoints: at least one endpoint; the first is tried first.
+        away_after_s: silence after which a connection is given up, s.
+        now_s: current time of the clock that is passed in.
     """
 
     def __init__(self, endpoints: Sequence[str], away_after_s: float, now_s: float) -> None:
@@ -33,30 +33,30 @@ class Route:
 
     @property
     def endpoint(self) -> str:
-        """The one to be connected to."""
+        """The endpoint to connect to."""
         return self._endpoints[self._at]
 
     @property
     def has_others(self) -> bool:
-        """Whether there is more than one."""
+        """Whether there is more than one endpoint."""
         return len(self._endpoints) > 1
 
     def connection(self, *, is_made: bool, now_s: float) -> None:
-        """Takes in that the connection was made, or is gone."""
+        """Records that the connection was made or lost."""
         if is_made != self._is_connected:
             self._is_connected, self._since_s = is_made, now_s
 
     def moves_on(self, heard_s: float | None, now_s: float) -> bool:
-        """Tells whether another endpoint is to be connected to now, which ``endpoint`` then says.
+        """Returns whether to connect to another endpoint now; ``endpoint`` then is that one.
 
         Args:
-            heard_s: when an aggregator last said something; None: never.
-            now_s: the clock.
+            heard_s: time of the aggregator's last message; None: never.
+            now_s: current time.
         """
         if not self.has_others:
             return False
         since_s = self._since_s if heard_s is None else max(self._since_s, heard_s)
-        is_heard = heard_s is not None and heard_s > self._since_s  # news of an earlier connection may come late
+        is_heard = heard_s is not None and heard_s > self._since_s  # messages of an earlier connection may arrive late
         if is_heard:
             self._try_s = _TRY_S
         if now_s < since_s + (self._away_after_s if self._is_connected or is_heard else self._try_s):

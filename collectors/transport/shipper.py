@@ -1,7 +1,7 @@
-"""The collector's end of the wire as a state machine: items, messages and time in, messages out. No sockets.
+"""State machine of the collector's end of the wire: items, messages and time in, messages out. No sockets.
 
-A stream's batches get their sequence numbers when they are first sent, so batches dropped before leave no gap. What is
-sent is kept until it is acknowledged, and sent again, in order, when the aggregator has not got it.
+Batches get their sequence numbers when they are first sent, so batches dropped earlier leave no gap. A sent message is
+kept until it is acknowledged, and sent again, in order, if the aggregator has not received it.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from .spool_files import SpoolFiles
 from .window import SendWindow, Sent, extend, spelled
 
 _MOST_UNDER_WAY = 16 << 20
-"""Bytes from which on nothing more is sent until some are acknowledged: they wait in the aggregator's memory, where a
-full credit of full batches would take 256 MiB a collector. With answers after 50 ms it is 320 MB/s."""
+"""Bytes in flight above which nothing more is sent until some are acknowledged. They occupy the aggregator's memory,
+where a full credit of full batches would take 256 MiB per collector. With acks after 50 ms it allows 320 MB/s."""
 FIRST_CREDIT = 64
-"""Batches that may be under way before the aggregator has said how many."""
+"""Batches that may be in flight before the aggregator has sent a credit."""
 
 
 class Shipper:
-    """Numbers, sends, resends and forgets batches; bounded in bytes; counts what the bound cost.
+    """Numbers, sends, resends and releases batches; bounded in bytes, with counters of what is dropped.
 
     Args:
-        collector: its name.
+        collector: name of the collector.
         settings: bounds and times.
-        handed_over: what another collector left, and where what comes is kept for the next one; then ``collector`` is
-            its name. None: nothing is kept.
-        clock: of this node, against the aggregator's.
+        handed_over: state of the previous collector, and store for the next one; its name then replaces ``collector``.
+            None: nothing is stored.
+        clock: offset of this node's clock from the aggregator's.
 
     Attributes:
-        beats: what is said and heard in between.
+        beats: heartbeats and their answers.
     """
 
     def __init__(
@@ -78,23 +78,23 @@ class Shipper:
         self._restore()
 
     def close(self) -> None:
-        """Lets go of what waits in files; what is kept is for the next collector."""
+        """Closes the spool files; stored data remains for the next collector."""
         self._backlog.close()
         self.keep({})
         self._kept.close()
 
-    # ---- what outlives the collector ----
+    # ---- stored for the next collector ----
 
     def keep(self, places: Mapping[str, bytes | None]) -> None:
-        """Writes down what came since the last time, with up to where sources were read; nothing where nothing is kept.
+        """Stores all changes and the sources' read positions, if anything is stored.
 
-        To be called before what ``outgoing`` gave is sent.
+        Must be called before the messages of ``outgoing`` are sent.
         """
         is_kept = self._kept.write(self._windows, places)
         self._drop(self._backlog.committed(self._under_way_bytes, is_kept=is_kept))
 
     def has_queued(self, stream: str, now_s: float, *, urgent: bool) -> bool:
-        """Tells whether all of a stream is in batches; where it is urgent, it is put into one."""
+        """Returns whether all events of a stream are in batches; an urgent request puts them into one."""
         wire_id = self._wire_id.get(stream, "")
         if wire_id not in self._merging:
             return True
@@ -103,7 +103,7 @@ class Shipper:
         return urgent
 
     def end_left(self, names: Iterable[str], losses: Counter[str]) -> None:
-        """Ends streams that another collector had open, by their names at their sources."""
+        """Ends streams that the previous collector had open, by their names at their sources."""
         for name in names:
             if (window := self._windows.get(self._kept.left.pop(name, ""))) is not None:
                 window.losses.update(losses)
@@ -120,15 +120,15 @@ class Shipper:
             self._under_way += len(window.in_flight)
             self._under_way_bytes += sum(sent.size for sent in window.in_flight)
 
-    # ---- what the sources give ----
+    # ---- input from sources ----
 
     def take(self, items: Iterable[SourceItem], now_s: float) -> None:
-        """Takes in what sources gave; what belongs to no open stream is dropped and counted."""
+        """Accepts items of sources; events that belong to no open stream are dropped and counted."""
         for item in items:
             if isinstance(item, Opened):
                 self._close(item.stream, now_s)
                 self._opened += 1
-                # Sources name streams as they like, twice too; the number keeps ids apart that the bound cuts.
+                # Sources may reuse names; the number keeps ids distinct that are cut at the maximum length.
                 wire_id = f"{self._prefix}.{self._opened}:{spelled(item.stream)}"[:MAX_STREAM_ID]
                 self._wire_id[item.stream] = wire_id
                 window = self._windows[wire_id] = SendWindow(wire_id, self._of_job(item.info))
@@ -154,48 +154,48 @@ class Shipper:
         return told.of_batch(self._settings.batch, self._settings.ends_job)
 
     def tick(self, now_s: float) -> None:
-        """Ends the merging of what has waited long enough; called also while nothing can be sent."""
+        """Ends the merging of chunks that have waited long enough; called also while nothing can be sent."""
         for wire_id in self._merging.waiting_since(now_s - self._settings.linger_s):
             self._queue_open(wire_id, now_s)
 
     def flush(self, now_s: float) -> None:
-        """Sends what is being merged without waiting for more."""
+        """Sends merged chunks without waiting for more."""
         for wire_id in self._merging.waiting_since(math.inf):
             self._queue_open(wire_id, now_s)
         self.beats.hurry(now_s)
 
     @property
     def flushed(self) -> bool:
-        """True when everything taken in was acknowledged (or dropped and counted)."""
+        """True when everything accepted was acknowledged (or dropped and counted)."""
         return not self.outstanding
 
     @property
     def outstanding(self) -> int:
-        """How much is not acknowledged: open streams, batches on hand and on the way, ends to be said."""
+        """Number of unacknowledged things: open streams, batches waiting and in flight, streams to be ended."""
         waiting = len(self._merging) + len(self._backlog) + self._under_way + len(self._windows_to_end())
         return waiting + self.beats.losses.are_to_be_told
 
     @property
     def unacknowledged(self) -> int:
-        """How many events the aggregator has not acknowledged."""
+        """Number of events that the aggregator has not acknowledged."""
         under_way = sum(sent.events for window in self._windows.values() for sent in window.in_flight)
         return self._merging.events + self._backlog.events + under_way
 
     @property
     def has_room(self) -> bool:
-        """False while half of what may wait does: a source that can wait is then not polled, and loses nothing."""
+        """False while the backlog is more than half full; sources that can wait are then not polled."""
         held = self._backlog.bytes + self._under_way_bytes + self._merging.bytes
         return 2 * held < self._settings.backlog_bytes
 
     @property
     def last_heard_s(self) -> float | None:
-        """When the aggregator last said something, by the clock that is passed in; None: never."""
+        """Time of the aggregator's last message, by the clock that is passed in; None: never."""
         return self._last_heard_s
 
     # ---- the wire ----
 
     def receive(self, frames: Sequence[Frame], now_s: float) -> None:
-        """Takes in a message of the aggregator; one that breaks the protocol is counted."""
+        """Processes a message of the aggregator; one that violates the protocol is counted."""
         try:
             message, _ = decode(frames)
         except ProtocolError:
@@ -210,11 +210,11 @@ class Shipper:
             self.beats.answered(message, now_s)
 
     def outgoing(self, now_s: float, source_counters: Callable[[], Counter[str]] = Counter) -> list[list[Frame]]:
-        """Returns the messages that are to be sent now, in order.
+        """Returns the messages to be sent now, in order.
 
         Args:
-            now_s: any steady clock.
-            source_counters: called when a heartbeat is due, which carries them and our own.
+            now_s: time of any steady clock.
+            source_counters: function called when a heartbeat is due, which carries these counters and our own.
         """
         out: list[list[Frame]] = []
         if self.beats.is_due(now_s):
@@ -223,9 +223,9 @@ class Shipper:
             self._tell_losses(now_s)
         self.tick(now_s)
         if self._last_heard_s is None or now_s - self._last_heard_s >= self._settings.away_after_s:
-            return out  # everything else waits, bounded, until it is heard of
+            return out  # everything else waits, bounded, until the aggregator is heard
         for window in self._windows.values():
-            # one with events is introduced with the first of them, so that credit bounds streams, too
+            # a stream with events is introduced with the first of them, so that credit bounds streams, too
             idle = not window.waiting and window.wire_id not in self._merging
             if (idle or window.in_flight) and not window.introduced and not window.refused:
                 self._introduce(window, now_s)
@@ -240,7 +240,7 @@ class Shipper:
                 out.append(window.bye())
         return out
 
-    # ---- inside ----
+    # ---- internals ----
 
     def _merge(self, wire_id: str, chunk: Chunk, now_s: float) -> None:
         self._windows[wire_id].made += len(chunk.batch)
@@ -248,7 +248,7 @@ class Shipper:
             self._queue_open(wire_id, now_s)
 
     def _change(self, wire_id: str, info: StreamInfo, now_s: float) -> None:
-        """Has a batch of its own carry what is new, as there may be no more events."""
+        """Sends a new StreamInfo in a batch of its own, because no more events may follow."""
         self._queue_open(wire_id, now_s)
         window = self._windows[wire_id]
         window.change(replace(info, clock_off_ns=window.info.clock_off_ns))
@@ -291,7 +291,7 @@ class Shipper:
     def _lose(self, window: SendWindow, reason: str, events: int, moved: int) -> None:
         self.counters[f"{EVENTS}{reason}"] += events
         lost = +Counter({f"{EVENTS}{reason}": events, f"{BYTES}{reason}": moved})
-        if window.refused:  # nothing more is said of the stream
+        if window.refused:  # nothing more is sent about the stream
             self._lose_of_job(window.job, lost)
         else:
             window.losses.update(lost)
@@ -302,7 +302,7 @@ class Shipper:
             self.counters["job_losses_untold"] += 1
 
     def _tell_losses(self, now_s: float) -> None:
-        """Has a batch without events tell what was lost of a stream that has nothing else to send."""
+        """Reports losses in a batch without events if a stream has nothing else to send."""
         for window in self._windows.values():
             idle = window.introduced and not (window.ended or window.refused or window.waiting)
             if idle and window.has_losses_to_tell and window.wire_id not in self._merging:
@@ -356,11 +356,11 @@ class Shipper:
             self._forget(lost, now_s)
             self._remove_if_refused(window)
         elif reject.code == "unknown_stream":
-            if reject.seq <= window.oldest_seq:  # of many under way, the first speaks for all
+            if reject.seq <= window.oldest_seq:  # of many messages in flight, only the first rejection is acted on
                 self._introduce(window, now_s)
         elif reject.code == "gap":
             self._forget(window.acknowledge(min(reject.seq, window.next_seq) - 1), now_s)
-            if reject.seq < window.oldest_seq:  # another life of the aggregator had it
+            if reject.seq < window.oldest_seq:  # an earlier run of the aggregator had acknowledged it
                 self._introduce(window, now_s)
             else:
                 self._go_back(window, now_s)

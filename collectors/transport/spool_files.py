@@ -1,4 +1,4 @@
-"""Batches in files without a name, which vanish with the collector: bounded in bytes, freed as they are read."""
+"""Store batches in unnamed files, which vanish with the collector: bounded in bytes, freed as they are read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .packed_batches import packed, size_of_pieces, unpacked
 
 _log = logging.getLogger(__name__)
 _FILE_BYTES: Final = 16 << 20
-"""From which on another file is begun."""
+"""File size above which a new file is begun."""
 
 
 @dataclass(slots=True)
@@ -24,12 +24,12 @@ class _File:
     descriptor: int
     size: int = 0
     held: int = 0
-    """Batches that have not left."""
+    """Number of batches still in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a batch lies."""
+    """Location of a batch."""
 
     file: _File
     at: int
@@ -37,15 +37,15 @@ class Place:
 
 
 class SpoolFiles:
-    """Takes batches, and returns them.
+    """Writes and reads batches.
 
     Args:
-        most_bytes: of all files.
-        folder: where they lie; by default the system's for temporary files.
+        most_bytes: bound on the size of all files.
+        folder: folder of the files; by default the system's folder for temporary files.
 
     Attributes:
-        bytes: of all files.
-        failures: how often a batch could not be written or read.
+        bytes: size of all files.
+        failures: number of batches that could not be written or read.
     """
 
     def __init__(self, most_bytes: int, folder: Path | None = None) -> None:
@@ -57,7 +57,7 @@ class SpoolFiles:
         self._files: set[int] = set()
 
     def put(self, batch: EventBatch) -> Place | None:
-        """Writes a batch behind the others; None where there is no room for it, or the disk takes none."""
+        """Appends a batch; None if there is no room or the disk rejects the write."""
         pieces = packed(batch)
         size = size_of_pieces(pieces)
         if self.bytes + size > self._most_bytes:
@@ -77,7 +77,7 @@ class SpoolFiles:
         return place
 
     def read(self, place: Place) -> EventBatch | None:
-        """Returns a batch; None where it cannot be read, or is not as it was written."""
+        """Returns a batch; None if it cannot be read or is corrupt."""
         data = b""
         with contextlib.suppress(OSError):
             data = os.pread(place.file.descriptor, place.size, place.at)
@@ -86,7 +86,7 @@ class SpoolFiles:
         return batch
 
     def leave(self, place: Place) -> None:
-        """Takes in that a batch is not needed any more; a file without any goes."""
+        """Releases a batch; a file without batches is removed."""
         file = place.file
         file.held -= 1
         if file.held:

@@ -1,4 +1,4 @@
-"""What one stream has under way: numbered, sent, kept until it is acknowledged, and sent again when it was lost."""
+"""Messages of one stream in flight: numbered, sent, kept until acknowledged, and sent again if lost."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ...events.losses import bounded
 from ...events.network.wire import MAX_HEADER_BYTES, Bye, Frame, Hello, encode, encode_batch
 
 MAX_DEFINITION_BYTES = MAX_HEADER_BYTES // 2
-"""Most bytes of definitions that one message carries; the rest of its header is far smaller."""
+"""Maximum size of the definitions that one message carries; the rest of its header is far smaller."""
 
 
 @dataclass(slots=True)
 class Sent:
-    """A message that was sent and may have to be sent again."""
+    """A sent message that may have to be sent again."""
 
     seq: int
     frames: list[Frame]
@@ -29,29 +29,29 @@ class Sent:
     """Bytes that the events moved."""
     size: int
     definitions: Definitions
-    """Empty where the aggregator is only told again."""
+    """Empty if the message only repeats definitions to a new aggregator."""
     sent_s: float
     told_again: bool = False
     row: int = 0
-    """Of what is kept for another collector; 0: it is not."""
+    """Row in the store for the next collector; 0: it is not stored."""
 
 
 class SendWindow:
     """The sequence state of one stream at its sender.
 
     Attributes:
-        next_seq: number of the next batch; given at first sending, so that what is dropped before leaves no gap.
-        introduced: HELLO was sent, and not contradicted since.
+        next_seq: number of the next batch; assigned at first sending, so batches dropped earlier leave no gap.
+        introduced: HELLO was sent and not rejected since.
         ended: the source has closed the stream.
-        refused: the aggregator does not take it; its events are dropped and counted.
-        bye_sent_s: when BYE was last sent.
-        waiting: batches in the backlog.
-        unsent: definitions of dropped batches; they go with the next one.
-        in_flight: what is not acknowledged, by number.
-        news: what the stream says of itself anew; goes with the next batch.
-        made: events that the source gave.
-        losses: what was lost before and in here, by counter, cumulative; goes with the next batch, HELLO and BYE.
-        stamps_by_ns: what the stamps go by; see ``ClockOffset.opened``.
+        refused: the aggregator refuses the stream; its events are dropped and counted.
+        bye_sent_s: time when BYE was last sent.
+        waiting: number of batches in the backlog.
+        unsent: definitions of dropped batches; sent with the next one.
+        in_flight: unacknowledged messages, by number.
+        news: changed StreamInfo; sent with the next batch.
+        made: number of events that the source returned.
+        losses: cumulative losses by counter, in the source and here; sent with the next batch, HELLO and BYE.
+        stamps_by_ns: reference of the stamps; see ``ClockOffset.opened``.
     """
 
     def __init__(self, wire_id: str, info: StreamInfo) -> None:
@@ -71,30 +71,30 @@ class SendWindow:
         self._losses_told: Counter[str] = Counter()
         self.stamps_by_ns: int | None = None
         self._info = readable_info(info)
-        self._acknowledged = Definitions()  # for an aggregator that has lost its memory
+        self._acknowledged = Definitions()  # for an aggregator that has lost its state
 
     @classmethod
     def restored(
         cls, wire_id: str, info: StreamInfo, next_seq: int, made: int, losses: Counter[str], *, ended: bool
     ) -> SendWindow:
-        """Returns the window of a stream that another collector had; what was under way is to be numbered again."""
+        """Returns the window of a previous collector's stream; messages in flight must be numbered again."""
         window = cls(wire_id, info)
         window.next_seq, window.made, window.losses, window.ended = next_seq, made, losses, ended
         return window
 
     @property
     def info(self) -> StreamInfo:
-        """What the stream says of itself."""
+        """StreamInfo of the stream."""
         return self._info
 
     @property
     def job(self) -> str:
-        """The job that the stream is of."""
+        """Job of the stream."""
         return self._info.job
 
     @property
     def to_end(self) -> bool:
-        """True when nothing but BYE is left to do."""
+        """True if only BYE remains to be sent."""
         return self.ended and not self.refused and not self.in_flight and not self.waiting
 
     @property
@@ -104,21 +104,21 @@ class SendWindow:
 
     @property
     def has_losses_to_tell(self) -> bool:
-        """True when something was lost since a message last said what was."""
+        """True if losses have grown since the last message that carried them."""
         return self.losses != self._losses_told
 
     def lose(self, losses: Counter[str], *, in_all: bool = False) -> None:
-        """Takes in what the source has lost; ``in_all``: with all that it has said before."""
+        """Adds losses of the source; ``in_all``: they are cumulative."""
         grown = losses - self._losses_of_source if in_all else losses
         self._losses_of_source.update(grown)
         self.losses.update(grown)
 
     def change(self, info: StreamInfo) -> None:
-        """Takes in what the stream says of itself from now on."""
+        """Sets a new StreamInfo."""
         self._info = self.news = readable_info(info)
 
     def number(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> list[Sent]:
-        """Gives a batch its number and puts it under way; definitions too many for one message go ahead of it."""
+        """Numbers a batch and puts it in flight; definitions too large for one message precede it."""
         fresh = extended(self.unsent, definitions)
         self.unsent = Definitions()
         *ahead, last = packed(fresh)
@@ -126,10 +126,10 @@ class SendWindow:
         return [*sent, self._put(batch, last, size, now_s)]
 
     def hello(self, collector: str, now_s: float) -> list[list[Frame]]:
-        """Makes HELLO, and puts the definitions that do not fit into it under way again.
+        """Creates HELLO, and puts definitions that do not fit into it in flight again.
 
-        They take the numbers just before the oldest batch under way. There are enough of those: each number was a
-        message, and no message carried more than fits.
+        These messages get the numbers just before the oldest batch in flight. There are enough numbers, because each
+        number was a message, and no message carried more than fits.
         """
         self.introduced = True
         self.bye_sent_s = None
@@ -156,11 +156,11 @@ class SendWindow:
             return [encode(message)]
 
     def bye(self) -> list[Frame]:
-        """Makes BYE."""
+        """Creates BYE."""
         return encode(Bye(stream=self.wire_id, last_seq=self.next_seq - 1, losses=bounded(self.losses), made=self.made))
 
     def acknowledge(self, seq: int) -> list[Sent]:
-        """Takes out what is acknowledged up to and including ``seq``."""
+        """Removes and returns the messages up to and including ``seq``."""
         done = []
         while self.in_flight and self.in_flight[0].seq <= seq:
             done.append(self.in_flight.popleft())
@@ -168,17 +168,17 @@ class SendWindow:
         return done
 
     def has_acknowledged(self, definitions: Definitions) -> None:
-        """Takes in definitions that another collector had got acknowledged."""
+        """Records definitions that the previous collector got acknowledged."""
         extend(self._acknowledged, definitions)
 
     def again(self, now_s: float) -> list[list[Frame]]:
-        """Returns all messages under way, to be sent again in order."""
+        """Returns all messages in flight, to be sent again in order."""
         for sent in self.in_flight:
             sent.sent_s = now_s
         return [sent.frames for sent in self.in_flight]
 
     def refuse(self) -> list[Sent]:
-        """Gives the stream up; returns what was under way."""
+        """Gives the stream up; returns the messages that were in flight."""
         self.refused = True
         lost = list(self.in_flight)
         self.in_flight.clear()
@@ -239,7 +239,7 @@ def packed(definitions: Definitions, most_bytes: int = MAX_DEFINITION_BYTES) -> 
 
 
 def readable(definitions: Definitions) -> Definitions:
-    """Spells out what UTF-8 cannot hold (bytes of file names that are not text)."""
+    """Escapes characters that UTF-8 cannot encode (bytes of file names that are not text)."""
     return Definitions(
         [(number, spelled(text)) for number, text in definitions.strings],
         [(number, _readable(info)) for number, info in definitions.files],
@@ -249,7 +249,7 @@ def readable(definitions: Definitions) -> Definitions:
 
 
 def readable_info(info: StreamInfo) -> StreamInfo:
-    """Spells out what UTF-8 cannot hold, and cuts what is longer than a definition may be."""
+    """Escapes characters that UTF-8 cannot encode, and cuts texts longer than a definition may be."""
     texts = {name: text[:MAX_TEXT] for name, text in _spelled_fields(info).items()}
     return msgspec.structs.replace(info, **texts)
 
@@ -283,10 +283,10 @@ def _batch_frames(
 
 
 def spelled(text: str) -> str:
-    """Returns a text that UTF-8 can hold."""
+    """Returns a text that UTF-8 can encode."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def _bytes_of(text: str) -> int:
-    """At least the encoded size of a text with its number and its own header."""
-    return 16 + (len(text) if text.isascii() else 6 * len(text))  # a lone surrogate is spelled \udcff
+    """Upper bound of the encoded size of a text with its number and header."""
+    return 16 + (len(text) if text.isascii() else 6 * len(text))  # a lone surrogate is escaped as \udcff

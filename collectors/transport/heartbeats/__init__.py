@@ -1,1 +1,1 @@
-"""What a collector says of itself at intervals, and what it learns from the answers."""
+"""Contents of a collector's heartbeats, and processing of the answers."""

@@ -1,9 +1,9 @@
-"""How far this node's clock is off the aggregator's, by round trips, and stamps that are corrected by it.
+"""Measure the offset between this node's clock and the aggregator's by round trips, and correct stamps by it.
 
-Each heartbeat carries when it was sent, by the collector's steady clock, and the answer repeats that with the
-aggregator's time of day. The aggregator answers at once, so that its two stamps of NTP's four are one. Of the last
-samples the one with the least delay counts, as in NTP's clock filter (RFC 5905, section 10): the true offset lies
-within half a delay of what a sample says.
+Each heartbeat carries its sending time by the collector's steady clock, and the answer repeats that with the
+aggregator's time of day. The aggregator answers at once, so two of NTP's four stamps are the same. Among the last
+samples the one with the least delay counts, as in NTP's clock filter (RFC 5905, section 10): the true offset is within
+half a delay of a sample's value.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from ....events.network.wire import LATEST_NS, Heartbeat
 from ..window import SendWindow
 
 _SAMPLES: Final = 8
-"""Of NTP's clock filter."""
+"""Number of samples in NTP's clock filter (RFC 5905)."""
 _DRIFT_NS: Final = 50_000_000
-"""By how much clocks may drift apart within so many heartbeats: one that differs by more was set."""
+"""Maximum drift between clocks over that many heartbeats; a larger difference means that a clock was set."""
 TOLERANCE_NS: Final = 100_000_000
-"""Clocks that differ by less are taken for right: a round trip over a busy node is no better."""
+"""Clock differences below this are not corrected, because a round trip to a busy node is no more exact."""
 _STEADY_SOURCES: Final = frozenset({"preload"})
-"""Whose stamps go on from the time of day at the start of their process, whatever becomes of the clock meanwhile."""
+"""Sources whose stamps continue from the time of day at the start of their process, even if the clock is set later."""
 
 
 class _Sample(NamedTuple):
     delay_ns: int
     ahead_ns: int
-    """Of the aggregator's time of day before the steady clock of this node."""
+    """Aggregator's time of day minus this node's steady clock."""
 
 
 def wall_before_steady() -> int:
-    """Returns by how much this node's time of day is ahead of its steady clock, ns."""
+    """Returns this node's time of day minus its steady clock, ns."""
     return time.time_ns() - time.monotonic_ns()
 
 
 class ClockOffset:
-    """Measures, and corrects the stamps of what is sent.
+    """Measures the clock offset, and corrects the stamps of sent events.
 
     Args:
         wall_ns: see ``wall_before_steady``.
@@ -53,7 +53,7 @@ class ClockOffset:
         self._samples: deque[_Sample] = deque(maxlen=_SAMPLES)
 
     def answered(self, answer: Heartbeat, now_s: float) -> None:
-        """Takes in an answer to a heartbeat; aggregators of earlier versions say no time."""
+        """Processes an answer to a heartbeat; aggregators of earlier versions send no time."""
         now_ns = int(now_s * 1e9)
         delay_ns = now_ns - answer.asked_ns
         if not answer.asked_ns or answer.time_ns <= 0 or delay_ns < 0:
@@ -62,22 +62,22 @@ class ClockOffset:
         if self._samples:
             best = min(self._samples)
             if abs(sample.ahead_ns - best.ahead_ns) > (sample.delay_ns + best.delay_ns) // 2 + _DRIFT_NS:
-                self._samples.clear()  # one of the two clocks was set, or it is another aggregator
+                self._samples.clear()  # one of the two clocks was set, or the aggregator changed
         self._samples.append(sample)
 
     def opened(self, info: StreamInfo) -> int | None:
-        """Returns what a stream's stamps go by from now on, as ``wall_ns``; None: by the time of day at each call."""
+        """Returns the reference for the stamps of a new stream, as ``wall_ns``; None: the time of day at each call."""
         return self._wall_ns() if info.source in _STEADY_SOURCES else None
 
     def corrected(self, window: SendWindow, batch: EventBatch) -> EventBatch:
-        """Returns a batch of a stream as the aggregator's clock would have stamped it; the stream says by how much."""
+        """Returns a batch with stamps in the aggregator's time; the stream's info carries the correction."""
         info = window.info
         if not self._samples or info.clock_offset_ns is None:
             return batch
         best = min(self._samples)
         found_ns = best.ahead_ns - (self._wall_ns() if window.stamps_by_ns is None else window.stamps_by_ns)
         tolerated_ns = max(TOLERANCE_NS, best.delay_ns)
-        if abs(found_ns + info.clock_off_ns) > tolerated_ns:  # else what was found before still does
+        if abs(found_ns + info.clock_off_ns) > tolerated_ns:  # otherwise the previous correction is still good
             off_ns = -found_ns if abs(found_ns) > tolerated_ns else 0
             if off_ns != info.clock_off_ns:
                 window.change(msgspec.structs.replace(info, clock_off_ns=off_ns))
@@ -85,7 +85,7 @@ class ClockOffset:
 
 
 def moved(batch: EventBatch, by_ns: int) -> EventBatch:
-    """Returns the events so much later, within what a stamp can be."""
+    """Returns the events shifted later by that time, limited to valid stamps."""
     if not by_ns or not len(batch):
         return batch
     return batch.replace(start=np.clip(batch.start + by_ns, 0, LATEST_NS))

@@ -1,4 +1,4 @@
-"""What a collector's heartbeats say, and what the answers to them say: losses, plans, the time of day."""
+"""Create a collector's heartbeats, and process the answers: losses, plans, time of day."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from .job_losses import JobLosses
 
 
 class Heartbeats:
-    """Makes them when they are due.
+    """Creates heartbeats when they are due.
 
     Args:
-        collector: its name.
-        settings: where it runs, for which job, and how often it says so.
-        clock: measures by the answers.
+        collector: name of the collector.
+        settings: host, job and interval.
+        clock: clock offset, measured from the answers.
 
     Attributes:
-        losses: of jobs, which no stream tells of.
-        clock: of this node, against the aggregator's.
-        paces: a folder on the file system whose jobs can be told to wait.
-        plan: what the aggregator said last of who waits there.
-        plans_heard: how often it has said something.
+        losses: losses of jobs that no stream reports.
+        clock: offset of this node's clock from the aggregator's.
+        paces: a folder on the file system whose jobs can be made to wait.
+        plan: last plan of the aggregator for that file system.
+        plans_heard: number of plans received.
     """
 
     def __init__(self, collector: str, settings: CollectorSettings, clock: ClockOffset) -> None:
@@ -38,16 +38,16 @@ class Heartbeats:
         self._next_s = -math.inf
 
     def hurry(self, now_s: float) -> None:
-        """Has the next one be due where losses are to be told."""
+        """Makes the next heartbeat due now if losses are unreported."""
         if self.losses.are_to_be_told:
             self._next_s = now_s
 
     def is_due(self, now_s: float) -> bool:
-        """Tells whether one is to be sent."""
+        """Returns whether a heartbeat is due."""
         return now_s >= self._next_s
 
     def make(self, counters: Counter[str], now_s: float) -> Heartbeat:
-        """Returns one with what was counted so far; the next one is due in a while."""
+        """Returns a heartbeat with the counters, and schedules the next one."""
         self._next_s = now_s + self._settings.heartbeat_s
         losses = self.losses.to_tell()
         self.losses.told()
@@ -62,7 +62,7 @@ class Heartbeats:
         )
 
     def answered(self, answer: Heartbeat, now_s: float) -> None:
-        """Takes in the aggregator's answer."""
+        """Processes the aggregator's answer."""
         self.losses.answered()
         self.clock.answered(answer, now_s)
         self.plan, self.plans_heard = answer.plan, self.plans_heard + 1
