@@ -1,4 +1,7 @@
-"""The Python interface, for scripts and notebooks: finished traces and running jobs as objects with typed results.
+"""The Python interface for scripts and notebooks: finished traces and running jobs, with typed results.
+
+``iotide.open`` reads traces of any format that the commands read. ``iotide.connect`` queries a running aggregator. Both
+return the models of ``iotide.results``, as printed by ``--json``.
 
 ``iotide.open`` reads traces of any format that the commands read, and ``iotide.connect`` asks a running aggregator.
 Both give the models of ``iotide.results``, those that ``--json`` prints.

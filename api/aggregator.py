@@ -1,4 +1,4 @@
-"""A running aggregator as an object: its jobs, and what is known of each."""
+"""Client of a running aggregator: its jobs and their results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..results.prediction import Prediction
 
 
 def connect(address: str = "http://127.0.0.1:9788") -> Aggregator:
-    """Returns an aggregator; it is asked when something of it is wanted.
+    """Return a client of an aggregator; it connects at the first request.
 
     Args:
         address: ``http://HOST:PORT``, ``https://HOST:PORT``, or ``http+unix://PATH`` with ``%2F`` for each slash. The
@@ -24,21 +24,21 @@ def connect(address: str = "http://127.0.0.1:9788") -> Aggregator:
 
 
 class Aggregator:
-    """A running aggregator. Each call asks anew; all raise InputError where it does not answer."""
+    """A running aggregator. Each call makes a new request; all raise InputError if there is no answer."""
 
     def __init__(self, address: str) -> None:
         self.address = address.rstrip("/")
 
     def jobs(self) -> list[JobSummary]:
-        """Returns the jobs that are held."""
+        """Return the jobs that the aggregator stores."""
         return list(fetch_of_all(self.address, "jobs", JobList).jobs)
 
     def job(self, name: str) -> Job:
-        """Returns a job; that there is one is seen once it is asked."""
+        """Return a job, without a check that it exists: the first request fails if it does not."""
         return Job(self.address, name)
 
     def contention(self) -> Contention:
-        """Returns who slows whom down, and which collisions are to come."""
+        """Return current slowdowns between jobs and forecast collisions."""
         return fetch_of_all(self.address, "contention", Contention)
 
     def __repr__(self) -> str:
@@ -46,38 +46,38 @@ class Aggregator:
 
 
 class Job:
-    """One job of a running aggregator, likewise."""
+    """One job of a running aggregator. Each call makes a new request; all raise InputError if there is no answer."""
 
     def __init__(self, address: str, name: str) -> None:
         self.name = name
         self._address = f"{address}/jobs/{name}"
 
     def prediction(self) -> Prediction:
-        """Returns the last prediction."""
+        """Return the last prediction."""
         return fetch(self._address, "prediction", Prediction)
 
     def signal(self) -> SignalSeries:
-        """Returns the bandwidth over the observation."""
+        """Return the bandwidth over the observation."""
         return fetch(self._address, "signal", SignalSeries)
 
     def graph(self) -> Graph:
-        """Returns the directly-follows graph."""
+        """Return the directly-follows graph."""
         return fetch(self._address, "dfg", Graph)
 
     def layers(self) -> Layers:
-        """Returns I/O by software layer."""
+        """Return the I/O by software layer."""
         return fetch(self._address, "layers", Layers)
 
     def rank(self) -> Ranking:
-        """Returns who interacts with whom."""
+        """Return the ranking of members that interact."""
         return fetch(self._address, "rank", Ranking)
 
     def advice(self) -> Advice:
-        """Returns what I/O costs so far and what to change first."""
+        """Return the cost of I/O so far and the changes that save most."""
         return fetch(self._address, "advice", Advice)
 
     def ledger(self) -> JobLedger:
-        """Returns what became of each call: made, lost, taken in, analysed, archived."""
+        """Return the account of the job's events: made, lost, received, analysed, archived."""
         return fetch(self._address, "ledger", JobLedger)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Calls as frames of pandas and Polars."""
+"""Conversion of calls to pandas and Polars frames."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _OF_STREAM: Final = ("job", "host", "user", "command")
 
 
 class Coded(NamedTuple):
-    """Texts that repeat: a number for each row, and the text of each number."""
+    """Repeated texts: a code for each row, and the text of each code."""
 
     codes: npt.NDArray[np.int32]
     texts: list[str]
 
 
 def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Coded]:
-    """Returns all calls of a trace as columns, in the order in which they were read.
+    """Return all calls of a trace as columns, in the order in which they were read.
 
     Returns:
-        start, duration (int64, ns), bytes, offset (int64, bytes; -1 where not known), rank (int32, -1 where not known),
-        stream (which process); and as texts call, file, kind, layer, job, host, user, command.
+        start, duration (int64, ns), bytes, offset (int64, bytes; -1 where unknown), rank (int32, -1 where unknown),
+        stream (number of the process); and as texts call, file, kind, layer, job, host, user, command.
     """
     names = JobNames(MOST_CALLS, MOST_FILES)
     translators = {name: translator_of(names, stream) for name, stream in trace.streams.items()}
@@ -63,7 +63,7 @@ def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Coded]:
 
 
 def pandas_frame(columns: dict[str, npt.NDArray[Any] | Coded]) -> pd.DataFrame:
-    """Makes a frame of pandas; texts become categories.
+    """Make a pandas frame; texts become categories.
 
     Raises:
         UnavailableError: pandas is missing.
@@ -81,7 +81,7 @@ def pandas_frame(columns: dict[str, npt.NDArray[Any] | Coded]) -> pd.DataFrame:
 
 
 def polars_frame(columns: dict[str, npt.NDArray[Any] | Coded]) -> pl.DataFrame:
-    """Makes a frame of Polars, likewise.
+    """Make a Polars frame; texts become categories.
 
     Raises:
         UnavailableError: Polars is missing.

@@ -1,4 +1,4 @@
-"""Results in a notebook: the page that a command would write, in a frame of its own."""
+"""Results in a notebook: the page that a command would write, in an iframe."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Result = Advice | DetectionReport | LayersReport | Graph | GraphReport | RankRep
 
 
 class Shown:
-    """A result as people read it: as text where it is printed, as a page in Jupyter.
+    """A result for display: text when printed, a page in Jupyter.
 
     Attributes:
         result: the result itself.
@@ -49,7 +49,7 @@ class Shown:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Returns a frame with the page; a page of its own, so neither's styles reach the other."""
+        """Return an iframe with the page, so that its styles and the notebook's do not mix."""
         page = _page_of(self.result, self._top)
         if page is None:
             return f"<pre>{html.escape(str(self))}</pre>"
@@ -57,7 +57,7 @@ class Shown:
 
 
 def show(result: Result, *, top: int = _ROWS) -> Shown:
-    """Returns a result as people read it, ``top`` rows of each table at most."""
+    """Return a result for display, with at most ``top`` rows per table."""
     return Shown(result, top)
 
 
@@ -68,7 +68,7 @@ def _as_report(graph: Graph | GraphReport) -> GraphReport:
 
 
 def _page_of(result: Result, top: int) -> str | None:
-    """Returns the page that the command writes; None where there is none but a picture of the events."""
+    """Return the page that the command writes; None for results without a page of their own."""
     if isinstance(result, LayersReport):
         from ..clients.layers.page import page_of as page_of_layers
 

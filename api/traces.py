@@ -1,4 +1,4 @@
-"""Finished traces as an object: read once, analysed as the commands do, its calls as columns."""
+"""Finished traces: read once, analysed as by the commands, with the calls as columns."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _REPORT_ARCHIVES = "*.iotide"
 
 
 def open(*paths: str | PathLike[str], format: str | None = None) -> Traces:  # noqa: A001, A002
-    """Opens finished traces, which are taken together as one job.
+    """Open finished traces, which are analysed together as one job.
 
     Args:
-        *paths: files of any format that iotide reads, folders of a format that is one, or the folder of a report of
-            ``iotide run``, whose archive is taken.
-        format: their format, such as ``strace``; by default told from their content.
+        *paths: files of any format that iotide reads, folders of a format that is one, or the report folder of ``iotide
+            run``, whose archive is read.
+        format: their format, such as ``strace``; by default detected from the content.
 
     Raises:
         InputError: there is nothing that can be read.
@@ -52,7 +52,7 @@ def open(*paths: str | PathLike[str], format: str | None = None) -> Traces:  # n
 
 
 class Traces:
-    """Finished traces. What was asked for once is remembered; nothing is printed.
+    """Finished traces. Results of reading are cached; nothing is printed.
 
     Attributes:
         paths: the files and folders.
@@ -75,7 +75,7 @@ class Traces:
 
     @property
     def job(self) -> str:
-        """What the traces are called together."""
+        """Name of the traces as one job."""
         return name_of(self.paths)
 
     @property
@@ -90,23 +90,23 @@ class Traces:
 
     @property
     def end_s(self) -> float:
-        """End of the last call, likewise."""
+        """End of the last call, Unix seconds, or by the trace's own clock."""
         return self._trace.span_ns[1] / 1e9
 
     @property
     def problems(self) -> list[str]:
-        """What could not be read, with where and why; the first hundred or so."""
+        """Input that could not be read, with place and reason; about the first hundred."""
         return [str(problem) for problem in self._trace.problems.first]
 
     def detect(
         self, *, strongest: int = 0, autocorrelation: bool = False, wavelet: bool = False, **settings: Any
     ) -> DetectionReport:
-        """Finds the period, as ``iotide detect`` does.
+        """Find the period, as ``iotide detect`` does.
 
         Args:
-            strongest: number of frequencies that the signal is rebuilt from.
-            autocorrelation: find a period by the autocorrelation, too.
-            wavelet: compute power over time and period.
+            strongest: number of frequencies in the reconstruction.
+            autocorrelation: also find a period by autocorrelation.
+            wavelet: compute wavelet power over time and period.
             **settings: those of ``[detect]`` in docs/configuration.md, such as ``mode="write"``.
         """
         chosen = DetectSettings.model_validate(settings)
@@ -116,21 +116,21 @@ class Traces:
         ).report
 
     def layers(self, *, filter: str = "", top: int = 200) -> LayersReport:  # noqa: A002
-        """Breaks I/O down by software layer, as ``iotide layers`` does.
+        """Break I/O down by software layer, as ``iotide layers`` does.
 
         Args:
-            filter: which calls count, such as ``layer=POSIX``; docs/dfg.md has the terms.
-            top: rows of a table at most.
+            filter: filter of the calls, such as ``layer=POSIX``; docs/dfg.md lists the terms.
+            top: maximum number of rows per table.
         """
         return layers_of(self._trace, self.paths, Filter.parse(filter), self.job, Cut(handles=top, files=top))
 
     def graph(self, mapping: str = "call+dirs:2", *, case: str | None = None, filter: str = "") -> Graph:  # noqa: A002
-        """Makes the directly-follows graph, as ``iotide dfg`` does.
+        """Compute the directly-follows graph, as ``iotide dfg`` does.
 
         Args:
-            mapping: what is an activity: parts joined by +, or ``rules:FILE``; docs/dfg.md has them.
-            case: what is a case; by default what the mapping says.
-            filter: which calls count.
+            mapping: definition of an activity: parts joined by +, or ``rules:FILE``; docs/dfg.md lists them.
+            case: definition of a case; by default that of the mapping.
+            filter: filter of the calls.
         """
         view = GraphDefinition.parse(mapping, sites={}, read=lambda name: read_text(Path(name)))
         terms = Filter.parse(filter)
@@ -139,25 +139,25 @@ class Traces:
         return graph_of(select(self._trace, view), view, self.job)
 
     def rank(self, **settings: Any) -> RankReport:
-        """Ranks who interacts with whom, as ``iotide rank`` does; ``settings`` are those of ``[rank]``."""
+        """Rank interacting members, as ``iotide rank`` does; ``settings`` are those of ``[rank]``."""
         return ranked(self.paths, self._format, InteractionSettings.model_validate(settings))
 
     def advice(self, *, floor_share: float = 0.02, mtbf_s: float = 86_400.0) -> Advice:
-        """Says what I/O costs and what to change first, as ``iotide advise`` does.
+        """Compute the cost of I/O and the changes that save most, as ``iotide advise`` does.
 
         Args:
-            floor_share: part of the run that a change must save to be told.
-            mtbf_s: mean time between failures of the nodes, s: for intervals of checkpoints.
+            floor_share: least share of the run that a change must save to be listed.
+            mtbf_s: mean time between failures of the nodes, s, for checkpoint intervals.
         """
         return advice_of_trace(self._trace, self.job, floor_share, mtbf_s)
 
     def batches(self) -> Iterator[tuple[StreamInfo, EventBatch]]:
-        """Yields the calls as columns, a stream's batch after the other, in the numbers of their stream."""
+        """Yield the calls as columns, batch by batch, with the definitions of their stream."""
         for name, batch in self._trace.seen:
             yield self._trace.streams[name].info, batch
 
     def to_pandas(self) -> pd.DataFrame:
-        """Returns all calls as a frame of pandas, a row a call; docs/python.md has the columns.
+        """Return all calls as a pandas frame, one row per call; docs/python.md lists the columns.
 
         Raises:
             UnavailableError: pandas is missing.
@@ -165,7 +165,7 @@ class Traces:
         return pandas_frame(columns_of(self._trace))
 
     def to_polars(self) -> pl.DataFrame:
-        """Returns the same as a frame of Polars.
+        """Return all calls as a Polars frame, one row per call; docs/python.md lists the columns.
 
         Raises:
             UnavailableError: Polars is missing.
@@ -177,7 +177,7 @@ class Traces:
 
 
 def _archives_of_report(path: Path) -> list[Path]:
-    """Returns the archives of a report's folder, and any other path as it is."""
+    """Return the archives of a report folder, and any other path unchanged."""
     if path.is_dir() and (path / "summary.json").exists():
         return sorted(path.glob(_REPORT_ARCHIVES)) or [path]
     return [path]

@@ -1,1 +1,1 @@
-"""The command line: one module a sub-command, wiring the parts together."""
+"""The command line: one module per sub-command, which connects the other parts."""

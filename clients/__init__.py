@@ -1,1 +1,1 @@
-"""What other programs import and people look at: subscribers, terminal views, reports."""
+"""Parts that other programs import or users look at: subscribers, terminal views, reports."""

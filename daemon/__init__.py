@@ -1,1 +1,1 @@
-"""The aggregator: takes in streams, keeps job sessions, predicts, publishes."""
+"""The aggregator: receives streams, manages job sessions, predicts, publishes."""

@@ -1,8 +1,8 @@
-"""Public results of advice: how much of a run goes to I/O, and what to change first.
+"""Public results of advice: the cost of a run's I/O, and the changes that save most.
 
-Times are Unix seconds (or those of the trace's own clock), durations seconds, volumes bytes, shares parts of one. What
-something costs is the time of the lane that spends the most on it: a lane is a row of threads of which one begins when
-another has ended, so that ranks that wait at the same time cost once.
+Times are Unix seconds (or those of the trace's own clock), durations seconds, volumes bytes, shares fractions of one.
+The cost of something is the time of the lane that spends the most on it. A lane is a row of threads that follow one
+another: each begins after the previous one has ended. Ranks that wait at the same time therefore cost once.
 """
 
 from __future__ import annotations
@@ -35,76 +35,76 @@ Cause = Literal[
     "checkpoints",
     "collisions",
 ]
-"""What costs time: see the table of docs/advice.md."""
+"""Cause of a finding; docs/advice.md has a table of them."""
 
 
 class Spent(Model):
-    """Where the time of the slowest lane goes, s."""
+    """Time of the slowest lane by kind of call, s."""
 
     read_s: float = 0.0
     write_s: float = 0.0
     sync_s: float = 0.0
     metadata_s: float = 0.0
-    """In calls that move nothing: open, close, stat, unlink."""
+    """In calls that move no data: open, close, stat, unlink."""
 
     @property
     def io_s(self) -> float:
-        """All of it."""
+        """Sum of all kinds."""
         return self.read_s + self.write_s + self.sync_s + self.metadata_s
 
 
 class Destination(Model):
-    """What moved on one file system, or below one folder where mounts are not known."""
+    """Traffic of one file system, or of one folder where mounts are not known."""
 
     place: str
-    """Mount point, or folder."""
+    """Mount point or folder."""
     type: str
-    """Of the file system, as mountinfo says; "" where it is not known."""
+    """File system type as in mountinfo; "" where it is not known."""
     bytes_read: int
     bytes_written: int
     seconds: float
-    """In calls that moved or flushed it, of the slowest lane."""
+    """Time in calls that moved or flushed data, of the slowest lane, s."""
     rate: float | None
-    """Bytes a second, over all lanes, of that time; None where no time is known."""
+    """Bytes/s over all lanes in that time; None where no time is known."""
 
 
 class AdviceFinding(Model):
-    """Something that costs time and can be changed."""
+    """A cost that can be reduced, and how."""
 
     cause: Cause
     title: str
-    """What was seen, in a sentence: calls, bytes, files."""
+    """The observation in one sentence: calls, bytes, files."""
     why: str
-    """Why that costs time."""
+    """Why it costs time."""
     change: str
-    """What to change."""
+    """The recommended change."""
     seconds: float
-    """What it costs, of the slowest lane. 0 for what endangers data and costs no time."""
+    """Cost, s, of the slowest lane. 0 for a risk to data that costs no time."""
     share: float
-    """The same as a part of the run."""
+    """The cost as a share of the run."""
     gain_s: float
-    """What the change is expected to save."""
+    """Expected saving of the change, s."""
     gain_share: float
     layer: str = ""
-    """Of the calls."""
+    """Layer of the calls."""
     calls: int = 0
     bytes: int = 0
     files: int = 0
     examples: list[str] = Field(default_factory=list)
-    """Paths of files that it is about, those with the most time first; at most three."""
+    """Paths of the files concerned, most time first; at most three."""
     processes: int = 0
-    """Threads that have a part in it."""
+    """Threads that make these calls."""
     slowest: str = ""
-    """Whose time it is: a rank or a process."""
+    """Rank or process whose time is given."""
     first_s: float = 0.0
-    """When the first of these calls began."""
+    """Start of the first of these calls."""
     last_s: float = 0.0
     numbers: dict[str, float] = Field(default_factory=dict)
     """Further figures by name, in base units."""
 
 
 class Advice(Model):
-    """What a job spends on I/O, and what to change; findings that save the most first."""
+    """I/O cost of a job and what to change; findings with the largest saving first."""
 
     version: int = ADVICE_VERSION
     job: str = ""
@@ -112,28 +112,28 @@ class Advice(Model):
     first_s: float
     last_s: float
     run_s: float
-    """What shares are parts of: how long the command ran where that is known, else from the first event to the last."""
+    """Reference of the shares: run time of the command where known, else first to last event."""
     lanes: int
-    """How many lanes spend time on the program's data, at least a hundredth of what the slowest does."""
+    """Lanes that spend time on the program's data, at least 1 % of the slowest lane's time."""
     slowest: str
-    """Who spends the most time in I/O on the program's data: a rank, or a process."""
+    """Rank or process that spends the most time in I/O on the program's data."""
     spent: Spent
     """Time of that lane in calls on the program's data."""
     io_s: float
-    """All of it."""
+    """Sum of ``spent``, s."""
     io_share: float
     system_s: float
-    """What else it spends on what comes with the machine and its software: imports, libraries."""
+    """Time of that lane in I/O on the machine's own files: imports, libraries."""
     waiting_s: float
-    """In calls on pipes, sockets and devices, where reading is mostly waiting for somebody else."""
+    """Time of that lane in calls on pipes, sockets and devices. Reads there mostly wait for another process."""
     bytes_read: int
     bytes_written: int
     manner: str = ""
-    """How the program moves most of its bytes, in the mean: "through 4 KiB writes"."""
+    """The mean manner of moving the bytes: "through 4 KiB writes"."""
     destinations: list[Destination]
-    """Where the data is, those with the most bytes first; at most eight."""
+    """File systems or folders of the data, most bytes first; at most eight."""
     findings: list[AdviceFinding]
     floor_share: float
-    """Part of the run that a finding must at least save."""
+    """Least share of the run that a finding must save to be listed."""
     losses: dict[str, int] = Field(default_factory=dict)
-    """What is missing in this, by reason."""
+    """Missing input, by reason."""

@@ -13,41 +13,41 @@ AlertState = Literal["raised", "resolved"]
 
 
 class Alert(Model):
-    """Contention that lasts long enough, and is sure enough, to do something about it."""
+    """Contention that has lasted long enough, and is certain enough, to act on."""
 
     version: int = MODELS_VERSION
     kind: AlertKind
-    """slowdown: a job is slowed down by others; collision: jobs are about to collide."""
+    """slowdown: other jobs slow a job down; collision: jobs are about to collide."""
     state: AlertState
     file_system: str
     job: str = ""
-    """Who is slowed down; "" for a collision."""
+    """Job that is slowed down; "" for a collision."""
     measure: str = ""
     since_s: float
-    """When it was raised, Unix time."""
+    """Time at which the alert was raised, Unix time."""
     changed_at_s: float
-    """When it was raised or resolved, or last told anew."""
+    """Time at which it was raised, resolved or last repeated."""
     victims: list[str]
     culprits: list[str]
-    """Who does it, as far as somebody can be named; of a collision all jobs are victims."""
+    """Jobs that cause the slowdown, where they can be named. In a collision all jobs are victims."""
     sure: float = Field(ge=0, le=1)
-    """Probability that it is so."""
+    """Probability that the alert is right."""
     size: Estimate | None = None
-    """Slowdown of the job as a ratio, or the longest delay to expect in a collision, s."""
+    """Slowdown of the job as a ratio, or the longest expected delay in a collision, s."""
     at_s: float | None = None
-    """When the collision is expected to begin."""
+    """Expected start of the collision."""
     completeness: float = Field(ge=0, le=1)
     summary: str
     advice: str
 
     @property
     def key(self) -> str:
-        """What tells it from other alerts."""
+        """Key that identifies the alert."""
         return f"{self.kind}.{self.file_system}.{self.job}.{self.measure}"
 
 
 class AlertList(Model):
-    """Alerts that are raised, and those resolved lately."""
+    """Raised alerts and recently resolved ones."""
 
     version: int = MODELS_VERSION
     raised: list[Alert]

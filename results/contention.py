@@ -1,4 +1,4 @@
-"""Public results of how jobs get into one another's way on file systems, now and as far as it can be foreseen."""
+"""Public results on contention between jobs on file systems, measured and forecast."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Verdict = Literal["slowed", "not_slowed", "unsure"]
 
 
 class Capacity(Model):
-    """What a file system can move."""
+    """Bandwidth capacity of a file system."""
 
     known: CapacityKnown
-    """configured: in the settings; learnt: what jobs moved together while they slowed one another down; at_least: what
-    was moved at most, as nobody was slowed down yet."""
+    """configured: from the settings; learnt: joint rate of jobs while they slowed one another down; at_least: the
+    highest rate seen so far, as no job was slowed down yet."""
     bytes_per_s: Estimate | None = None
 
 
@@ -33,79 +33,80 @@ class FileSystemState(Model):
     type: str = ""
     capacity: Capacity
     jobs: list[str]
-    """Those that used it in the last hour, the one with the most bytes first; at most sixty-four."""
+    """Jobs that used it in the last hour, most bytes first; at most 64."""
     bandwidth: float
-    """Bytes/s that these moved, mean over the last minute."""
+    """Mean rate of these jobs over the last minute, bytes/s."""
     busy: float = Field(ge=0, le=1)
-    """Share of the last minute in which a job did I/O on it."""
+    """Share of the last minute in which any job did I/O on it."""
 
 
 class Culprit(Model):
-    """A job that took part of a file system while another one was slowed down."""
+    """A job that used a file system while another job was slowed down on it."""
 
     job: str
     user: str = ""
     done: int
-    """Bytes, or metadata calls, by the measure, during phases of the one slowed down."""
+    """Bytes or metadata calls, by the measure, during phases of the slowed job."""
     share: float = Field(ge=0, le=1)
-    """Of what all others did then."""
+    """Share of what all other jobs did in these phases."""
     overlap_s: float
-    """Time in which both did I/O."""
+    """Time in which both jobs did I/O, s."""
     slowdown: Estimate
-    """Of the phases that it overlapped against those that nobody did."""
+    """Slowdown of the phases that it overlapped, relative to phases without overlap."""
     p_value: float = Field(ge=0, le=1)
-    """Probability of so much without it, over all pairs that were tested."""
+    """Probability of such a slowdown by chance, corrected for all tested pairs."""
     files: list[str] = Field(default_factory=list)
-    """Through which both interact (one writes, the other reads or writes), at most ten."""
+    """Files through which both interact (one writes, the other reads or writes); at most ten."""
     interactions: int = Field(0, ge=0)
-    """Through these files."""
+    """Number of interactions through these files."""
     rank: float = Field(0.0, ge=0)
-    """PageRank of the culprit among the jobs that interact with one another; 0 where it does with none."""
+    """PageRank of the culprit among interacting jobs; 0 if it interacts with none."""
 
 
 class Slowdown(Model):
-    """What other jobs cost one job on one file system."""
+    """Slowdown of one job by other jobs on one file system."""
 
     job: str
     file_system: str
     measure: Measure
-    """data: time in calls a byte; metadata: time of a metadata call."""
+    """data: time in calls per byte; metadata: time per metadata call."""
     verdict: Verdict
     slowdown: Estimate | None
-    """Measure of the phases that others overlapped over that of those that nobody did; with 90 % interval."""
+    """Measure of overlapped phases relative to that of phases without overlap, with 90 % interval."""
     p_value: float = Field(1.0, ge=0, le=1)
     alone_phases: int
     shared_phases: int
     last_shared_s: float = 0.0
     """End of the last shared phase, Unix time."""
     blocks: int
-    """Runs of shared phases between ones alone: what the test counts as independent."""
+    """Runs of shared phases between phases alone; the test counts each as one independent sample."""
     completeness: float = Field(ge=0, le=1)
-    """The least of the jobs that it rests on."""
+    """The least completeness of the jobs involved."""
     culprits: list[Culprit] = Field(default_factory=list)
     no_culprit: str = ""
-    """Why nobody is named although the job is slowed down."""
+    """Why no culprit is named although the job is slowed down."""
 
 
 class FileUser(Model):
-    """A job that uses a file which others use, too."""
+    """A job that uses a file which other jobs use too."""
 
     job: str
     interactions: int = Field(ge=0)
-    """With others through the file: it writes what another has read or written, or reads what another has written."""
+    """Interactions with other jobs through the file. It writes what another has read or written, or reads what another
+    has written."""
 
 
 class ContendedFile(Model):
-    """A file through which jobs interact that did I/O at the same time on its file system."""
+    """A file through which jobs interact that did I/O on its file system at the same time."""
 
     path: str
     file_system: str
     jobs: list[FileUser]
-    """At most sixteen, the one with the most interactions first."""
+    """At most 16, most interactions first."""
     together_s: float = Field(ge=0)
-    """Time in the last hour in which two of them or more did I/O there."""
+    """Time in the last hour in which at least two of them did I/O there, s."""
     slowed: list[str] = Field(default_factory=list)
-    """Those among them that another one of them slows down for sure."""
+    """Those that another of these jobs slows down with certainty."""
 
 
 class Delayed(Model):
@@ -113,32 +114,32 @@ class Delayed(Model):
 
     job: str
     who: Who | None = None
-    """Who of the job has the period that the phase is of; None: everybody."""
+    """Members of the job that have this phase's period; None: all."""
     phase: int = Field(ge=0)
-    """How many phases ahead: 1 is the next one, 0 the one that goes on."""
+    """Number of phases ahead: 1 is the next phase, 0 the current one."""
     start_s: Estimate
-    """Of this phase."""
+    """Start of this phase."""
     volume_bytes: float
     delay_s: Estimate | None
-    """By which its phase gets longer if it collides; None where the capacity is not known."""
+    """Expected lengthening of the phase if it collides, s; None where the capacity is unknown."""
 
 
 class Collision(Model):
-    """Phases of several jobs that want more than a file system can move."""
+    """Phases of several jobs that together exceed the capacity of a file system."""
 
     file_system: str
     start_s: Estimate
-    """When the overlap begins, if it does."""
+    """Start of the overlap, if it happens."""
     probability: float = Field(ge=0, le=1)
     demand: float
-    """Bytes/s that the jobs would take together."""
+    """Total demand of the jobs, bytes/s."""
     excess: float
     """Demand over capacity."""
     jobs: list[Delayed]
 
 
 class Abstention(Model):
-    """A job of which nothing is claimed."""
+    """A job for which no claim is made."""
 
     job: str
     what: Literal["slowdown", "forecast", "both"]
@@ -147,29 +148,29 @@ class Abstention(Model):
 
 
 class Contention(Model):
-    """How jobs get into one another's way."""
+    """Contention between jobs, measured and forecast."""
 
     version: int = MODELS_VERSION
     made_at_s: float
     horizon_s: float
-    """The forecast reaches so far, or as many phases of each job as the settings say."""
+    """Length of the forecast, s; it also ends after the number of phases per job that is set."""
     completeness: float = Field(ge=0, le=1)
-    """The least of the jobs that were looked at."""
+    """The least completeness of the examined jobs."""
     jobs: int
     jobs_left_out: int = 0
-    """Beyond the bound of the settings."""
+    """Jobs beyond the bound of the settings."""
     file_systems: list[FileSystemState]
     slowdowns: list[Slowdown]
     collisions: list[Collision]
-    """In the order of their starts."""
+    """Ordered by start."""
     ongoing: list[Collision] = Field(default_factory=list)
-    """Jobs that did I/O at once in the last seconds and wanted more than there is, as measured; `delay_s` is what each
-    lost in this time."""
+    """Jobs that did I/O together in the last seconds and exceeded the capacity, as measured; `delay_s` is the time that
+    each lost."""
     files: list[ContendedFile] = Field(default_factory=list)
-    """Those that jobs share, at most fifty; first those of jobs that are slowed down, then the longest together."""
+    """Files that jobs share; at most 50. Files of slowed jobs come first, then those with the longest common use."""
     abstained: list[Abstention]
     alerts: list[Alert] = Field(default_factory=list)
-    """Those that are raised."""
+    """The raised alerts."""
 
 
 class FileSystemList(Model):

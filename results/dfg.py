@@ -30,25 +30,25 @@ class ActivityStats(Model):
     """Relative duration rd: share of the durations of all activities."""
     bytes: int
     sized: int = Field(0, ge=0)
-    """Events that have a size and a duration: those that ``rate`` is the mean of."""
+    """Events with a size and a duration; ``rate`` is the mean over these."""
     rate: float | None
-    """Process data rate: mean over events that have a size of size / duration, bytes/s; None where no event has one."""
+    """Process data rate: mean of size / duration over the events with a size, bytes/s; None without such events."""
     max_concurrency: int = Field(ge=0)
-    """Largest number of its events that ran at once."""
+    """Largest number of concurrent events."""
     exact: bool
-    """False where an event came too late for its place: ``max_concurrency`` is then a lower bound."""
+    """False if an event arrived too late for its place; ``max_concurrency`` is then a lower bound."""
     duration_p50_s: float | None
-    """Median, within 2 % of its value; None where graphs were put together of which no more than this is known."""
+    """Median, within 2 % of its value; None for merged graphs that lack the distribution."""
     duration_p95_s: float | None
     duration_max_s: float
     cases: int = Field(ge=0)
-    """Cases that the activity occurred in."""
+    """Cases that contain the activity."""
     starts: int = Field(ge=0)
-    """Edges from the start marker: cases that began with it."""
+    """Edges from the start marker: cases that begin with it."""
     ends: int = Field(ge=0)
-    """Edges to the end marker: cases that ended with it, among them those open now that would end with it."""
+    """Edges to the end marker: cases that end with it, including open cases if they ended now."""
     on_data: bool | None = None
-    """Whether one of its files is the program's data (or is not known); None where that was not looked at."""
+    """Whether one of its files is program data (or unknown); None where this was not examined."""
 
 
 class Follows(Model):
@@ -67,39 +67,39 @@ class Graph(Model):
     version: int = DFG_VERSION
     job: str = ""
     mapping: str
-    """What an activity is, in the text form of the mapping."""
+    """Definition of an activity, in the text form of the mapping."""
     case: str
-    """What a case is: ``stream``, ``rank``, ..."""
+    """Definition of a case: ``stream``, ``rank``, ..."""
     filter: str = ""
-    """Which events it is of, in the text form of the filter; "" for all."""
+    """Selected events, in the text form of the filter; "" for all."""
     cases: int = Field(ge=0)
     open_cases: int = Field(ge=0)
     activities: list[ActivityStats]
-    """By events, then by name."""
+    """Ordered by events, then by name."""
     edges: list[Follows]
-    """By count, then by names; without those of the start and end markers."""
+    """Ordered by count, then by names; without the edges of the start and end markers."""
     events: int = Field(ge=0)
     """Events that have an activity."""
     unmapped: int = Field(ge=0)
     """Events that the mapping drops."""
     dropped_activities: int = Field(ge=0)
-    """Activities beyond the bound, summed up in the node ``(other)``."""
+    """Activities beyond the bound, merged into the node ``(other)``."""
     dropped_events: int = Field(ge=0)
-    """Events of these."""
+    """Events of these activities."""
     late_events: int = Field(ge=0)
-    """Events that came too late to be put into their place: in the statistics, not in the edges."""
+    """Events that arrived too late for their place: in the statistics, not in the edges."""
     first_s: float
     """Start of the first event, 0 without events."""
     last_s: float
     """End of the last event."""
     dropped_edges: int = Field(0, ge=0)
-    """Occurrences of edges that the bound on edges let go: what ``edges`` lacks."""
+    """Occurrences of edges that the bound on edges discarded: missing in ``edges``."""
     evicted_cases: int = Field(0, ge=0)
-    """Cases closed by the bound on open cases, the longest idle ones."""
+    """Cases that the bound on open cases closed, longest idle first."""
 
 
 class NodeDifference(Model):
-    """A node of either graph; green minus red has the sign of the differences."""
+    """A node of either graph; differences are green minus red."""
 
     name: str
     side: Side
@@ -109,11 +109,11 @@ class NodeDifference(Model):
     bytes_difference: int
     events_difference: int
     rate_ratio: float | None
-    """Green's rate over red's; None where either has none."""
+    """Rate of green over rate of red; None where either has no rate."""
 
 
 class EdgeDifference(Model):
-    """An edge of either graph, those of the markers ``(start)`` and ``(end)`` among them."""
+    """An edge of either graph, including those of the markers ``(start)`` and ``(end)``."""
 
     source: str
     target: str
@@ -122,42 +122,42 @@ class EdgeDifference(Model):
     """Count in the first graph."""
     red: int
     share_difference: float
-    """Difference of the shares that the edge has of all edges of its graph."""
+    """Difference of the edge's shares of all edges in either graph."""
 
 
 class Comparison(Model):
-    """What sets two graphs apart: the partition colouring of [DFG], and the numbers behind it."""
+    """Differences of two graphs: the partition colouring of [DFG], and its numbers."""
 
     version: int = DFG_VERSION
     green: str
-    """What the first graph is called."""
+    """Name of the first graph."""
     red: str
     mapping: str
     nodes: list[NodeDifference]
-    """The largest differences in load first."""
+    """Largest difference in load first."""
     edges: list[EdgeDifference]
-    """The largest differences in shares first."""
+    """Largest difference in shares first."""
     distance: float = Field(ge=0, le=1)
-    """0: alike in what follows what and how often; 1: nothing in common."""
+    """0: same successions with the same frequencies; 1: nothing in common."""
     load_distance: float = Field(0.0, ge=0, le=1)
-    """The same for where the time goes: share of the durations that is spent in other activities."""
+    """The same for time: share of the durations that is spent in other activities."""
     bytes_distance: float = Field(0.0, ge=0, le=1)
     """The same for the bytes."""
 
 
 class Outlier(Model):
-    """Whether a run is unlike others."""
+    """Whether a run differs from other runs."""
 
     names: list[str]
-    """Of the others."""
+    """Names of the other runs."""
     distances: list[float]
-    """Distance of the run's graph to each of them."""
+    """Distance of the run's graph to the graph of each of them."""
     usual: float | None
-    """Median distance of one of the others to the nearest of the rest; None with fewer than three."""
+    """Median distance of each other run to its nearest neighbour; None with fewer than three."""
     threshold: float | None
-    """Distance to the nearest from which on the run is an outlier."""
+    """Least distance to the nearest run that makes the run an outlier."""
     outlier: bool | None
-    """None where there are too few others to tell."""
+    """None where there are too few other runs to decide."""
 
 
 class Occurrence(Model):
@@ -175,27 +175,27 @@ class Timeline(Model):
 
     activity: str
     occurrences: list[Occurrence]
-    """By start."""
+    """Ordered by start."""
     left_out: int = 0
     """Later events beyond the bound."""
 
 
 class GraphReport(Model):
-    """The answer of ``iotide dfg``."""
+    """The output of ``iotide dfg``."""
 
     version: int = DFG_VERSION
     files: list[str]
     source: str
     wall_clock: bool
-    """False where the zero of the trace's clock is not known; times then count from it."""
+    """False where the zero of the trace's clock is unknown; times then count from this zero."""
     filtered_out: int = Field(0, ge=0)
-    """Events that the filter left out, or that are on neither side of a comparison."""
+    """Events that the filter discarded, or that belong to neither side of a comparison."""
     graph: Graph
-    """With a comparison, that of both sides together."""
+    """With a comparison, the graph of both sides together."""
     comparison: Comparison | None = None
     outlier: Outlier | None = None
     timeline: Timeline | None = None
     problems: list[InputProblem] = Field(default_factory=list)
     problems_total: int = 0
     not_carried: list[NotCarried] = Field(default_factory=list)
-    """What the traces say and the graph cannot know of; most frequent first."""
+    """Contents of the traces that the graph cannot represent; most frequent first."""

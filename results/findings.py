@@ -1,4 +1,4 @@
-"""What analyzers found in one job, for those who show it whole."""
+"""Results of all analyzers of one job, for views of the whole job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Findings(Struct, frozen=True):
-    """Results of the analyzers of a job; None where there is none, or its analysis failed."""
+    """Results of the analyzers of a job; None where there is none or the analysis failed."""
 
     layers: Layers | None = None
     heat: HeatMap | None = None

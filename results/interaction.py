@@ -13,7 +13,7 @@ from .traces.analysis import InputProblem
 
 RANK_VERSION = 1
 MOST_COMMUNITIES = 1000
-"""Communities of a component that are told at most."""
+"""Maximum number of communities listed per component."""
 
 
 class Actor(Model):
@@ -21,50 +21,50 @@ class Actor(Model):
 
     id: int = Field(ge=0)
     name: str
-    """Its command where that is known."""
+    """Its command where known."""
     job: str = ""
     host: str = ""
     pid: int = 0
-    """0 where it is not known, and for what is no process."""
+    """0 where it is unknown, and for vertices that are not processes."""
     tid: int = 0
     rank: int = -1
     threads: int = Field(1, ge=1)
     """Threads of which something is known."""
     tids: list[int] = Field(default_factory=list)
-    """Numbers of its threads, of leaders only."""
+    """Ids of its threads; only for leaders."""
     events: int = Field(ge=0)
     cpu_s: float
-    """Time on a processor, as far as a kernel trace tells."""
+    """CPU time as recorded in a kernel trace, s."""
     bytes_read: int
     bytes_written: int
     component: int = Field(ge=0)
-    """Number of its component, from 1; 0 where it interacts with nobody or was pruned."""
+    """Number of its component, from 1; 0 where it interacts with no other vertex or was pruned."""
     community: int = Field(0, ge=0)
-    """Number of its community within the component, from 1; 0 where communities were not looked for."""
+    """Number of its community within the component, from 1; 0 without a search for communities."""
     rank_once: float = Field(ge=0)
     """The rank of [Ranking]: one iteration, sums to 1 over the component."""
     rank_converged: float = Field(ge=0)
     """PageRank with damping, iterated to its fixed point; sums to 1 over the component."""
     interactions: int = Field(ge=0)
-    """Interactions in which it takes part, given and taken."""
+    """Interactions in which it takes part, as source or target."""
 
 
 class SharedFile(Model):
-    """A vertex that processes interact through: a file, or a pipe or socket that more than two of them use."""
+    """A file through which processes interact, or a pipe or socket of more than two processes."""
 
     id: int = Field(ge=0)
     path: str
     kind: EdgeKind
     writers: int = Field(ge=0)
     readers: int = Field(ge=0)
-    """Processes that read after another has written, or write while another does."""
+    """Processes that read after another process has written, or write while another does."""
     bytes_read: int
     bytes_written: int
     component: int = Field(ge=0)
 
 
 class Interaction(Model):
-    """A directed edge: what the source does reaches the target. One of the ends may be a file."""
+    """A directed edge: what the source does reaches the target. Either end may be a file."""
 
     source: int
     target: int
@@ -76,11 +76,11 @@ class Interaction(Model):
     waited_s: float = 0.0
     """Time that the target waited for the source: locks."""
     connections: int = 0
-    """Pipes or connections that it goes through, of which both ends are the only users; 0 for other kinds."""
+    """Pipes or connections of the edge whose only users are both ends; 0 for other kinds."""
 
 
 class Community(Model):
-    """Processes of a component that interact with one another more than with its others."""
+    """Processes of a component that interact more with one another than with the rest."""
 
     number: int = Field(ge=1)
     actors: int = Field(ge=1)
@@ -89,18 +89,18 @@ class Community(Model):
 
 
 class Component(Model):
-    """Processes that interact with one another and with no others, largest share of the interactions first."""
+    """Processes that interact only with one another; largest share of interactions first."""
 
     number: int = Field(ge=1)
     actors: int = Field(ge=2)
     files: int = Field(ge=0)
     interactions: int = Field(ge=0)
     share: float = Field(ge=0, le=1)
-    """Of all interactions that count."""
+    """Share of all counted interactions."""
     communities: list[Community] = Field(default_factory=list)
-    """Largest first; empty where they were not looked for."""
+    """Largest first; empty without a search for communities."""
     modularity: float | None = None
-    """Of the division into communities; None where it was not looked for."""
+    """Modularity of the division into communities; None without a search for them."""
     leaders: list[int]
     """Ids of the top actors, highest rank first."""
 
@@ -113,7 +113,7 @@ class Ranking(Model):
     by: Grouping
     start: Start
     actors: list[Actor]
-    """Those that interact, highest rank first within each component."""
+    """Vertices that interact, highest rank first within each component."""
     files: list[SharedFile]
     edges: list[Interaction]
     """Largest count first."""
@@ -121,57 +121,57 @@ class Ranking(Model):
     pruned: list[Actor]
     """Background processes that were left out, most interactions first."""
     alone: int = Field(ge=0)
-    """Actors that interact with nobody."""
+    """Vertices without interactions."""
     events: int = Field(ge=0)
     device_wakeups: int = Field(0, ge=0)
     """Wake-ups by interrupts and timers, which belong to no process."""
     void_wakeups: int = Field(0, ge=0)
-    """Wake-ups of threads that did not wait."""
+    """Wake-ups of threads that were not waiting."""
     dropped_events: int = Field(0, ge=0)
     """Events of actors, pairs and files beyond the bounds."""
     omitted_edges: int = Field(0, ge=0)
-    """Edges and files beyond what an answer lists."""
+    """Edges and files beyond the bound on listed ones."""
     notes: list[str] = Field(default_factory=list)
     first_s: float = 0.0
     last_s: float = 0.0
 
 
 class Culprit(Model):
-    """A job that moved data while another one did, or that it interacts with through files."""
+    """A job that moved data at the same time as another job, or interacts with it through files."""
 
     job: str
     user: str = ""
     share: float = Field(ge=0, le=1)
-    """Of all bytes that jobs moved on file systems of the disturbed job while that did I/O."""
+    """Share of all bytes that jobs moved on the disturbed job's file systems during its I/O."""
     bytes: int = Field(ge=0)
     """Those bytes."""
     together_s: float = Field(ge=0)
-    """How long both did I/O at once."""
+    """Time in which both did I/O, s."""
     file_systems: list[str]
-    """Mount points that both use; empty where neither's are known, so that all of them count."""
+    """Mount points that both use; empty where neither's are known, so that all bytes count."""
     files: list[str]
     """Files through which both interact, most interactions first."""
     interactions: int = Field(ge=0)
-    """With those files, given and taken: a write beside another writer's is both."""
+    """Interactions through these files, as source or target; concurrent writes count as both."""
 
 
 class Culprits(Model):
-    """Who disturbs a job: what others moved while it did I/O."""
+    """Jobs that disturb a job: traffic of other jobs during its I/O."""
 
     version: int = RANK_VERSION
     job: str
     start_s: float
     end_s: float
     active_s: float = Field(ge=0)
-    """How long the job did I/O in that time."""
+    """Time in which the job did I/O in the interval, s."""
     share: float = Field(ge=0, le=1)
-    """Its own share of the bytes moved meanwhile; with those of all others it makes 1."""
+    """The job's own share of the bytes moved in that time; all shares sum to 1."""
     culprits: list[Culprit]
     """Largest share first."""
 
 
 class RankReport(Model):
-    """What ``iotide rank --json`` prints."""
+    """The output of ``iotide rank --json``."""
 
     version: int = RANK_VERSION
     files: list[str]
@@ -179,7 +179,7 @@ class RankReport(Model):
     wall_clock: bool
     ranking: Ranking
     kept_events: int | None = None
-    """Lines or events that ``--filter-out`` kept; None where nothing was filtered."""
+    """Lines or events that ``--filter-out`` kept; None without filtering."""
     all_events: int | None = None
     problems: list[InputProblem] = Field(default_factory=list)
     problems_total: int = 0

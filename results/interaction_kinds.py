@@ -1,4 +1,4 @@
-"""What vertices and edges of interaction graphs there are; apart from the results, which take their time to import."""
+"""Kinds of vertices and edges of interaction graphs; separate from the results, whose import is slow."""
 
 from __future__ import annotations
 

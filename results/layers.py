@@ -1,7 +1,7 @@
-"""What a job's layers do: the report of the analysis in [Layers], the same on every channel.
+"""I/O of a job by software layer: the report of the analysis in [Layers], the same on every channel.
 
-Durations are seconds summed over threads and processes, volumes bytes; stamps are Unix seconds, or those of the trace's
-own clock. A caller of "" is the program itself.
+Durations are seconds summed over threads and processes, volumes bytes. Timestamps are Unix seconds, or those of the
+trace's own clock. A caller of "" is the program itself.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ LAYERS_VERSION = 1
 
 Way = Literal["read", "write", "other"]
 Fate = Literal["absorbed", "passed", "changed", "split"]
-"""What became of a request one layer down: no call that moves data, one of the same size, one of another, several."""
+"""Outcome of a request one layer down: no data call, one of the same size, one of another size, several."""
 Scope = Literal["local", "shared", "unknown"]
 Operation = Literal["read", "write", "open", "close", "other"]
 FileGroup = Literal["data", "channel", "system"]
-"""What a file is to the program: its data (or not known), a pipe, socket or device, or what comes with the machine."""
+"""data: the program's data (or unknown); channel: a pipe, socket or device; system: files of the machine."""
 Nesting = Literal["recorded", "time", "flat"]
-"""How it is known which call was made in which: the trace says so, by thread and time, or not at all."""
+"""How nesting is known: recorded in the trace, derived from thread and time, or unknown."""
 
 
 class LayerStats(Model):
-    """One layer. Bytes and ``seconds`` are those of calls that no other call of the layer encloses."""
+    """One layer. Bytes and ``seconds`` count calls that no other call of the layer encloses."""
 
     layer: str
     calls: int
     inner_calls: int
-    """Calls made in another one of the layer."""
+    """Calls made inside another call of the layer."""
     processes: int
     seconds: float
-    """Inclusive: with what was spent in calls below."""
+    """Inclusive time, with calls below."""
     exclusive_seconds: float
-    """Less what was spent in the calls made directly. The exclusive times of all layers sum to the time in calls that
-    the program made."""
+    """Inclusive time less the time of directly nested calls. The exclusive times of all layers sum to the time in calls
+    that the program made."""
     program_seconds: float
     """Time in calls of the layer that the program itself made."""
     data_seconds: float
@@ -46,9 +46,9 @@ class LayerStats(Model):
     channel_seconds: float
     """Exclusive time of calls on pipes, sockets and devices."""
     system_seconds: float
-    """Exclusive time of calls on what comes with the machine: libraries, modules of Python, ``/proc``."""
+    """Exclusive time of calls on files of the machine: libraries, Python modules, ``/proc``."""
     metadata_seconds: float
-    """Of ``data_seconds``: in calls that move nothing."""
+    """Part of ``data_seconds`` in calls that move no data."""
     reads: int
     writes: int
     opens: int
@@ -58,15 +58,15 @@ class LayerStats(Model):
     bytes_read: int
     bytes_written: int
     asked_read: int
-    """Bytes asked for."""
+    """Requested bytes."""
     asked_written: int
     median_read: int | None
-    """Median size of a request to read data, within a factor of two."""
+    """Median size of a data read request, within a factor of two."""
     median_write: int | None
 
 
 class Step(Model):
-    """Calls of a layer that calls of another one, or the program, made directly."""
+    """Calls of a layer made directly by calls of another layer or by the program."""
 
     caller: str
     caller_way: Way
@@ -78,18 +78,18 @@ class Step(Model):
 
 
 class SizeRow(Model):
-    """Requests of a size, by who made them."""
+    """Requests of one size class, by caller."""
 
     caller: str
     layer: str
     way: Way
     from_bytes: int
-    """The size is from here up to twice as much."""
+    """Lower bound of the size; the upper bound is twice as large."""
     calls: int
 
 
 class FateRow(Model):
-    """What became of a layer's requests directly below."""
+    """Outcome of a layer's requests directly below it."""
 
     layer: str
     way: Way
@@ -97,43 +97,43 @@ class FateRow(Model):
     calls: int
     bytes: int
     below: int
-    """Calls below that move data the same way."""
+    """Calls below that move data in the same direction."""
     below_bytes: int
     seconds: float
 
 
 class Account(Model):
-    """Bytes that go into a layer one way, and what comes out below it the same way."""
+    """Bytes that enter a layer in one direction, and bytes that leave it below."""
 
     layer: str
     way: Way
     calls: int
     bytes: int
     below_calls: int
-    """By reads for reads, by writes for writes."""
+    """Calls below: reads made by reads, writes made by writes."""
     below_bytes: int
     other_calls: int
-    """Made by other calls of the layer: when it opens, closes, flushes ..."""
+    """Calls below made by other calls of the layer: open, close, flush ..."""
     other_bytes: int
 
     @property
     def difference(self) -> int:
-        """Bytes that more came out than went in."""
+        """Bytes that left the layer in excess of those that entered it."""
         return self.below_bytes + self.other_bytes - self.bytes
 
 
 class HandleNode(Model):
-    """A node of the tree of handles: those of all processes that are alike, with what was done through them."""
+    """A node of the handle tree: similar handles of all processes, with the calls on them."""
 
     node: int
     parent: int
-    """Node of the handle that it was made in; 0 for the program."""
+    """Node of the parent handle; 0 for the program."""
     depth: int
     layer: str
     call: str
-    """What made the handle; "" if no recorded call did, or if it stands for calls that need none."""
+    """Call that made the handle; "" without a recorded call, or for calls that need no handle."""
     file: str
-    """Numbers in the path are # where the handles of several files are one node."""
+    """Path of the file; digits are # where handles of several files share a node."""
     processes: int
     calls: int
     opens: int
@@ -147,7 +147,7 @@ class HandleNode(Model):
 
 
 class ProcessNode(Model):
-    """What one process did through one node."""
+    """Calls of one process through one node."""
 
     process: str
     node: int
@@ -162,7 +162,7 @@ class ProcessNode(Model):
 
 
 class ProcessLayer(Model):
-    """What one process did in one layer."""
+    """Calls of one process in one layer."""
 
     process: str
     host: str
@@ -177,7 +177,7 @@ class ProcessLayer(Model):
 
 
 class HostLayer(Model):
-    """What the processes of one node did in one layer."""
+    """Calls of one host's processes in one layer."""
 
     host: str
     layer: str
@@ -190,7 +190,7 @@ class HostLayer(Model):
 
 
 class FileAccess(Model):
-    """What was done to a file in one layer for one caller."""
+    """Calls on a file in one layer for one caller."""
 
     caller: str
     layer: str
@@ -208,12 +208,12 @@ class FileAccess(Model):
 
 
 class FileLayers(Model):
-    """A file on its way down the layers, the uppermost first."""
+    """Use of a file by each layer, uppermost layer first."""
 
     path: str
     group: FileGroup
     host: str
-    """Of a file on a file system of one node, which is another one on each."""
+    """Host of a file on a node-local file system: the same path is another file on each host."""
     mount_point: str
     filesystem: str
     scope: Scope
@@ -221,26 +221,26 @@ class FileLayers(Model):
 
 
 class OwnFiles(Model):
-    """Files that calls of a layer touch further down, and that the layer itself is never called with."""
+    """Files that calls of a layer use further down, but that the layer is never called with."""
 
     layer: str
     below: str
-    """Layer that they are touched in."""
+    """Layer in which they are used."""
     files: int
     calls: int
     seconds: float
     examples: list[str]
-    """Classes of paths, those with the most time first."""
+    """Classes of paths, most time first."""
 
 
 class Mount(Model):
-    """What the lowest layers did on one file system."""
+    """Calls of the lowest layers on one file system."""
 
     mount_point: str
     filesystem: str
     scope: Scope
     hosts: int
-    """Nodes, if each has its own."""
+    """Number of hosts, if the file system is node-local."""
     files: int
     calls: int
     bytes_read: int
@@ -256,11 +256,11 @@ class CollectiveRank(Model):
     calls: int
     seconds: float
     bytes: int
-    """Moved through the call."""
+    """Bytes moved through the call."""
     moved_bytes: int
-    """Moved below by this process."""
+    """Bytes moved below by this process."""
     moving_seconds: float
-    """Time in the lowest layers; the rest is for the others and for messages."""
+    """Time in the lowest layers; the rest is communication and waiting for other processes."""
 
 
 class Collective(Model):
@@ -275,25 +275,25 @@ class Collective(Model):
     seconds: float
     moving_seconds: float
     waiting_seconds: float
-    """Time that those who move nothing spend outside the lowest layers."""
+    """Time outside the lowest layers of processes that move no data."""
     late_seconds: float
-    """Of ``seconds``: before the last process had come, by the processes' clocks; only calls in which nobody leaves
-    before count."""
+    """Part of ``seconds`` before the last process arrived, by the processes' clocks. Only calls count in which no
+    process leaves before that."""
     rounds: int
     """Calls that at least two processes made together."""
     last_process: str
-    """The one that came last most often."""
+    """Process that arrived last most often."""
     last_rounds: int
-    """How often that was."""
+    """Number of calls in which it arrived last."""
     bytes: int
     moved_bytes: int
     ranks: list[CollectiveRank]
-    """Those that move the most first."""
+    """Processes that move the most bytes first."""
     ranks_left_out: int = 0
 
 
 class CallLayer(Model):
-    """A call of a layer on files of one group."""
+    """One call of a layer on files of one group."""
 
     layer: str
     group: FileGroup
@@ -307,7 +307,7 @@ class CallLayer(Model):
 
 
 class Mark(Model):
-    """Operations of one kind through one node that start close to one another."""
+    """Operations of one kind through one node whose starts are close together."""
 
     node: int
     operation: Operation
@@ -319,37 +319,37 @@ class Mark(Model):
 
 
 class Finding(Model):
-    """Something that stands out, in words, with the numbers behind it."""
+    """A notable observation as a sentence, with its numbers."""
 
     rule: str
     layer: str
     text: str
     value: float
     threshold: float
-    """The value that it had to reach, or not to exceed, to be told."""
+    """Threshold that the value had to reach, or not to exceed, for the finding."""
     seconds: float
-    """Time that it is about."""
+    """Time concerned."""
     numbers: dict[str, float] = Field(default_factory=dict)
 
 
 class Layers(Model):
-    """All layers of a job. Lists are longest or largest first; those that are cut say what is left out."""
+    """All layers of a job. Lists are ordered longest or largest first; truncated lists have a count of omitted rows."""
 
     version: int = LAYERS_VERSION
     job: str = ""
     events: int
     summaries: int
-    """Of the events: those that sum up many calls of which the trace has no more, and that count as one here."""
+    """Events that each summarise many calls without details in the trace; each counts as one call here."""
     first_s: float
     last_s: float
     nesting: Nesting
     handles_known: bool
-    """False where the trace has no handles: the tree is then one of files."""
+    """False where the trace has no handles: the tree is then a tree of files."""
     waiting: int
-    """Calls made in ones that have not ended: they count as the program's as yet."""
+    """Calls nested in calls that have not ended; they count as the program's until then."""
     processes: int
     threads_seconds: float
-    """Time in calls that the program made itself: what the layers' exclusive times sum to."""
+    """Time in calls made by the program itself: the sum of the layers' exclusive times."""
     layers: list[LayerStats]
     steps: list[Step]
     sizes: list[SizeRow]
@@ -362,7 +362,7 @@ class Layers(Model):
     files: list[FileLayers]
     files_left_out: int
     handles: list[HandleNode]
-    """Each node after the one that it lies below."""
+    """Parents before children."""
     handles_left_out: int
     process_layers: list[ProcessLayer]
     process_layers_left_out: int
@@ -372,19 +372,19 @@ class Layers(Model):
     process_handles_left_out: int
     calls: list[CallLayer]
     marks: list[Mark]
-    """By start."""
+    """Ordered by start."""
     losses: dict[str, int]
-    """What a bound or a gap in the trace has cost, by reason."""
+    """Losses by bounds or by gaps in the trace, by reason."""
 
 
 class LayersReport(Model):
-    """The answer of ``iotide layers``."""
+    """The output of ``iotide layers``."""
 
     version: int = LAYERS_VERSION
     files: list[str]
     source: str
     wall_clock: bool
-    """False where the zero of the trace's clock is not known; times then count from it."""
+    """False where the zero of the trace's clock is unknown; times then count from this zero."""
     filtered_out: int = Field(0, ge=0)
     layers: Layers
     problems: list[InputProblem] = Field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The public plan by which collectors have jobs wait for their turn on one file system."""
+"""Public plan by which collectors delay jobs' I/O on one file system."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ _Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class PhaseForecast(Model):
-    """What is predicted of the I/O phase of a job that goes on or comes next."""
+    """Prediction of a job's current or next I/O phase."""
 
     period_s: _Positive
     volume_bytes: _Positive
     gap_s: float = Field(ge=0, allow_inf_nan=False)
-    """From the end of the phase before to the start of this one."""
+    """Time from the end of the previous phase to the start of this one, s."""
     drift: float = Field(0.0, allow_inf_nan=False)
-    """By which share of the period each interval is longer than the one before."""
+    """Growth of each interval over the previous one, as a share of the period."""
     confidence: float = Field(ge=0, le=1)
     next_confidence: float = Field(ge=0, le=1)
 
 
 class PacedJob(Model):
-    """A job that may be told to wait."""
+    """A job that may be delayed."""
 
     job: _Name
     limit_bytes_per_s: _Positive
-    """The fastest that it was seen."""
+    """Highest observed rate of the job."""
     forecast: PhaseForecast | None = None
-    """None without a period, or with one that is a guess."""
+    """None without a period, or with an unsure one."""
     in_io: bool = False
-    """Whether it was seen in an I/O phase, on any node."""
+    """Whether the job was seen in an I/O phase, on any node."""
     since_s: float = Field(0.0, ge=0, allow_inf_nan=False)
-    """How long ago that phase began, or the computation that goes on."""
+    """Time since the start of that phase or of the current computation, s."""
     moved_bytes: float = Field(0.0, ge=0, allow_inf_nan=False)
-    """Of that phase."""
+    """Bytes moved in that phase."""
     age_s: float = Field(0.0, ge=0, allow_inf_nan=False)
-    """How long ago the job's first phase began."""
+    """Time since the start of the job's first phase, s."""
     done_s: float = Field(0.0, ge=0, allow_inf_nan=False)
-    """What the job would have needed alone for all that it did before ``since_s`` ago."""
+    """Time alone, s, of all work of the job before ``since_s`` ago."""
 
 
-class PacingPlan(Model, defer_build=False):  # FastAPI takes no body whose model is put off
-    """Who is to be served, by which policy; holds for ``lasts_s`` after it was heard."""
+class PacingPlan(Model, defer_build=False):  # FastAPI takes no body whose model build is deferred
+    """Jobs to schedule and the policy; valid for ``lasts_s`` after receipt."""
 
     version: int = MODELS_VERSION
     file_system: _Name
     policy: _Name
-    """As ``iotide schedule --policy`` spells it."""
+    """Name as in ``iotide schedule --policy``."""
     capacity_bytes_per_s: _Positive
     longest_wait_s: float = Field(60.0, gt=0, le=3600)
-    """Of one job in one phase; after it, the job goes on to the end of the phase."""
+    """Maximum wait of one job in one phase, s; then the job runs on until the end of the phase."""
     lasts_s: float = Field(2.0, gt=0, le=60)
     jobs: list[PacedJob] = Field(max_length=MOST_PACED_JOBS)
-    """Others never wait."""
+    """Jobs that are not listed are never delayed."""

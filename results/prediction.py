@@ -1,4 +1,4 @@
-"""What is said of a job's period and of its next I/O phase."""
+"""Prediction of a job's period and of its next I/O phase."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ ModeName = Literal["read", "write", "both"]
 CountName = Literal["data", "files", "everything"]
 
 COMPLETE_FROM = 0.99
-"""Share of the calls of a window, and of their bytes, that has to arrive before a period is claimed from it.
+"""Least share of a window's calls, and of their bytes, that must arrive for a period to be reported.
 
-Stalls of a collector that cost 10 % of the calls have a third of even writers called periodic; 3 % change nothing that
-``benchmarks/accuracy/loss.py`` can measure, and a third of that is left for losses that are counted late.
-"""
+When collector stalls cost 10 % of the calls, a third of non-periodic (even) writers are reported as periodic. A loss of
+3 % changes nothing that ``benchmarks/accuracy/loss.py`` can measure. A third of that is the limit, as some losses are
+counted late."""
 PERIODIC_FROM = 0.5
-"""Confidence above which a job is called periodic."""
+"""Confidence above which a job is reported as periodic."""
 
 
 class Window(Model):
-    """The stretch of signal that an analysis used."""
+    """The interval of the signal that an analysis used."""
 
     start_s: float
     end_s: float
@@ -32,7 +32,10 @@ class Window(Model):
 
 
 class Frequency(Model):
-    """One component of the spectrum; its confidence is how far it stands out from the others, but for the answer's."""
+    """One component of the spectrum.
+
+    Its confidence measures its distance to the other components, except for the reported period.
+    """
 
     frequency_hz: float
     period_s: float
@@ -44,7 +47,7 @@ class Frequency(Model):
 
 
 class Scores(Model):
-    """How periodic the signal is; formulas of [FTIO], Section 3.3."""
+    """Periodicity scores of the signal; formulas of [FTIO], Section 3.3."""
 
     sigma_vol: float
     sigma_time: float
@@ -55,13 +58,13 @@ class Scores(Model):
     bytes_per_phase: float
     periodicity: float = Field(ge=0, le=1)
     burst_width_s: float = 0.0
-    """Mean length of a phase of substantial I/O, to a sampling interval."""
+    """Mean length of a phase of substantial I/O, with the resolution of a sampling interval."""
     duty_cycle: float = Field(0.0, ge=0, le=1)
     """Burst width over the period."""
 
 
 class FollowingPhase(Model):
-    """A phase after the one that is expected next."""
+    """A phase after the next one."""
 
     confidence: float = Field(ge=0, le=1)
     """Probability that it starts within a fifth of a period of ``start_s.value``."""
@@ -69,40 +72,40 @@ class FollowingPhase(Model):
 
 
 class NextPhase(Model):
-    """The I/O phase that is expected next."""
+    """The next expected I/O phase."""
 
     confidence: float = Field(0.0, ge=0, le=1)
-    """Probability that it starts within a fifth of a period of ``start_s.value``; a pacer needs it."""
+    """Probability that it starts within a fifth of a period of ``start_s.value``; pacing uses it."""
     start_s: Estimate
     duration_s: Estimate
     volume_bytes: Estimate
     following: list[FollowingPhase] = []
-    """Those after it, in order of time: at most five, and no more than half as many as intervals were seen."""
+    """Later phases in order of time: at most five, and at most half the number of observed intervals."""
 
 
 class Drift(Model):
-    """How the period changes from phase to phase."""
+    """Change of the period from phase to phase."""
 
     period_s: Estimate
-    """The next interval; the mean of those seen is ``Prediction.period_s``."""
+    """The next interval; ``Prediction.period_s`` is the mean of the observed ones."""
     per_phase: float
-    """By which share of the mean each interval is longer than the one before; below 0 where they get shorter."""
+    """Growth of each interval over the previous one, as a share of the mean; negative if intervals shrink."""
 
 
 WhoKind = Literal["ranks", "hosts", "files", "commands", "processes"]
 
 
 class Who(Model):
-    """Those of a job who have a period; at most sixteen names of each kind."""
+    """Members of a job that have a period; at most 16 names of each kind."""
 
     kind: WhoKind
-    """What tells them from the others."""
+    """Attribute that distinguishes them from the other members."""
     members: list[str]
-    """Their names of this kind: ``0-3`` of ranks, commands, paths of files, process ids; ``*`` stands for numbers."""
+    """Their names of this kind: ``0-3`` for ranks, commands, file paths, process ids; ``*`` replaces numbers."""
     share: float = Field(ge=0, le=1)
-    """Of the job's bytes that count."""
+    """Share of the job's counted bytes."""
     ranks: list[str] = []
-    """Ranges of ranks, as far as ranks are known; in a job of many ranks these are told apart by ranges."""
+    """Ranges of ranks, where known; in a job of many ranks, groups are identified by ranges only."""
     hosts: list[str] = []
     commands: list[str] = []
     files: list[str] = []
@@ -112,24 +115,24 @@ Relation = Literal["earlier", "within", "around", "beside"]
 
 
 class OtherPeriod(Model):
-    """A period beside the job's main one."""
+    """A period in addition to the job's main one."""
 
     relation: Relation
-    """earlier: the main one followed on it; within: bursts inside or between the main phases; around: each so many
-    main phases one is larger; beside: others of the job have it at the same time."""
+    """earlier: the main period replaced it; within: bursts inside or between the main phases; around: every n-th main
+    phase is larger; beside: other members of the job have it at the same time."""
     period_s: Estimate
     confidence: float = Field(ge=0, le=1)
     start_s: float
     end_s: float
-    """Between these it was seen."""
+    """It was observed between these times."""
     phases: int = Field(ge=2)
-    """How many phases of it were seen."""
+    """Number of its observed phases."""
     who: Who | None = None
-    """Who has it; of the relation ``beside``."""
+    """Members that have it; only for the relation ``beside``."""
     next_phase: NextPhase | None = None
-    """Its next phase, likewise."""
+    """Its next phase; only for the relation ``beside``."""
     bytes_per_phase: float | None = None
-    """Bytes of one of its phases, likewise."""
+    """Bytes of one of its phases; only for the relation ``beside``."""
 
 
 class FileSystem(Model):
@@ -137,43 +140,44 @@ class FileSystem(Model):
 
     mount_point: str
     type: str
-    """As mount(8) calls it: lustre, nfs4, ext4 ..."""
+    """Type as in mount(8): lustre, nfs4, ext4 ..."""
     shared: bool | None = None
-    """True: other nodes have it too; None: not known."""
+    """True: shared with other nodes; None: unknown."""
 
 
 class LastCheckpoint(Model):
-    """The last checkpoint of a job that is whole before the job is killed, more likely than not."""
+    """The last checkpoint of a job that probably completes before the job is killed."""
 
     ahead: int = Field(ge=0)
-    """How many starts of checkpoints from now it is; 0: the one that goes on."""
+    """Number of checkpoint starts from now; 0: the current one."""
     start_s: Estimate
     end_s: Estimate
     fits: float = Field(ge=0, le=1)
-    """Probability that it is whole in time."""
+    """Probability that it completes in time."""
 
 
 class TimeLimit(Model):
-    """What a job has saved when it is killed at a known moment; its periodic writes are taken for checkpoints."""
+    """Saved work of a job when its time limit ends; periodic writes are taken for checkpoints."""
 
     ends_at_s: float
     left_s: float
-    """From the prediction until then."""
+    """Time from the prediction to the limit, s."""
     unknown: str = ""
-    """Why nothing, or not which checkpoint is the last, can be told."""
+    """Why there is no forecast, or why the last checkpoint is not known."""
     saved_at_s: float | None = None
-    """When the latest whole checkpoint began; None: there was none."""
+    """Start of the latest complete checkpoint; None: there was none."""
     last_checkpoint: LastCheckpoint | None = None
     lost_s: Estimate | None = None
-    """Time from the start of the last whole checkpoint to the end: the work that is lost."""
+    """Work that is lost: time from the start of the last complete checkpoint to the limit, s."""
     cut_off: float = Field(0.0, ge=0, le=1)
-    """Probability that a checkpoint is under way at the end."""
+    """Probability that a checkpoint is in progress at the limit."""
     begin_by_s: float | None = None
-    """When a checkpoint on request has to begin, to be whole in 95 of 100 cases; None once that is past."""
+    """Latest start of an explicitly requested checkpoint that completes with 95 % probability; None once it has
+    passed."""
 
 
 class Prediction(Model):
-    """What iotide knows of one job's I/O periodicity at one moment."""
+    """A job's I/O periodicity as known at one moment."""
 
     version: int = MODELS_VERSION
     job: str
@@ -183,45 +187,45 @@ class Prediction(Model):
     window: Window
     sampling_frequency_hz: float
     period_s: Estimate | None
-    """Mean distance between starts of phases; None when no period was found."""
+    """Mean distance between starts of phases; None if no period was found."""
     confidence: float = Field(ge=0, le=1)
-    """Probability that the mean distance of the phases is within 5 % of the period, and no accident; whether the next
-    phase comes on time is another matter, and ``next_phase.confidence`` says it."""
+    """Probability that the mean distance of the phases is within 5 % of the period, and not by chance.
+    ``next_phase.confidence`` is the separate probability that the next phase comes on time."""
     dominant: list[Frequency]
     """Candidates for the dominant frequency, strongest first."""
     harmonics_dropped: int = 0
     scores: Scores | None = None
     next_phase: NextPhase | None = None
     drift: Drift | None = None
-    """Where the latest intervals grow or shrink steadily."""
+    """Set where the latest intervals grow or shrink steadily."""
     who: Who | None = None
-    """Who has the period, where it is not everybody: then others have periods of their own, or none."""
+    """Members that have the period, unless all have it; other members have other periods or none."""
     others: list[OtherPeriod] = []
-    """Further periods; a running job is searched for them now and then, and at its end. Without a period, the
-    earlier ones that the job was sure to have."""
+    """Further periods, searched for at times in a running job, and at its end. Without a main period, earlier periods
+    that were sure."""
     abstraction_error: float = 0.0
     """|V(sampled) - V(trace)| / V(trace)."""
     completeness: float = Field(1.0, ge=0, le=1)
-    """Share of the window's calls, or of their bytes where that is less, that was not lost on the way; below 0.99 no
-    period is claimed."""
+    """Share of the window's calls, or of their bytes if that is less, that was not lost. Below 0.99 no period is
+    reported."""
 
     nodes: int = Field(0, ge=0)
-    """How many nodes the job is on."""
+    """Number of nodes of the job."""
     hosts: list[str] = []
-    """Their names; at most the first 64 of them."""
+    """Their names; at most the first 64."""
     file_systems: list[FileSystem] = []
-    """Where the files lie that the signal has bytes of; at most sixteen."""
+    """File systems of the files in the signal; at most 16."""
     time_limit: TimeLimit | None = None
-    """Of a running job whose end is known."""
+    """Set for a running job with a known time limit."""
     name: str = ""
-    """That its user gave the job, as the batch system says it."""
+    """Job name given by the user, as the batch system reports it."""
     ranks_unseen: int = 0
-    """Ranks of the job that nothing was heard of: what they do is in no volume here, and in no phase."""
+    """Ranks of the job without any data: their I/O is in no volume and no phase."""
     nodes_unseen: int = 0
-    """Nodes of the job without a collector, likewise."""
+    """Nodes of the job without a collector: their I/O is in no volume and no phase."""
 
     def without_next(self) -> Prediction:
-        """Returns the same without phases to come."""
+        """Return a copy without upcoming phases."""
         others = [each.model_copy(update={"next_phase": None}) for each in self.others]
         nothing: dict[str, object] = {"next_phase": None, "time_limit": None}
         return self if self._ends else self.model_copy(update=nothing | {"others": others})
@@ -233,17 +237,17 @@ class Prediction(Model):
 
     @property
     def incomplete(self) -> bool:
-        """Whether so much of the window was lost that no period is claimed from it."""
+        """Whether too much of the window was lost to report a period."""
         return self.completeness < COMPLETE_FROM
 
     @property
     def periodic(self) -> bool:
-        """Whether the job is called periodic; below that confidence the period is a guess or a mean interval."""
+        """Whether the job is reported as periodic. With less confidence the period is a guess or a mean interval."""
         return self.period_s is not None and self.confidence > PERIODIC_FROM
 
 
 class PredictionList(Model):
-    """The latest predictions of a job that are kept, oldest first."""
+    """The stored predictions of a job, oldest first."""
 
     version: int = MODELS_VERSION
     job: str

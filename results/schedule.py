@@ -1,4 +1,4 @@
-"""Public results of a simulation: what policies of I/O scheduling do to jobs that share one bandwidth."""
+"""Public results of a simulation: effect of I/O scheduling policies on jobs that share one bandwidth."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from .base import MODELS_VERSION, Model
 
 
 class SimulatedJob(Model):
-    """What became of one job under one policy."""
+    """Result of one job under one policy."""
 
     job: str
     kind: str
     """Class of jobs in a mix; "" without classes."""
     predicted: bool
-    """Whether the policy was told a prediction of any phase."""
+    """Whether the policy got a prediction of any phase."""
     phases: int = Field(ge=0)
     """I/O phases that ended."""
     bytes_moved: float
     io_slowdown: float | None
-    """Time in I/O over the time that it takes alone ([IO-Sets]); None without I/O. A phase that the end of the
-    simulation cuts counts as if its rest were moved without other jobs."""
+    """Time in I/O over the time that it takes alone ([IO-Sets]); None without I/O. The rest of a phase that the end of
+    the simulation cuts counts as moved without other jobs."""
     job_yield: float = Field(ge=0, le=1)
-    """Time that the work done takes alone over the time elapsed ([Sharing]); its inverse is the stretch."""
+    """Time that the completed work takes alone over the elapsed time ([Sharing]); its inverse is the stretch."""
     utilisation: float = Field(ge=0, le=1)
-    """Share of the time elapsed in which the job computed."""
+    """Share of the elapsed time in which the job computed."""
     elapsed_s: float
     finished: bool
-    """Whether it ended before the simulation did."""
+    """Whether the job ended before the simulation."""
 
 
 class PolicyResult(Model):
@@ -43,19 +43,19 @@ class PolicyResult(Model):
     utilisation: float
     """Mean over the jobs."""
     elapsed_s: float
-    """Until the last job ended, or the simulation did."""
+    """Time until the last job or the simulation ended, s."""
     jobs: list[SimulatedJob]
 
 
 class PredictionErrors(Model):
-    """How the predictions that policies were told differ from the truth."""
+    """Deviation of the policies' predictions from the truth."""
 
     late: int
-    """Phases that passed before something was known of a job."""
+    """Phases that passed before a job had predictions."""
     wrong: float
     """Standard deviation of the logarithm of predicted over true periods and volumes."""
     missing: float
-    """Share of the jobs without prediction."""
+    """Share of the jobs without predictions."""
 
 
 class Simulation(Model):
@@ -63,15 +63,15 @@ class Simulation(Model):
 
     version: int = MODELS_VERSION
     sources: list[str]
-    """Files, addresses or classes of jobs that the jobs come from."""
+    """Sources of the jobs: files, addresses or classes."""
     seed: int
     bandwidth: float
-    """bytes/s that all jobs share."""
+    """Total bandwidth, bytes/s."""
     duration_s: float | None
-    """When the simulation stops; None for when all jobs have ended."""
+    """End of the simulation; None if it runs until all jobs have ended."""
     load: float
-    """Bandwidth that the jobs need, each at its own pace, over the bandwidth."""
+    """Bandwidth that the jobs need at their own pace, over the total bandwidth."""
     errors: PredictionErrors
     notes: list[str]
-    """What of the jobs was left out or assumed."""
+    """Parts of the jobs that were left out or assumed."""
     policies: list[PolicyResult]

@@ -1,4 +1,4 @@
-"""The periods of a job that have a phase to come: what forecasts and simulations go by."""
+"""The periods of a job with an upcoming phase: input of forecasts and simulations."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class Upcoming(NamedTuple):
 
     Attributes:
         period_s: mean distance between starts of phases.
-        confidence: that the period is right.
-        next_phase: of this period.
-        drift: how the period changes; None where it does not.
-        who: has it; None: everybody.
+        confidence: probability that the period is right.
+        next_phase: next phase of this period.
+        drift: change of the period; None without one.
+        who: members that have it; None: all.
     """
 
     period_s: Estimate
@@ -27,7 +27,7 @@ class Upcoming(NamedTuple):
 
 
 def upcoming(prediction: Prediction) -> list[Upcoming]:
-    """Returns each period of a job that has a next phase, the main one first; the others are of other members."""
+    """Return each period of a job that has a next phase, the main one first; the others are of other members."""
     made = []
     if prediction.period_s is not None and prediction.next_phase is not None:
         main = (prediction.period_s, prediction.confidence, prediction.next_phase, prediction.drift, prediction.who)

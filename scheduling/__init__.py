@@ -1,1 +1,1 @@
-"""Policies that share a file system's bandwidth among jobs: pure, for simulator, ``iotide schedule`` and collectors."""
+"""Pure policies that share a file system's bandwidth among jobs, for simulator, ``iotide schedule`` and collectors."""

@@ -1,4 +1,4 @@
-"""The policies by their names."""
+"""Registry of the policies by name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POLICY_NAMES: Final = (*POLICIES, OURS)
 
 
 def policy_named(text: str) -> tuple[str, Policy]:
-    """Returns a policy by its name; ours may carry its fairness behind a colon.
+    """Return a policy by its name; ours may be followed by a colon and its fairness.
 
     >>> policy_named("volume-first:4")[0]
     'volume-first:4'

@@ -1,4 +1,4 @@
-"""Policies from the literature: shares of one bandwidth for the jobs that are in I/O."""
+"""Policies from the literature: shares of one bandwidth for the jobs in I/O."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from .protocol import Grant, JobState
 
 
 def by_weight(waiting: Sequence[JobState], weights: Sequence[float], capacity: float) -> list[float]:
-    """Shares in proportion to weights; what a job's limit leaves goes to the others (weighted max-min fairness)."""
+    """Return shares in proportion to weights, bounded by the jobs' limits (weighted max-min fairness).
+
+    Bandwidth that a job's limit leaves over goes to the other jobs.
+    """
     shares = [0.0] * len(waiting)
     left = capacity
     weight = math.fsum(weights)
@@ -21,7 +24,7 @@ def by_weight(waiting: Sequence[JobState], weights: Sequence[float], capacity: f
 
 
 def in_order(waiting: Sequence[JobState], order: list[int], capacity: float) -> Grant:
-    """The first job gets all that it can take, the next one what is left."""
+    """Serve jobs in order: each gets all that it can take of the remaining bandwidth."""
     shares = [0.0] * len(waiting)
     for place in order:
         if capacity <= 0:
@@ -32,17 +35,20 @@ def in_order(waiting: Sequence[JobState], order: list[int], capacity: float) -> 
 
 
 def fair_share(waiting: Sequence[JobState], coming: Collection[JobState], capacity: float, now_s: float) -> Grant:
-    """Equal shares for all jobs."""
+    """Give all jobs equal shares."""
     return Grant(by_weight(waiting, [1.0] * len(waiting), capacity), list(range(len(waiting))))
 
 
 def fcfs(waiting: Sequence[JobState], coming: Collection[JobState], capacity: float, now_s: float) -> Grant:
-    """The phase that began first goes first."""
+    """Serve the phase that began first."""
     return in_order(waiting, list(range(len(waiting))), capacity)
 
 
 def set10(waiting: Sequence[JobState], coming: Collection[JobState], capacity: float, now_s: float) -> Grant:
-    """Set-10 [IO-Sets]: set = round(log10(period)), FCFS in a set, weight 10^-set between sets.
+    """Apply Set-10 [IO-Sets]: set = round(log10(period)), FCFS in a set, weight 10^-set between sets.
+
+    Each job without a prediction forms a set of its own, with the mean weight of the sets. Bandwidth that the heads of
+    the sets cannot take goes to the others in the order in which their phases began.
 
     Each job without a prediction is a set of its own with the mean weight of the sets. What the heads of the sets
     cannot take goes to the others in the order in which their phases began.
@@ -74,6 +80,6 @@ def set10(waiting: Sequence[JobState], coming: Collection[JobState], capacity: f
 
 
 def lowest_yield(waiting: Sequence[JobState], coming: Collection[JobState], capacity: float, now_s: float) -> Grant:
-    """The job with the lowest yield goes first (GreedyYield) [Sharing]."""
+    """Serve the job with the lowest yield first (GreedyYield) [Sharing]."""
     yields = [job.waiting_yield(now_s) for job in waiting]
     return in_order(waiting, sorted(range(len(waiting)), key=yields.__getitem__), capacity)

@@ -1,4 +1,4 @@
-"""What a scheduler of I/O is told of jobs, and what it answers."""
+"""Input and output of an I/O scheduling policy."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 LEAST_LEFT: Final = 0.02
-"""Share of a phase's predicted volume that counts as left while the phase goes on beyond the prediction."""
+"""Share of a phase's predicted volume that counts as remaining when the phase exceeds the prediction."""
 _PHASES: Final = 8
 _UNLIKE: Final = 0.5
-"""Standard deviation of the logarithm of a job's volumes, as far as nothing else is known: counts as one phase."""
+"""Prior standard deviation of the logarithm of a job's volumes; weighs as one phase."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What is predicted of one I/O phase of a job.
+    """Prediction of one I/O phase of a job.
 
     Attributes:
-        period_s: mean time between starts of phases, which a scheduler may take for the iteration's length.
+        period_s: mean time between starts of phases; policies may take it as the length of an iteration.
         volume: bytes of the phase.
-        gap_s: time from the end of the phase before to the start of this one.
-        drift: by which share of the period each interval is longer than the one before.
+        gap_s: time from the end of the previous phase to the start of this one.
+        drift: growth of each interval over the previous one, as a share of the period.
         confidence: probability that the period is right.
-        next_confidence: probability that the phase starts when it is expected.
+        next_confidence: probability that the phase starts at the expected time.
     """
 
     period_s: float
@@ -37,7 +37,7 @@ class Forecast:
 
 
 class SeenPhases:
-    """What a job's own latest phases say of the next one, whatever is predicted.
+    """Estimate of the next phase from a job's own latest phases, without predictions.
 
     Attributes:
         volume: geometric mean of their bytes; 0 before the first one.
@@ -54,7 +54,7 @@ class SeenPhases:
         self.gap_s: float | None = None
 
     def add(self, volume: float, gap_s: float | None) -> None:
-        """Takes in a phase that has ended, and the time between it and the one before, where that is known."""
+        """Add a finished phase and, where known, the time between it and the previous one."""
         if volume <= 0:
             return
         self._volumes.append(math.log(volume))
@@ -70,16 +70,16 @@ class SeenPhases:
 
 @dataclass(slots=True, eq=False)
 class JobState:
-    """One job as a scheduler sees it; a job does I/O or computes.
+    """State of one job for a policy; a job either does I/O or computes.
 
     Attributes:
-        number: place of the job among all jobs.
-        limit: bytes/s that the job can take at most.
-        start_s: when the job began.
-        forecast: what is predicted of the phase that goes on or comes next; None without a prediction.
-        since_s: start of the phase that goes on, or of the computation before the next one.
-        moved: bytes of the phase that were moved.
-        done_s: seconds that the job would have needed alone for all that it did before ``since_s``.
+        number: index of the job among all jobs.
+        limit: highest rate that the job can use, bytes/s.
+        start_s: start of the job.
+        forecast: prediction of the current or next phase; None without one.
+        since_s: start of the current phase, or of the computation before the next one.
+        moved: bytes moved in the phase.
+        done_s: time alone, s, of all work of the job before ``since_s``.
         seen: its phases so far.
     """
 
@@ -93,37 +93,37 @@ class JobState:
     seen: SeenPhases = field(default_factory=SeenPhases)
 
     def remaining(self) -> float | None:
-        """Returns the bytes that the phase still has to move as far as is predicted."""
+        """Return the bytes that the phase still has to move, by the prediction."""
         if self.forecast is None:
             return None
         return max(self.forecast.volume - self.moved, LEAST_LEFT * self.forecast.volume)
 
     def waiting_yield(self, now_s: float) -> float:
-        """Returns, of a job in I/O, the time that it needs alone over the time elapsed, 0 to 1 [Sharing]."""
+        """Return, for a job in I/O, the time that it needs alone over the elapsed time, 0 to 1 [Sharing]."""
         elapsed = now_s - self.start_s
         return min(1.0, (self.done_s + self.moved / self.limit) / elapsed) if elapsed > 0 else 1.0
 
     def expected_s(self) -> float:
-        """Returns, of a job that computes, when its next phase is expected; infinity without a prediction."""
+        """Return, for a computing job, the expected start of its next phase; infinity without a prediction."""
         return math.inf if self.forecast is None else self.since_s + self.forecast.gap_s
 
 
 @dataclass(slots=True)
 class Grant:
-    """Who gets what until the next phase begins or ends.
+    """Bandwidth of each job until the next phase begins or ends.
 
     Attributes:
-        shares: bytes/s of each job that waits.
-        order: places of these jobs, the first to be served first.
+        shares: bytes/s of each waiting job.
+        order: indices of these jobs in the order of service.
     """
 
     shares: list[float]
     order: list[int] = field(default_factory=list)
 
     def starts(self, waiting: Sequence[JobState], capacity: float, now_s: float) -> list[float]:
-        """Returns when each job gets bandwidth if no further phase begins.
+        """Return the time at which each job gets bandwidth if no further phase begins.
 
-        NaN where that depends on a job without a prediction.
+        NaN if it depends on a job without a prediction.
         """
         starts = [now_s] * len(waiting)
         ahead = 0.0
@@ -136,16 +136,16 @@ class Grant:
 
 
 class Policy(Protocol):
-    """Decides who gets the bandwidth; keeps nothing from one decision to the next."""
+    """A function that shares the bandwidth; it keeps no state between decisions."""
 
     def __call__(
         self, waiting: Sequence[JobState], coming: Collection[JobState], capacity: float, now_s: float
     ) -> Grant:
-        """Shares the bandwidth, all of it as far as the jobs can take it.
+        """Distribute the whole bandwidth, as far as the jobs can use it.
 
         Args:
             waiting: jobs in an I/O phase, in the order in which the phases began.
             coming: jobs that compute.
             capacity: bytes/s of the file system.
-            now_s: the time.
+            now_s: current time.
         """

@@ -1,4 +1,7 @@
-"""Our policy: least volume first, by volumes and periods predicted and seen, lifted by what a job has lost."""
+"""The volume-first policy: least remaining volume first, with priority for jobs that have lost time.
+
+Volumes and periods are taken from predictions and from observed phases.
+"""
 
 from __future__ import annotations
 
@@ -12,31 +15,31 @@ from .policies import in_order
 from .protocol import LEAST_LEFT, Grant, JobState, Policy
 
 FAIRNESS: Final = 0.5
-"""Default of the one parameter: lower than Set-10 in I/O slowdown, higher in minimum yield."""
+"""Default of the only parameter: lower I/O slowdown than Set-10, higher minimum yield."""
 _SPREAD: Final = 2.5
-"""Standard deviation of the logarithm of what jobs have left: volumes of jobs differ by factors of a hundred."""
+"""Standard deviation of the logarithm of remaining volumes over jobs: they differ by factors of a hundred."""
 _RIGHT: Final = math.log(1.05)
-"""A period counts as right when it is within 5 %."""
+"""A period within 5 % counts as right."""
 _EXCESS: Final = math.sqrt(2 / math.pi)
-"""Mean of a standard normal number above 0."""
+"""Mean of the positive half of a standard normal distribution."""
 _FOR_ERRORS: Final = 1.0
-"""Fairness that is added for an error of one: what wrong predictions take from a job, its yield gives back."""
+"""Fairness added per unit of error, to compensate jobs for wrong predictions by their yield."""
 _UNSEEN_GAP: Final = 9.0
-"""Time between phases, over the time of one alone, of a job of which one phase was seen and nothing is predicted."""
+"""Assumed gap over the time of a phase alone, for a job with one observed phase and no prediction."""
 _LEAST_LOST: Final = 1e-12
 _CHANCE: Final = 1e-6
-"""Confidence up to which a prediction says nothing; as close to 1 it says all."""
+"""Confidence up to which a prediction has no weight; within this distance of 1 it has full weight."""
 
 
 def volume_first(fairness: float = FAIRNESS) -> Policy:
-    """Serves the job with the lowest ``log(remaining * duty) - fairness * (lost / worst)^2``.
+    """Return the policy that serves the job with the lowest ``log(remaining * duty) - fairness * (lost / worst)^2``.
 
-    ``duty`` is the share of its time that the job does I/O alone: a second of waiting costs a job that does little I/O
-    more of its I/O slowdown. ``lost`` is 1 less the job's yield, ``worst`` that of the job which lost most, in I/O or
-    not. With 0 the mean I/O slowdown is lowest; the higher it is, the higher is the minimum yield. The less sure a
-    prediction is, the more do the job's own phases count. A job of which nothing is known has the mean of the others'
-    first term, and an unsure one is drawn towards that mean, so that as long as nothing is known the job with the
-    lowest yield goes first.
+    ``duty`` is the share of its time alone that the job spends in I/O. A second of waiting increases the I/O slowdown
+    of a job with little I/O more. ``lost`` is 1 minus the job's yield. ``worst`` is that of the job that has lost most,
+    in I/O or not. With a fairness of 0 the mean I/O slowdown is lowest; a higher fairness increases the minimum yield.
+    The less certain a prediction is, the more weight the job's own phases have. A job without any data gets the mean of
+    the others' first term, and an uncertain one is drawn towards that mean. If nothing is known of any job, the job
+    with the lowest yield goes first.
     """
     if not 0 <= fairness < math.inf:
         raise ValueError(f"fairness {fairness}: expected a finite number, 0 or above")
@@ -54,7 +57,7 @@ def volume_first(fairness: float = FAIRNESS) -> Policy:
 
 
 def _sizes(waiting: Sequence[JobState]) -> tuple[list[float], float]:
-    """Returns the logarithm of remaining bytes times duty, as far as predictions are sure, and their mean error."""
+    """Return the logarithms of remaining bytes times duty, weighted by certainty, and their mean error."""
     sizes = [_size(job) for job in waiting]
     known = [size for size, _ in sizes if size is not None]
     mean = math.fsum(known) / len(known) if known else 0.0
@@ -63,10 +66,10 @@ def _sizes(waiting: Sequence[JobState]) -> tuple[list[float], float]:
 
 
 def _size(job: JobState) -> tuple[float | None, float]:
-    """Returns the logarithm of remaining bytes times duty, None where nothing is known, and its error.
+    """Return the logarithm of remaining bytes times duty (None if unknown), and its error.
 
-    A phase that nears its expected volume, or passes it, has as much left as a normal error says at its mean:
-    otherwise long phases whose volume was predicted too low would go before all others.
+    A phase close to its expected volume, or beyond it, has at least the mean remainder of a normal error left.
+    Otherwise long phases with a volume predicted too low would be served first.
     """
     volume, period_s, error = _expected(job)
     if error == math.inf:
@@ -77,9 +80,9 @@ def _size(job: JobState) -> tuple[float | None, float]:
 
 
 def _expected(job: JobState) -> tuple[float, float, float]:
-    """Returns bytes of the phase, period and error: of the prediction and the job's own phases, the surer the more.
+    """Return volume, period and error, combined from the prediction and the job's own phases.
 
-    Weights are inverse variances, so that a prediction of which little is sure gives way to what was seen.
+    Weights are inverse variances, so that an uncertain prediction gives way to observations.
     """
     forecast, seen = job.forecast, job.seen
     error = math.inf if forecast is None else error_of(forecast.confidence)
@@ -102,7 +105,7 @@ def _expected(job: JobState) -> tuple[float, float, float]:
 
 
 def _worst(coming: Collection[JobState], now_s: float) -> float:
-    """Returns the largest share of its time that a job which computes has lost."""
+    """Return the largest share of its time that any computing job has lost."""
     return max(
         (1 - (job.done_s + now_s - job.since_s) / (now_s - job.start_s) for job in coming if now_s > job.start_s),
         default=0.0,
@@ -111,9 +114,9 @@ def _worst(coming: Collection[JobState], now_s: float) -> float:
 
 @lru_cache(maxsize=4096)
 def error_of(confidence: float) -> float:
-    """Returns the standard deviation of the logarithm of a predicted value over the true one.
+    """Return the standard deviation of the logarithm of a predicted value over the true one.
 
-    The confidence is the probability of an error below 5 %; the error is taken as normal.
+    The confidence is the probability of an error below 5 %; errors are assumed to be normal.
     """
     if confidence >= 1 - _CHANCE:
         return 0.0
@@ -121,5 +124,5 @@ def error_of(confidence: float) -> float:
 
 
 def trust(error: float) -> float:
-    """Returns how much of a predicted logarithm's distance from the mean to believe: regression towards the mean."""
+    """Return the weight of a predicted logarithm's distance from the mean (regression towards the mean)."""
     return 0.0 if error == math.inf else _SPREAD**2 / (_SPREAD**2 + error**2)

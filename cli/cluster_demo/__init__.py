@@ -1,1 +1,1 @@
-"""What ``make demo-cluster`` shows: a whole cluster with monitoring on one machine."""
+"""The demonstration of ``make demo-cluster``: a whole cluster with monitoring on one machine."""

@@ -1,1 +1,1 @@
-"""What the commands share: options, help, messages, files, ends."""
+"""Code that the commands share: options, help, messages, files, ends."""

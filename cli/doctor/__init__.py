@@ -1,1 +1,1 @@
-"""``iotide doctor``: what works on a machine."""
+"""``iotide doctor``: checks of an installation."""

@@ -1,1 +1,1 @@
-"""``iotide run``: a command is started, traced, followed and summed up."""
+"""``iotide run``: start a command, trace it, follow it and summarise it."""

@@ -1,1 +1,1 @@
-"""``iotide simulate``: what policies of I/O scheduling would do to jobs."""
+"""``iotide simulate``: effect of I/O scheduling policies on jobs."""

@@ -1,1 +1,1 @@
-"""``iotide slurm``: what Slurm's prolog and epilog call."""
+"""``iotide slurm``: commands for Slurm's prolog and epilog."""

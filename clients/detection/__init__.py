@@ -1,1 +1,1 @@
-"""How a period that was found is shown: text, pictures, a page."""
+"""Output of a detected period: text, charts, a page."""

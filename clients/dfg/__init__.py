@@ -1,1 +1,1 @@
-"""How directly-follows graphs are shown: pictures, pages, tables, other tools' formats."""
+"""Output of directly-follows graphs: graphics, pages, tables, formats of other tools."""

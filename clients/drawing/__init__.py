@@ -1,1 +1,1 @@
-"""What pictures of all subjects share: colours and axes, charts as SVG, Graphviz."""
+"""Shared drawing code: colours and axes, SVG charts, Graphviz."""

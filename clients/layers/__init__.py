@@ -1,1 +1,1 @@
-"""How the layers of a job are shown."""
+"""Output of a job's layers."""

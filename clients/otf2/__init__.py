@@ -1,1 +1,1 @@
-"""OTF2 traces, through its own library."""
+"""OTF2 traces, written with the OTF2 library."""

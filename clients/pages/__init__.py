@@ -1,1 +1,1 @@
-"""Pages for a browser that are made of templates or follow a running job."""
+"""Browser pages that are made from templates or follow a running job."""

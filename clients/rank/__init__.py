@@ -1,1 +1,1 @@
-"""How who interacts with whom is shown."""
+"""Output of interaction rankings."""

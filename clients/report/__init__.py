@@ -1,1 +1,1 @@
-"""The report of a run: one page, self-contained."""
+"""The report of a run: one self-contained page."""

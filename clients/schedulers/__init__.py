@@ -1,1 +1,1 @@
-"""Policies that share the bandwidth of one file system among jobs, and a fluid model that runs them."""
+"""Scheduling of jobs that share one file system's bandwidth, and a fluid model that simulates it."""

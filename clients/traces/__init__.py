@@ -1,1 +1,1 @@
-"""Traces in the formats of other tools."""
+"""Writers of other tools' trace formats."""

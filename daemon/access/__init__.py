@@ -1,1 +1,1 @@
-"""Who may connect, for what, and whose jobs they see."""
+"""Access control: who may connect, for which purpose, and which jobs they see."""

@@ -1,1 +1,1 @@
-"""Each job's calls on disk, as they come in."""
+"""Archives of each job's calls on disk, written as the calls arrive."""

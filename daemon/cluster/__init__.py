@@ -1,1 +1,1 @@
-"""Jobs shared out among aggregators: partitions, who has which, and the way of what collectors send to its owner."""
+"""Jobs distributed over aggregators: partitions, their owners, and forwarding of messages to the owner."""

@@ -1,1 +1,1 @@
-"""What collectors send: the socket, and the sequence state of each stream."""
+"""Input from collectors: the socket, and the sequence state of each stream."""

@@ -1,1 +1,1 @@
-"""Jobs that run: their streams, analyzers, losses and life."""
+"""Running jobs: their streams, analyzers, losses and lifecycle."""

@@ -1,1 +1,1 @@
-"""What came in since the jobs were last written down, on disk before it is acknowledged."""
+"""Messages since the last snapshot, on disk before they are acknowledged."""

@@ -1,1 +1,1 @@
-"""The ways out: Prometheus, HTTP, ZeroMQ PUB."""
+"""Outputs: Prometheus, HTTP, ZeroMQ PUB."""

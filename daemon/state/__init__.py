@@ -1,1 +1,1 @@
-"""What an aggregator keeps over its end: the state of its jobs, alerts, and the file that has them."""
+"""State that survives a restart of the aggregator: jobs, alerts, and their file."""

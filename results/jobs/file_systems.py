@@ -1,4 +1,4 @@
-"""Public results of what a job does to each file system that it uses."""
+"""Public results on a job's use of each file system."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Place = Literal["shared", "local", "unknown"]
 
 
 class Latency(Model):
-    """How long single calls took; quantiles are right to a fifth."""
+    """Durations of single calls; quantiles have a relative error of at most 20 %."""
 
     median_s: float
     p90_s: float
@@ -21,18 +21,18 @@ class Latency(Model):
 
 
 class IoPhase(Model):
-    """A time in which a job moved data on one file system without a long pause."""
+    """An interval in which a job moved data on one file system without a long pause."""
 
     start_s: float
     end_s: float
     bytes_read: int
     bytes_written: int
     calls: int
-    """That moved or flushed data."""
+    """Calls that moved or flushed data."""
     seconds: float
     """Time in these calls, summed over threads and processes."""
     continues: bool = False
-    """It goes on from the phase before: phases are told in pieces of a minute at most."""
+    """True if it continues the previous phase: phases are split into pieces of at most a minute."""
 
     @property
     def moved(self) -> int:
@@ -41,33 +41,33 @@ class IoPhase(Model):
 
 
 class MetadataPhase(Model):
-    """A time in which a job opened, closed, made, named, removed or looked at files without a long pause."""
+    """An interval of metadata calls (open, close, create, rename, remove, stat) of a job without a long pause."""
 
     start_s: float
     end_s: float
     calls: int
     seconds: float
-    """Time in these calls, likewise."""
+    """Time in these calls, summed over threads and processes."""
     latency: Latency
     continues: bool = False
 
 
 class FileSystemUse(Model):
-    """What a job did on one file system."""
+    """A job's use of one file system."""
 
     file_system: str
-    """Its identity: a name of the settings; type and source of one that nodes share (``lustre:mgs@tcp:/fs``); host and
-    device or mount point of one of a single node (``n7:/dev/sda1``); ``unknown`` without knowledge of mounts."""
+    """Identity of the file system. A name from the settings; type and source for a shared one (``lustre:mgs@tcp:/fs``);
+    host and device or mount point for a node-local one (``n7:/dev/sda1``); ``unknown`` without knowledge of mounts."""
     place: Place
     type: str = ""
-    """As mount(8) calls it; "" where that is not known."""
+    """Type as in mount(8); "" where it is unknown."""
     source: str = ""
     mount_points: list[str] = Field(default_factory=list)
-    """Where files of the job saw it; at most eight."""
+    """Mount points under which the job's files used it; at most eight."""
     hosts: list[str] = Field(default_factory=list)
-    """From which hosts the job used it; at most the first 64."""
+    """Hosts from which the job used it; at most the first 64."""
     nodes: int = Field(0, ge=0)
-    """How many hosts these are."""
+    """Number of these hosts."""
     bytes_read: int
     bytes_written: int
     calls: int
@@ -75,18 +75,18 @@ class FileSystemUse(Model):
     metadata_calls: int
     metadata_seconds: float
     phases: list[IoPhase]
-    """The latest ones, in the order of their starts."""
+    """The latest ones, ordered by start."""
     metadata_phases: list[MetadataPhase] = Field(default_factory=list)
-    """Those of metadata calls, likewise: who asks for the state of files all the time still has phases of data."""
+    """Phases of metadata calls. They are separate, so that frequent stat calls do not merge data phases."""
 
 
 class JobFileSystems(Model):
-    """What a job did on each file system that it used, the one with the most bytes first."""
+    """A job's use of each file system, most bytes first."""
 
     version: int = MODELS_VERSION
     job: str
     gap_s: float
     """Pauses up to this length are part of a phase."""
     own_clock: bool = False
-    """The trace's zero is unknown, so that its times cannot be compared with those of other jobs."""
+    """True if the trace's zero is unknown: times cannot be compared with those of other jobs."""
     file_systems: list[FileSystemUse]

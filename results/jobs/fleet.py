@@ -1,4 +1,4 @@
-"""Public results of all jobs at a glance: a page of a sorted and searched list."""
+"""Public results on all jobs: one page of a sorted and filtered list."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ FleetOrder = Literal["bandwidth", "job", "user", "state", "period", "next", "rea
 
 
 class FleetJob(Model):
-    """A job as the list of all jobs shows it."""
+    """A job as an entry of the job list."""
 
     job: str
     name: str = ""
-    """That its user gave it, as the batch system says it."""
+    """Name given by the user, as the batch system reports it."""
     user: str = ""
     command: str = ""
     state: JobState
@@ -31,32 +31,32 @@ class FleetJob(Model):
     period_s: float | None = None
     confidence: float = Field(0.0, ge=0, le=1)
     next_start_s: float | None = None
-    """When the next phase is expected, Unix time; None where none is, or the trace has a clock of its own."""
+    """Expected start of the next phase, Unix time; None without one, or if the trace has its own clock."""
     complete: bool = True
     failures: int = 0
-    """Analyses that broke over it."""
+    """Analyses that failed on this job."""
     alerts: int = 0
-    """Alerts on contention that name it."""
+    """Alerts on contention that name this job."""
     recent: list[float] = Field(default_factory=list)
-    """Bandwidth up to now, bytes/s, in bins of ``Fleet.recent_bin_s``."""
+    """Recent bandwidth, bytes/s, in bins of ``Fleet.recent_bin_s``."""
 
 
 class Fleet(Model):
-    """A page of the list of all jobs that who asks may see."""
+    """A page of the list of all jobs that the viewer may see."""
 
     version: int = MODELS_VERSION
     made_at_s: float
     total: int
-    """Jobs that there are."""
+    """Number of jobs."""
     matching: int
-    """Those that the search finds."""
+    """Number of jobs that match the search."""
     begin: int
-    """Place of the first of the page among these, from 0."""
+    """Position of the page's first job among these, from 0."""
     states: dict[str, int]
-    """How many jobs are in each state."""
+    """Number of jobs in each state."""
     bandwidth: float
-    """Of all jobs together, bytes/s."""
+    """Total of all jobs, bytes/s."""
     alerts: int | None = None
-    """Alerts on contention that are raised; None for who sees one's own jobs alone."""
+    """Raised alerts on contention; None for a viewer who sees only own jobs."""
     recent_bin_s: float
     jobs: list[FleetJob]

@@ -1,4 +1,4 @@
-"""Public results of who of a job does I/O when: time in calls by member and moment."""
+"""Public results on a job's I/O by member and time: time in calls."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from ..base import MODELS_VERSION, Model
 
 
 class HeatRow(Model):
-    """A member of a job, or several neighbouring ones: time in calls in each bin, seconds summed over threads."""
+    """A member of a job, or several neighbouring ones: time in calls per bin, s, summed over threads."""
 
     name: str
-    """Rank, or host and process with its command; of several ranks the first and the last."""
+    """Rank, or host and process with its command; for several ranks the first and the last."""
     members: int = Field(ge=1)
-    """How many the row stands for."""
+    """Number of members that the row covers."""
     most: str = ""
-    """Which of several spends the most time in these calls; "" where it is not known."""
+    """Member of the row that spends the most time in these calls; "" where it is not known."""
     most_seconds: float = 0.0
-    """That time."""
+    """Time of that member."""
     read: list[float]
     written: list[float]
     other: list[float]
@@ -25,14 +25,15 @@ class HeatRow(Model):
 
     @property
     def seconds(self) -> float:
-        """Time in calls, all together."""
+        """Total time in calls, s."""
         return sum(self.read) + sum(self.written) + sum(self.other)
 
 
 class HeatMap(Model):
-    """Time that the members of a job spend in calls on the program's data, by moment.
+    """Time of a job's members in calls on the program's data, by time bin.
 
-    Calls are those that the program itself makes. A bin of a row that does nothing else is ``bin_s * members`` long.
+    Calls are those that the program itself makes. A bin of a row in which the members do nothing else has the value
+    ``bin_s * members``.
     """
 
     version: int = MODELS_VERSION
@@ -42,4 +43,4 @@ class HeatMap(Model):
     members: int = Field(ge=0)
     """Ranks and processes without a rank that made such calls."""
     rows: list[HeatRow]
-    """Ranks in their order, then processes in the order in which they began."""
+    """Ranks in ascending order, then processes ordered by start."""

@@ -1,4 +1,4 @@
-"""A job as the aggregator sees it: state, sums, losses, bandwidth."""
+"""A job as seen by the aggregator: state, totals, losses, bandwidth."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ JobState = Literal["running", "idle", "ended"]
 
 
 class AnalysisFailure(Model):
-    """An analysis of a job that broke; the job's other analyses, and other jobs, are as they would be without."""
+    """A failed analysis of a job; it does not affect the job's other analyses or other jobs."""
 
     analysis: str
-    """signal, prediction, totals, graph, layers, interactions or groups; or job, for what is common to them."""
+    """signal, prediction, totals, graph, layers, interactions or groups; job, for what is common to them."""
     at_s: float
-    """When it first did."""
+    """Time of the first failure."""
     reason: str
-    """Of the first time."""
+    """Reason of the first failure."""
     times: int = Field(1, ge=1)
     stopped: bool = False
-    """It broke over events, and takes in no more; what it would tell is told no more."""
+    """True if it failed on events: the analysis takes no further events and reports no results."""
 
 
 class FileTotal(Model):
-    """Traffic of one file, of which something counts."""
+    """Traffic of one file; only files with counted calls."""
 
     path: str
     calls: int
@@ -37,7 +37,7 @@ class FileTotal(Model):
 
 
 class CallTotal(Model):
-    """Traffic through one function: all its calls, and the bytes that count."""
+    """Traffic of one function: all its calls, and the counted bytes."""
 
     call: str
     layer: str
@@ -48,23 +48,23 @@ class CallTotal(Model):
 
 
 class BatchFacts(Model):
-    """A job as its batch system knows it; "", 0 and null where nobody has said so."""
+    """Batch system data of a job; "", 0 and null where unknown."""
 
     name: str = ""
     account: str = ""
     partition: str = ""
-    """Or queue."""
+    """Partition or queue."""
     cluster: str = ""
     nodes: str = ""
-    """As the batch system writes them: ``node[1-4]``; ``JobSummary.hosts`` has those that I/O was seen on."""
+    """Node list as the batch system writes it: ``node[1-4]``. ``JobSummary.hosts`` lists hosts with observed I/O."""
     node_count: int = 0
     started_at_s: float | None = None
     limit_s: float | None = None
-    """For how long it may run."""
+    """Time limit, s."""
 
 
 class JobSummary(Model):
-    """A job as the aggregator sees it."""
+    """A job as seen by the aggregator."""
 
     version: int = MODELS_VERSION
     job: str
@@ -72,16 +72,16 @@ class JobSummary(Model):
     user: str = ""
     command: str = ""
     ends_at_s: float | None = None
-    """When it is killed at the latest, as far as that is known."""
+    """Latest time at which the job is killed, where known."""
     batch: BatchFacts | None = None
-    """What the batch system says of it."""
+    """Data from the batch system."""
     hosts: list[str]
     nodes_unseen: list[str] = []
-    """Of the nodes that the batch system names those without a collector, the first 64; how many is in ``losses``."""
+    """Nodes named by the batch system that have no collector, the first 64; ``losses`` has their number."""
     clocks_off_s: dict[str, float] = {}
-    """Hosts whose clock was ahead of the aggregator's by so much, or behind; their calls were moved by as much."""
+    """Clock offset to the aggregator by host, s, positive if ahead; calls were corrected by it."""
     streams: int
-    """Streams open now."""
+    """Number of open streams."""
     ranks: int
     first_event_at_s: float | None
     last_event_at_s: float | None
@@ -91,33 +91,33 @@ class JobSummary(Model):
     bandwidth: float
     """Bytes/s, mean over the last ten seconds."""
     events_dropped: int
-    """Events of this job that were lost on the way and counted."""
+    """Events of this job that were lost in transit and counted."""
     bytes_dropped: int = 0
-    """Bytes that these events moved, at least."""
+    """Least number of bytes that these events moved."""
     losses: dict[str, int] = {}
-    """All that was lost of it, by reason."""
+    """All losses of this job, by reason."""
     complete: bool = True
-    """Nothing of it was lost, as far as can be known."""
+    """True if no loss is known."""
     predictions: int
     failures: list[AnalysisFailure] = []
-    """Analyses that broke over this job."""
+    """Analyses that failed on this job."""
     last_word: Prediction | None = None
-    """The prediction from the whole run; in the message that a job has ended, and in the details of an ended one."""
+    """Prediction from the whole run; in the job-end message and in the details of an ended job."""
 
 
 class NotCounted(Model):
-    """Bytes that are in no signal, sum or table of bytes: what is counted is the program's data."""
+    """Bytes that no signal, total or table counts: only the program's data is counted."""
 
     system_read: int = 0
-    """From what comes with the machine and its software: shared libraries, imported modules, /usr, /etc, /proc ..."""
+    """From files of the machine and its software: shared libraries, imported modules, /usr, /etc, /proc ..."""
     system_written: int = 0
     channel_read: int = 0
     """From pipes, sockets, terminals and other devices."""
     channel_written: int = 0
     mapped_for_writing: int = 0
-    """Length of mappings through which stores reach a file. Stores are no calls: how much was stored is not known."""
+    """Length of writable shared file mappings. Stores are not calls: the number of stored bytes is unknown."""
     flushed_at_most: int = 0
-    """Length of such mappings that ``msync`` was to write back."""
+    """Length of such mappings that ``msync`` was asked to write back."""
 
 
 class JobDetail(JobSummary):
@@ -129,14 +129,14 @@ class JobDetail(JobSummary):
 
 
 class JobList(Model):
-    """All jobs that the aggregator holds."""
+    """All jobs that the aggregator stores."""
 
     version: int = MODELS_VERSION
     jobs: list[JobSummary]
 
 
 class SignalSeries(Model):
-    """A job's bandwidth over time, in bins of equal length."""
+    """Bandwidth of a job over time, in bins of equal length."""
 
     version: int = MODELS_VERSION
     job: str

@@ -1,4 +1,4 @@
-"""All that is shown of one job at one moment."""
+"""All displayed data of one job at one moment."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .ledger import JobLedger
 
 
 class JobView(Struct, frozen=True):
-    """A job as it is now.
+    """Current data of a job.
 
     Attributes:
-        detail: sums, largest files and calls.
-        prediction: the last one.
-        history: the latest predictions, oldest first; may be gone through once.
+        detail: totals, largest files and calls.
+        prediction: the latest one.
+        history: the latest predictions, oldest first; may be iterated only once.
         signal: bandwidth over time.
         findings: results of its analyzers.
-        ledger: where its events are.
-        wall_clock: whether its times are Unix time.
+        ledger: account of its events.
+        wall_clock: whether times are Unix time.
     """
 
     detail: JobDetail

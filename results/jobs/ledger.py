@@ -1,4 +1,4 @@
-"""How many events of a job came by each place on their way."""
+"""Numbers of a job's events at each place on their way."""
 
 from __future__ import annotations
 
@@ -6,40 +6,44 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class StreamAccount(BaseModel):
-    """One stream, or the sum of several; events."""
+    """Account of one stream, or the sum of several; in events."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
-    streams: int = Field(1, description="How many streams it is the sum of.")
-    made: int = Field(description="That the collector had; what came and was dropped, where it does not tell.")
-    dropped: int = Field(description="That the collector had and dropped (`shipper_full`, `rejected`).")
-    received: int = Field(description="That the aggregator took in, each once.")
-    journalled: int = Field(description="Of these, that were put into the journal.")
-    on_the_way: int = Field(description="That were made, and have neither come nor were dropped.")
+    streams: int = Field(1, description="Number of streams in the sum.")
+    made: int = Field(
+        description="Events that the collector got; if it does not report this, events received and dropped."
+    )
+    dropped: int = Field(description="Events that the collector got and dropped (`shipper_full`, `rejected`).")
+    received: int = Field(description="Events that the aggregator took in, each once.")
+    journalled: int = Field(description="Received events that were written to the journal.")
+    on_the_way: int = Field(description="Events made that were neither received nor dropped yet.")
 
 
 class JobLedger(BaseModel):
-    """The account of a job: `made = dropped + received + on_the_way`, and so on at each place; all in events."""
+    """Account of a job in events: `made = dropped + received + on_the_way`, and likewise at each place."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 
     job: str
     dropped_before: dict[str, int] = Field(
-        description="What the tracer or the source dropped before the collector had it, and what was lost with a "
-        "collector or here, by reason."
+        description="Events dropped by the tracer or the source, or lost with a collector or in the aggregator, "
+        "by reason."
     )
-    left_out: dict[str, int] = Field(description="What was not to be recorded, by reason.")
+    left_out: dict[str, int] = Field(description="Events that were not to be recorded, by reason.")
     total: StreamAccount = Field(description="All streams.")
-    ended: StreamAccount = Field(description="The streams that have ended.")
-    open: dict[str, StreamAccount] = Field(description="The open ones by name, of 1,000 at most.")
-    cut_off: int = Field(description="Events on the way of streams whose collector went without ending them.")
-    not_analysed: dict[str, int] = Field(description="What was received and is in no result, by reason.")
+    ended: StreamAccount = Field(description="The ended streams.")
+    open: dict[str, StreamAccount] = Field(description="The open streams by name, at most 1,000.")
+    cut_off: int = Field(description="Events in transit of streams whose collector disconnected without ending them.")
+    not_analysed: dict[str, int] = Field(description="Received events that are in no result, by reason.")
     analysed: int
-    archived: int | None = Field(description="That can be read in the archive now; null where none is kept.")
-    not_archived: dict[str, int] = Field(description="What was received and will not be in the archive, by reason.")
-    waiting_for_archive: int | None = Field(description="What was received and is not yet in it.")
+    archived: int | None = Field(description="Events that can be read in the archive now; null without an archive.")
+    not_archived: dict[str, int] = Field(description="Received events that will not be in the archive, by reason.")
+    waiting_for_archive: int | None = Field(description="Received events that are not yet in the archive.")
     unaccounted: dict[str, int] = Field(
-        description="What does not add up, by place: `collector` (of streams that have ended), `analyzers`, `archive`."
+        description="Differences by place: `collector` (of ended streams), `analyzers`, `archive`."
     )
-    missing: dict[str, int] = Field(description="Of streams that have ended and do not add up, how many, by name.")
-    balanced: bool = Field(description="Whether all adds up.")
+    missing: dict[str, int] = Field(
+        description="Missing events of ended streams whose account does not balance, by stream name."
+    )
+    balanced: bool = Field(description="Whether the whole account balances.")

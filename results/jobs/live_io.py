@@ -1,4 +1,4 @@
-"""Public results for schedulers of I/O: what each job does on one file system now, and what is predicted of it."""
+"""Public results for I/O schedulers: each job's current and predicted I/O on one file system."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class LiveJob(Model):
     user: str = ""
     hosts: list[str] = Field(default_factory=list)
     completeness: float = Field(ge=0, le=1)
-    """Share of its calls, or of their bytes where that is less, that was not lost on the way."""
+    """Share of its calls, or of their bytes if that is less, that was not lost."""
     phase: IoPhase
-    """The latest; pieces of a long one are joined. It goes on if its end is now, but for ``LiveIo.gap_s``."""
+    """The latest phase; pieces of a long one are joined. It is ongoing if it ends within ``LiveIo.gap_s`` of now."""
     bytes_moved: int
-    """On the file system, since the job began."""
+    """Bytes moved on the file system since the job began."""
     prediction: Prediction | None = None
-    """Of the whole job; ``others`` are the periods of groups of its members that have phases to come."""
+    """Prediction of the whole job; ``others`` are the periods of groups of members with upcoming phases."""
 
 
 class LiveIo(Model):
-    """Jobs that use one file system, the one with the latest I/O first."""
+    """Jobs that use one file system, latest I/O first."""
 
     version: int = MODELS_VERSION
     made_at_s: float

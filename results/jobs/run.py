@@ -1,4 +1,4 @@
-"""What ``iotide run`` saw of one command."""
+"""Summary of one command of ``iotide run``."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from .job import JobDetail
 
 
 class UnseenProgram(Model):
-    """A program of which no calls are recorded, or not those of one kind, though a traced process started it."""
+    """A program started by a traced process of which no calls, or none of one kind, are recorded."""
 
     program: str
-    """Its path; the whole command where it was traced at first; empty: one of many."""
+    """Path of the program; the whole command if it was traced at first; empty for one of many."""
     reason: str
-    """Follows the program's name: ``is statically linked``."""
+    """Predicate that follows the program's name: ``is statically linked``."""
     times: int
-    """How often it was started."""
+    """Number of starts."""
 
 
 class RunSummary(Model):
-    """What ``iotide run`` saw of one command."""
+    """Summary of one command of ``iotide run``."""
 
     version: int = MODELS_VERSION
     command: list[str]
@@ -29,11 +29,11 @@ class RunSummary(Model):
     """As a shell reports it: 128 + N for death by signal N."""
     job: JobDetail
     prediction: Prediction | None
-    """The last one."""
+    """The last prediction."""
     predictions: int
     report: str | None
     """Path of the HTML report."""
     archive: str | None = None
     """Path of the archive of all calls."""
     unseen: list[UnseenProgram] = []
-    """What is missing in all this."""
+    """Programs whose calls are missing."""

@@ -1,4 +1,4 @@
-"""What ``iotide detect`` says of finished traces: its report, and the results of the analyses that one may ask for.
+"""Results of ``iotide detect`` on finished traces: its report, and the optional analyses.
 
 Units and clocks are those of ``results/base.py``.
 """
@@ -25,17 +25,17 @@ class Stretch(Model):
 
 
 class Validity(Model):
-    """When the period that was found was really there, by a continuous wavelet transform at that period."""
+    """When the reported period was present, by a continuous wavelet transform at that period."""
 
     period_s: float
     stretches: list[Stretch]
-    """In order of time, without overlap; empty when the period is significant nowhere."""
+    """In order of time, without overlap; empty if the period is significant nowhere."""
     share: float = Field(ge=0, le=1)
-    """Their length over the length of the window."""
+    """Their total length over the length of the window."""
 
 
 class WaveletView(Model):
-    """Power of the signal over time and period, by a continuous wavelet transform (Morlet), for pictures.
+    """Power of the signal over time and period, by a continuous wavelet transform (Morlet), for charts.
 
     The matrix is bounded (at most 128 periods by 512 times); each value is the mean over its column of time.
     """
@@ -45,10 +45,10 @@ class WaveletView(Model):
     periods_s: list[float]
     """Ascending, equally spaced on a logarithmic scale."""
     power: list[list[float]]
-    """power[i][j] at periods_s[i] and times_s[j], over the signal's variance; rectified, so that equally high waves
-    have equal power at any period."""
+    """power[i][j] at periods_s[i] and times_s[j], over the signal's variance. It is rectified, so that waves of equal
+    height have equal power at any period."""
     cone_s: list[float]
-    """Longest period at each time that the edges of the window leave alone (the cone of influence)."""
+    """Longest period at each time that is free of edge effects (cone of influence)."""
 
 
 class Wave(Model):
@@ -60,42 +60,42 @@ class Wave(Model):
     """Bytes/s."""
     phase_rad: float
     share: float = Field(ge=0, le=1)
-    """Of the signal's variance."""
+    """Share of the signal's variance."""
 
 
 class Reconstruction(Model):
     """The signal as its mean and its strongest waves ([FTIO], Eq. 4)."""
 
     start_s: float
-    """Time at which the phases are those of the waves: the window's start."""
+    """Reference time of the phases: start of the window."""
     mean: float
     """Bytes/s."""
     waves: list[Wave]
     """Strongest first."""
     relative_residual: float = Field(ge=0)
-    """Standard deviation of signal minus reconstruction over that of the signal: 0 is perfect, 1 says nothing."""
+    """Standard deviation of signal minus reconstruction over that of the signal: 0 is perfect, 1 explains nothing."""
 
 
 class AutocorrelationAnswer(Model):
-    """The period by the signal's likeness to itself at later times."""
+    """The period from the signal's autocorrelation."""
 
     period_s: float | None
-    """None when fewer than two peaks stand out."""
+    """None with fewer than two significant peaks."""
     confidence: float = Field(ge=0, le=1)
     """1 - standard deviation over mean of the intervals between peaks; except with the method ``reference``, times the
     height of the peaks."""
     peaks_s: list[float]
     """Lags of the peaks."""
     intervals_s: list[float]
-    """Between peaks, outliers left out."""
+    """Intervals between peaks, without outliers."""
     outliers_s: list[float]
-    """Intervals that were left out."""
+    """The outliers."""
     merged: bool = False
-    """True where the report's prediction is the DFT's answer merged with this one."""
+    """True if the report's prediction merges this result with that of the DFT."""
 
 
 class Group(Model):
-    """The answer for one rank, node, file or job."""
+    """The result for one rank, node, file or job."""
 
     name: str
     requests: int
@@ -109,7 +109,7 @@ class Group(Model):
 
 
 class Grouping(Model):
-    """One answer for each of the largest groups, by bytes."""
+    """One result for each of the largest groups, by bytes."""
 
     by: GroupKind
     groups: list[Group]
@@ -119,14 +119,14 @@ class Grouping(Model):
 
 
 class Analysis(Model):
-    """The analyses that were asked for beyond the period."""
+    """The requested analyses in addition to the period."""
 
     validity: Validity | None = None
     wavelet: WaveletView | None = None
     autocorrelation: AutocorrelationAnswer | None = None
     reconstruction: Reconstruction | None = None
     modes: list[Prediction] | None = None
-    """Reads, writes and both, in this order, with ``--mode all``."""
+    """Results for reads, writes and both, in this order, with ``--mode all``."""
     grouping: Grouping | None = None
     replay: Replay | None = None
 
@@ -141,15 +141,15 @@ class InputProblem(Model):
 
 
 class NotCarried(Model):
-    """A kind of thing that a trace says and events have no place for."""
+    """A kind of information in a trace that events cannot represent."""
 
     what: str
-    """A plural in words."""
+    """Plural noun."""
     count: int
 
 
 class DetectionReport(Model):
-    """The answer of ``iotide detect`` for one set of files."""
+    """The output of ``iotide detect`` for one set of files."""
 
     version: int = MODELS_VERSION
     files: list[str]
@@ -161,12 +161,12 @@ class DetectionReport(Model):
     start_s: float = 0.0
     """Start of the trace's first event, the zero of ``--from`` and ``--to``."""
     end_s: float = 0.0
-    """End of its last one."""
+    """End of the trace's last event."""
     wall_clock: bool = True
-    """False where the zero of the trace's clock is not known; times then count from it."""
+    """False where the zero of the trace's clock is unknown; times then count from this zero."""
     prediction: Prediction
     analysis: Analysis = Analysis.model_construct()
     problems: list[InputProblem]
     problems_total: int
     not_carried: list[NotCarried] = Field(default_factory=list)
-    """What the traces say and the answer cannot know of; most frequent first."""
+    """Contents of the traces that the result cannot represent; most frequent first."""

@@ -1,4 +1,4 @@
-"""What pictures of a finished trace are drawn from: columns, in the units of the public results."""
+"""Data of the charts of a finished trace: columns, in the units of the public results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-if TYPE_CHECKING:  # none of these is needed to draw one signal, which each report does
+if TYPE_CHECKING:  # not needed to draw one signal, which each report does
     from ..prediction import OtherPeriod, Prediction
     from .analysis import Validity, WaveletView
     from .replay_evaluation import Replay
@@ -18,12 +18,12 @@ Positions = npt.NDArray[np.intp]
 
 
 class TraceSignal(Struct, frozen=True, eq=False):
-    """Bandwidth over time, reads and writes apart.
+    """Bandwidth over time, separately for reads and writes.
 
     Attributes:
         start_s: start of the first bin.
         bin_s: length of a bin.
-        read: bytes/s in each bin, float64; zeros where only writes were asked for.
+        read: bytes/s in each bin, float64; zeros if only writes were requested.
         written: bytes/s in each bin, of the same length.
     """
 
@@ -34,7 +34,7 @@ class TraceSignal(Struct, frozen=True, eq=False):
 
     @property
     def total(self) -> Floats:
-        """Reads and writes together."""
+        """Read and writes together."""
         return self.read + self.written
 
     @property
@@ -55,13 +55,13 @@ class PhaseColumns(Struct, frozen=True, eq=False):
 
 
 class SpectrumColumns(Struct, frozen=True, eq=False):
-    """The spectrum in which candidates were looked for, and the autocorrelation.
+    """The spectrum in which candidates were searched, and the autocorrelation.
 
     Attributes:
-        frequency_hz: of each bin, ascending, the mean left out.
+        frequency_hz: frequency of each bin, ascending, without the mean.
         power: |X_k|^2 / N of each bin.
-        threshold: the power above which a bin is an outlier; None where that is not told by a threshold.
-        candidates: bins that may hold the dominant frequency.
+        threshold: power above which a bin is an outlier; None for methods without a threshold.
+        candidates: bins that may contain the dominant frequency.
         harmonics: outlying bins that are multiples of a candidate.
         lag_s: lags of the autocorrelation, from 0.
         autocorrelation: its values, 1 at lag 0.
@@ -77,7 +77,7 @@ class SpectrumColumns(Struct, frozen=True, eq=False):
 
 
 class PeriodPanel(Struct, frozen=True, eq=False):
-    """A period that others have beside the main one, with its own phases and replay (None: none can be made)."""
+    """A period of other members, with its own phases and replay (None: not possible)."""
 
     other: OtherPeriod
     phases: PhaseColumns
@@ -85,12 +85,12 @@ class PeriodPanel(Struct, frozen=True, eq=False):
 
 
 class PlotData(Struct, frozen=True, eq=False):
-    """All that the pictures of one trace show; ``notes`` says what is left out and why.
+    """All data of the charts of one trace; ``notes`` lists what is left out and why.
 
     Attributes:
-        signal: of those who have the period that was found; so are phases, spectrum, replay and wavelet.
-        whole: that of all, where it is not the period of all.
-        beside: the periods of others, in the order of the prediction.
+        signal: of the members that have the reported period; so are phases, spectrum, replay and wavelet.
+        whole: signal of all members, if not all have the period.
+        beside: the periods of other members, in the order of the prediction.
     """
 
     prediction: Prediction

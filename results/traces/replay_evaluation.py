@@ -1,4 +1,4 @@
-"""Public results of a replay: what would have been predicted while a finished trace was still running."""
+"""Public results of a replay: predictions for a finished trace as if it were still running."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from ..prediction import Prediction
 
 
 class ReplayStep(Model):
-    """One prediction, and what really came."""
+    """One prediction and what followed."""
 
     prediction: Prediction
     phases_seen: int = Field(ge=0)
     """Phases of the trace that had begun by then."""
     came_s: float | None
-    """Start of the phase that really came next; None after the last one."""
+    """Actual start of the next phase; None after the last one."""
     error: float | None
-    """Predicted less true start, as a share of the trace's period; None where either is missing."""
+    """Predicted minus actual start, as a share of the trace's period; None where either is missing."""
     covered: bool | None
-    """Whether the interval of the predicted start holds the true one."""
+    """Whether the interval of the predicted start contains the actual one."""
 
 
 class Replay(Model):
-    """A trace predicted as if it were live, and how well."""
+    """Predictions for a trace as if it were live, and their accuracy."""
 
     version: int = MODELS_VERSION
     job: str
     period_s: float | None
-    """Period of the whole trace; None when it has none, and then nothing is compared."""
+    """Period of the whole trace; None without one, and then nothing is compared."""
     phases: int
     """Phases of the whole trace."""
     steps: list[ReplayStep]
     answered: int
     """Predictions with a period."""
     compared: int
-    """Predictions of a next start that did come."""
+    """Predictions of a next start that happened."""
     median_error: float | None
     """Median of the errors' absolute values, as a share of the period."""
     coverage: float | None
-    """Share of the compared predictions whose 90 % interval holds the true start."""
+    """Share of the compared predictions whose 90 % interval contains the actual start."""
     phases_until_answer: int | None
     """Phases that had begun when a period was first reported."""

@@ -14,23 +14,23 @@ class Replayed(Model):
     version: int = MODELS_VERSION
     files: list[str]
     jobs: list[str]
-    """As the aggregator knows them."""
+    """Job ids at the aggregator."""
     streams: int = Field(ge=0)
     calls: int = Field(ge=0)
-    """In the traces."""
+    """Calls in the traces."""
     sent: int = Field(ge=0)
     """Calls that the aggregator acknowledged; fewer when the replay was interrupted."""
     dropped: dict[str, int]
     """Calls that the aggregator refused, by reason."""
     complete: bool
-    """All calls were sent and acknowledged."""
+    """True if all calls were sent and acknowledged."""
     recorded_s: float = Field(ge=0)
-    """From the first call's begin to the last one's end."""
+    """Time from the start of the first call to the end of the last one, s."""
     took_s: float = Field(ge=0)
     speed: float | None
-    """As asked for; None: as fast as the aggregator takes it."""
+    """Requested speed; None: as fast as the aggregator accepts."""
     shift_s: float
-    """What was added to the times of the calls."""
+    """Offset added to the times of the calls, s."""
     problems: list[InputProblem]
     problems_total: int = Field(ge=0)
     not_carried: list[NotCarried]

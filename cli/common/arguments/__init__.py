@@ -1,1 +1,1 @@
-"""What commands share of their command lines: options, their types, help in groups."""
+"""Shared command line parts: options, their types, grouped help."""

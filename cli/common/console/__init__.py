@@ -1,1 +1,1 @@
-"""What commands share of what they print: problems of inputs, the log, tables, progress."""
+"""Shared console output: problems of inputs, the log, tables, progress."""

@@ -1,1 +1,1 @@
-"""The pictures of a report, as SVG without a drawing library."""
+"""Charts of a report as SVG, without a drawing library."""

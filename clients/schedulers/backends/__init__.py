@@ -1,1 +1,1 @@
-"""What applies limits to jobs."""
+"""Backends that apply rate limits to jobs."""

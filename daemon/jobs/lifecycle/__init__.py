@@ -1,1 +1,1 @@
-"""When a job moves on in its life and when it is predicted."""
+"""State changes of jobs, and times of their predictions."""

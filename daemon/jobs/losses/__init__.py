@@ -1,1 +1,1 @@
-"""What of a job was lost, failed or left out by bounds."""
+"""Losses, failures and omissions of a job's data."""

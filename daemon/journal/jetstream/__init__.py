@@ -1,1 +1,1 @@
-"""A journal that several aggregators share: in a stream of NATS JetStream, of which one of them is the writer."""
+"""A journal that several aggregators share, in a NATS JetStream stream with one writer at a time."""

@@ -1,1 +1,1 @@
-"""Alerts on contention as HTTP messages: to Alertmanager, and to what takes its webhooks."""
+"""Alerts on contention over HTTP, to Alertmanager and to receivers of its webhooks."""

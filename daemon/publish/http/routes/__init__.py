@@ -1,1 +1,1 @@
-"""The routes of the HTTP API and of its pages, a module a subject."""
+"""Routes of the HTTP API and of its pages, one module per subject."""
