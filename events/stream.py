@@ -32,6 +32,8 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     clock_offset_ns: int | None = 0
     """What was added to the producer's stamps to make Unix time; None when their zero is unknown (the
     events then start near 0)."""
+    stamp_ns: int = 0
+    """Resolution of the stamps, ns, where it is a second or coarser; 0 elsewhere."""
     clock_off_ns: int = 0
     """By how much its node's clock is ahead of the aggregator's; stamps are corrected by it. 0 where that is little."""
     ends_at_s: float = 0.0

@@ -17,6 +17,13 @@ COMPLETE_FROM = 0.99
 When collector stalls cost 10 % of the calls, a third of non-periodic (even) writers are reported as periodic. A loss of
 3 % changes nothing that ``benchmarks/accuracy/loss.py`` can measure. A third of that is the limit, as some losses are
 counted late."""
+STAMPS_A_PERIOD = 10
+"""Shortest period that is reported, in resolutions of the time stamps.
+
+Whole-second stamps move all calls to full seconds. The signal then has a period of 1 s whatever the program does, and
+shorter periods are aliased (Nyquist). A period that is aliased to 10 s or more is within a tenth of a full number of
+seconds. Integration over one second leaves at most a tenth of its amplitude (sinc).
+"""
 PERIODIC_FROM = 0.5
 """Confidence above which a job is reported as periodic."""
 
@@ -209,6 +216,9 @@ class Prediction(Model):
     """Share of the window's calls, or of their bytes if that is less, that was not lost. Below 0.99 no period is
     reported."""
 
+    stamp_s: float = Field(0.0, ge=0)
+    """Resolution of the stamps, where it is so coarse that no period below ten times it is claimed; else 0."""
+
     nodes: int = Field(0, ge=0)
     """Number of nodes of the job."""
     hosts: list[str] = []
@@ -230,6 +240,16 @@ class Prediction(Model):
         nothing: dict[str, object] = {"next_phase": None, "time_limit": None}
         return self if self._ends else self.model_copy(update=nothing | {"others": others})
 
+    def held_to_stamps(self, stamp_s: float) -> Prediction:
+        """Returns the same without the periods that stamps of this resolution, s, cannot show."""
+        if not stamp_s:
+            return self
+        told: dict[str, object] = {"stamp_s": stamp_s, "others": [row for row in self.others if _shown(row, stamp_s)]}
+        if self.period_s is not None and not _shown(self, stamp_s):
+            told |= dict.fromkeys(("period_s", "next_phase", "scores", "who", "drift", "time_limit"))
+            told |= {"confidence": 0.0, "dominant": []}
+        return self.model_copy(update=told)
+
     @property
     def _ends(self) -> bool:
         coming = (self.next_phase, self.time_limit, *(each.next_phase for each in self.others))
@@ -244,6 +264,10 @@ class Prediction(Model):
     def periodic(self) -> bool:
         """Whether the job is reported as periodic. With less confidence the period is a guess or a mean interval."""
         return self.period_s is not None and self.confidence > PERIODIC_FROM
+
+
+def _shown(found: Prediction | OtherPeriod, stamp_s: float) -> bool:
+    return found.period_s is not None and found.period_s.value >= STAMPS_A_PERIOD * stamp_s
 
 
 class PredictionList(Model):

@@ -58,6 +58,7 @@ def analyse(
     job: str,
     wanted: AnalysisOptions,
     apart: Callable[[], Apart] | None = None,
+    stamp_s: float = 0.0,
 ) -> Analysed:
     """Finds the period of a finished trace, when it was valid, and what else is wanted.
 
@@ -68,12 +69,16 @@ def analyse(
         wanted: what is computed beyond the period.
         apart: makes the same events with whose they are; where it is given, groups with periods of their own are
             found.
+        stamp_s: resolution of the stamps where it is coarse, s; 0 elsewhere.
     """
     prediction, view = examine(batches, settings, job)
     own: Batches | None = None
     beside: tuple[Beside, ...] = ()
     if apart is not None and groups_wanted(settings):
         prediction, view, own, beside = with_groups(prediction, view, apart(), settings)
+    if stamp_s:
+        prediction = prediction.held_to_stamps(stamp_s)
+        beside = tuple(each for each in beside if each.other in prediction.others)
     window, bin_s, start_s = view.window, view.bin_s, view.window_start_s
     answer = None
     if wanted.autocorrelation:
@@ -87,7 +92,7 @@ def analyse(
         modes = [
             prediction
             if mode == prediction.mode
-            else examine_mode(batches, settings.model_copy(update={"mode": mode}), job)[0]
+            else examine_mode(batches, settings.model_copy(update={"mode": mode}), job)[0].held_to_stamps(stamp_s)
             for mode in _MODES
         ]
     period = None if prediction.period_s is None else prediction.period_s.value

@@ -34,5 +34,7 @@ def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -
     if lacks_depth(chunk for _, chunk in trace.chunks):
         in_order = lambda batches: iter([nested_by_time(concatenate(list(batches)))])  # noqa: E731
     take_in(analyzer, trace, context.names, in_order=in_order, what="judging")
-    periodicity = analyse(trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.apart).prediction
+    periodicity = analyse(
+        trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.apart, trace.stamp_s
+    ).prediction
     return analyzer.frozen()(periodicity)

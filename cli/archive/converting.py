@@ -213,12 +213,13 @@ def _opened(
     """Opens an archive as it is, or makes one of what can be read of any traces that is gone afterwards.
 
     Raises:
-        InputError: a file cannot be read.
+        InputError: a file cannot be read, or the files have no common clock.
         ConfigError: no format is called so.
     """
     from tempfile import TemporaryFile
 
     from ...archive.file.reader import ArchiveReader
+    from ..traces.one_clock import check_clocks
 
     if as_it_is:
         with files[0].open("rb") as file:
@@ -227,7 +228,9 @@ def _opened(
     with TemporaryFile() as made:
         _gather(files, format_name, job, made, problems, unsupported)
         made.seek(0)
-        yield ArchiveReader(made, str(files[0]))
+        reader = ArchiveReader(made, str(files[0]))
+        check_clocks((stream.info for stream in reader.streams.values()), files[-1])
+        yield reader
 
 
 def _gather(

@@ -43,7 +43,9 @@ def report_of(
         wanted: what is computed beyond it.
         span_ns: start and end of the whole of which the trace is a window.
     """
-    prediction, analysis, own, beside = analyse(trace.batches(), settings, name_of(paths), wanted, trace.apart)
+    prediction, analysis, own, beside = analyse(
+        trace.batches(), settings, name_of(paths), wanted, trace.apart, trace.stamp_s
+    )
     first_ns, last_ns = span_ns or trace.span_ns
     moved = trace.moved()
     report = DetectionReport(

@@ -26,6 +26,7 @@ from ...results.traces.replay_sent import Replayed
 from ..archive.writing import write_items
 from ..common.console.progress import reading_progress
 from ..common.job_names import default_job
+from ..traces.one_clock import check_clocks
 from ..traces.trace_reading import miss
 
 
@@ -131,11 +132,7 @@ def _merge(problems: Problems, more: Problems) -> None:
 def _check(recording: Recording, files: Sequence[Path]) -> None:
     if not recording.streams:
         raise InputError(str(files[0]), None, "no event was read", "at least one I/O call")
-    clocks = {each.reader.streams[each.number].info.clock_offset_ns is None for each in recording.streams}
-    if len(clocks) > 1:
-        raise InputError(
-            str(files[-1]), None, "its times are relative, and those of other inputs are Unix time", "one clock"
-        )
+    check_clocks((each.reader.streams[each.number].info for each in recording.streams), files[-1])
 
 
 def _is_archive(path: Path) -> bool:

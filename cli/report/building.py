@@ -80,7 +80,9 @@ def material_of(trace: Trace, job: str) -> Material:
     nested = (lambda batches: iter([nested_by_time(concatenate(list(batches)))])) if by_time else None
     take_in(together, trace, context.names, in_order=nested, what="analysing")
     together.settle()
-    prediction = analyse(trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.apart).prediction
+    prediction = analyse(
+        trace.batches(), DetectSettings(), job, AnalysisOptions(), trace.apart, trace.stamp_s
+    ).prediction
     first_ns, last_ns = trace.span_ns
     findings = Findings(
         layers=layers.report(_CUT, "time" if by_time else None),

@@ -30,6 +30,7 @@ from ...results.jobs.job import NotCounted
 from ...results.traces.analysis import GroupKind
 from ..common.console.input_problems import tell
 from ..common.console.progress import reading_progress
+from .one_clock import check_clocks
 from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents
 
 MOST_CALLS = 65_536
@@ -97,6 +98,11 @@ class Trace:
     def wall_clock(self) -> bool:
         """Whether times are Unix time."""
         return all(stream.info.clock_offset_ns is not None for stream in self.streams.values())
+
+    @property
+    def stamp_s(self) -> float:
+        """Resolution of the coarsest stamps, s; 0 where all are fine enough for any period."""
+        return max((stream.info.stamp_ns for stream in self.streams.values()), default=0) / 1e9
 
     def moved(self) -> Moved:
         """Returns the bytes that count towards the signal, and those that do not, though the program moved them."""
@@ -274,21 +280,18 @@ def read_traces(
         most_bytes: of events that are kept in memory.
 
     Raises:
-        InputError: a file cannot be read or recognised, or files with and without a common clock are mixed.
+        InputError: a file cannot be read or recognised, or the files have no common clock.
     """
     events = TraceEvents(signal_only=signal_only, most_bytes=most_bytes)
     trace = Trace(chunks=events)
+    introduced: list[StreamInfo] = []
     for path in paths:
         source = open_file(path, Origin(job=job), format=format_name)
         try:
-            _read(source, path, trace, events, progress)
+            _read(source, path, trace, introduced, progress)
         finally:
             source.close()
-    clocks = {stream.info.clock_offset_ns is None for stream in trace.streams.values()}
-    if len(clocks) > 1:
-        raise InputError(
-            str(paths[-1]), None, "its times are relative, and those of other inputs are Unix time", "one clock"
-        )
+    check_clocks(introduced, paths[-1])
     return trace
 
 
@@ -296,13 +299,15 @@ def _read(
     source: FileSource | WholeSource,
     path: Path,
     trace: Trace,
-    events: TraceEvents,
+    introduced: list[StreamInfo],
     progress: Callable[[Path, int], None],
 ) -> None:
+    events = trace.chunks
     events.begin(path)
     while not source.finished:
         for item in source.poll():
             if isinstance(item, Opened):
+                introduced.append(item.info)
                 # an archive's streams say where they came from before; here the file counts
                 trace.streams[item.stream] = Stream(msgspec.structs.replace(item.info, origin=str(path)))
                 trace.formats.append(item.info.source)

@@ -20,7 +20,7 @@ from ...results.traces.analysis import (
     Reconstruction,
     Validity,
 )
-from ..text.headline import NO_LINE, drift_text, headline_of, other_text, weight_text, who_text
+from ..text.headline import NO_LINE, drift_text, headline_of, other_text, stamps_text, weight_text, who_text
 from ..text.tables import print_table, shown, shown_files, table_of
 from ..text.units import byte_text, duration_text, mapped_text, not_counted_text, rate_text
 from .wavelet_text import power_map
@@ -126,6 +126,8 @@ def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: in
             facts.add_row("", drift_text(prediction.drift))
         if prediction.who is not None:
             facts.add_row("whose", f"{escape(who_text(prediction.who))}, {prediction.who.share:.0%} of the bytes")
+    if prediction.stamp_s:
+        facts.add_row("", stamps_text(prediction))
     for number, other in enumerate(prediction.others):
         facts.add_row("" if number else "also", escape(other_text(other, start_s)))
     if analysis.validity:

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from ...results.base import Estimate
-from ...results.prediction import Drift, Frequency, ModeName, OtherPeriod, Prediction, Who
+from ...results.prediction import STAMPS_A_PERIOD, Drift, Frequency, ModeName, OtherPeriod, Prediction, Who
 from .units import byte_text, duration_text
 
 _OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of what is written", "both": ""}
@@ -47,7 +47,10 @@ def headline_of(prediction: Prediction | None, start_s: float | None = None) -> 
     if period is None:
         earlier = [each for each in prediction.others if each.relation == "earlier"]
         notes = [other_text(each, window.start_s if start_s is None else start_s) for each in earlier]
-        return Headline(NO_RHYTHM, "-", (*notes, f"{duration_text(window.end_s - window.start_s)} seen"), found=False)
+        notes.append(f"{duration_text(window.end_s - window.start_s)} seen")
+        if prediction.stamp_s:
+            return Headline(NONE_CLAIMED, "-", (*notes, stamps_text(prediction)), found=False)
+        return Headline(NO_RHYTHM, "-", tuple(notes), found=False)
     notes = [interval_text(period).strip(" ()"), _OF_MODE[prediction.mode]]
     if prediction.drift is not None:
         notes.append(drift_text(prediction.drift))
@@ -92,6 +95,13 @@ def drift_text(drift: Drift) -> str:
 def incompleteness_text(prediction: Prediction) -> str:
     """Writes how much of a prediction's window is missing."""
     return f"{1 - prediction.completeness:.0%} of the data is missing"
+
+
+def stamps_text(prediction: Prediction) -> str:
+    """Writes which periods the stamps are too coarse for."""
+    shortest = duration_text(STAMPS_A_PERIOD * prediction.stamp_s)
+    resolution = "whole seconds" if prediction.stamp_s == 1 else f"multiples of {duration_text(prediction.stamp_s)}"
+    return f"the times are {resolution}, which show no period below {shortest}"
 
 
 def other_text(other: OtherPeriod, start_s: float) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from ...events import ConfigError, InputError
+from ...events.files import readable
 from ..files.gzip_tail import inflated_head
 from ..files.lines import BYTE_ORDER_MARK
 from ..parser import ParserFactory
 from ..source import Origin, Source, SourceItem
+from .convertible import binary_refusal, text_refusal
 from .file import HEAD_BYTES, FileSource
 from .finished import Reader, WholeSource
 from .kernel_traces.dialects.bpftrace import BpftraceParser, looks_like_bpftrace
@@ -20,7 +24,6 @@ from .kernel_traces.dialects.lock_events import LockEventsParser, looks_like_loc
 from .kernel_traces.dialects.lttng import LttngParser, looks_like_lttng
 from .kernel_traces.dialects.perf_sched import PerfParser, looks_like_perf
 from .kernel_traces.dialects.trace_cmd import TraceCmdParser, looks_like_trace_cmd
-from .kernel_traces.recordings import refusal
 from .sniffing import (
     is_archive,
     is_chrome,
@@ -123,13 +126,14 @@ def sniff(head: bytes, name: str) -> str:
     """Tells a file's format from its first bytes, else from its name.
 
     Raises:
-        InputError: neither tells, or what it is has to become text first.
+        InputError: neither tells, or another program has to convert the file first.
     """
-    if refused := refusal(head):
-        raise InputError(name, None, *refused)
+    _refuse_binary(head, name)
     for format_name, candidate in FORMATS.items():
         if candidate.matches(head):
             return format_name
+    if refused := text_refusal(head, name):
+        raise InputError(name, None, *refused)
     suffix = Path(name.removesuffix(".gz")).suffix.lower()
     for format_name, candidate in FORMATS.items():
         if suffix in candidate.suffixes:
@@ -162,6 +166,7 @@ def open_file(
         raise ConfigError(f"no file format is called {format!r}; there are {', '.join(FORMATS)}")
 
     def choose(head: bytes) -> ParserFactory:
+        _refuse_binary(head, str(path))
         name = format or sniff(head, str(path))
         parser = FORMATS[name].parser
         if parser is None:
@@ -199,7 +204,14 @@ def _format_of(path: Path, given: str | None) -> str:
             head = file.read(HEAD_BYTES)
     except OSError as error:
         raise InputError(str(path), None, f"cannot be read ({error.strerror})", expected) from None
-    return given or sniff(inflated_head(head).removeprefix(BYTE_ORDER_MARK), str(path))
+    head = inflated_head(head).removeprefix(BYTE_ORDER_MARK)
+    _refuse_binary(head, str(path))
+    return given or sniff(head, str(path))
+
+
+def _refuse_binary(head: bytes, name: str) -> None:
+    if refused := binary_refusal(head, name):
+        raise InputError(name, None, *refused)
 
 
 def _folder_format(path: Path, given: str | None) -> str:
@@ -210,8 +222,12 @@ def _folder_format(path: Path, given: str | None) -> str:
         for name, known in folders.items():
             if known.folder is not None and known.folder(path):
                 return name
+    with contextlib.suppress(OSError), (path / "metadata").open("rb") as metadata:
+        if given is None and (refused := binary_refusal(metadata.read(16), str(path / "metadata"))):
+            raise InputError(str(path), None, *refused)
     problem = "is not a regular file but a folder" + ("" if given is None else f", which {given} never is")
-    raise InputError(str(path), None, problem, f"a regular file, or a folder of {_known(folders)}")
+    files = f"its files ({shlex.quote(readable(path))}/*)"
+    raise InputError(str(path), None, problem, f"{files}, or a folder of {_known(folders)}")
 
 
 def _known(formats: Mapping[str, Format]) -> str:

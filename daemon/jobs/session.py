@@ -100,6 +100,8 @@ class JobSession:
     """From the end of the newest event to its arrival, of the last batch."""
     own_clock: bool = False
     """The trace's zero is unknown, so its stamps cannot be compared with the time of day."""
+    stamp_ns: int = 0
+    """Resolution of its coarsest stamps, ns; 0 where all are fine."""
     names: JobNames = field(init=False)
     predictor: Predictor = field(init=False)
     file_systems: FileSystems = field(init=False)
@@ -140,6 +142,7 @@ class JobSession:
             self.batch = info.batch.completed(None) if self.batch is None else self.batch.completed(info.batch)
         self.communicator = max(self.communicator, info.ranks)
         self.ends_at_s = max(self.ends_at_s, info.ends_at_s)
+        self.stamp_ns = max(self.stamp_ns, info.stamp_ns)
         self.own_clock = self.own_clock or info.clock_offset_ns is None
         if info.clock_off_ns and (info.host in self.clocks_off or len(self.clocks_off) < _MOST_HOSTS):
             self.clocks_off[info.host] = info.clock_off_ns
@@ -257,6 +260,7 @@ class JobSession:
             predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
             if looks:
                 predicted = self.analyzers.with_groups(predicted, at_ns, self.span_s, whole=whole)
+            predicted = predicted.held_to_stamps(self.stamp_ns / 1e9)
             prediction = held_to_what_arrived(predicted, now_ns, self.completeness, self.losses)
             where: dict[str, object] = {
                 "made_at_s": now_ns / 1e9,

@@ -110,6 +110,7 @@ class StraceParser:
             rank=self._rank,
             origin=self._about.name,
             clock_offset_ns=stamps.clock_offset_ns,
+            stamp_ns=stamps.resolution_ns,
         )
         return Opened(self._stream, info)
 

@@ -42,6 +42,8 @@ class StampReader:
     def __init__(self, first: bytes, modified_ns: int | None) -> None:
         self.kind = _kind_of(first)
         self.clock_offset_ns: int | None = {StampKind.UNIX: 0, StampKind.RELATIVE: None}.get(self.kind)
+        self.resolution_ns = _NS if self.kind is StampKind.CLOCK and b"." not in first else 0
+        """Of ``-t``, whose stamps are whole seconds; 0 of the others, which are fine enough for any period."""
         self._last = 0
         self._day = 0
         if self.kind is StampKind.CLOCK:

@@ -1,0 +1,115 @@
+"""Files that another program has to convert before they can be read: what they are, and the command for it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from ...events.files import readable
+
+_STRACE: Final = "a trace with times: strace -f -ttt -T -y -o FILE COMMAND"
+_SUFFIXES: Final = (".xz", ".bz2", ".zst", ".lz4", ".7z", ".Z")
+_HEAD_LINES: Final = 50
+"""Lines that are searched for text of strace; its formats are sniffed in as many."""
+
+
+class Refusal(NamedTuple):
+    """Why a file is not read.
+
+    Attributes:
+        problem: what it is.
+        expected: what to give instead, with the command that makes it.
+    """
+
+    problem: str
+    expected: str
+
+
+class _Kind(NamedTuple):
+    pattern: re.Pattern[bytes]
+    problem: str
+    expected: str
+    """FILE stands for the file's name, FOLDER for its folder, OUTPUT for the name without a compressor's suffix."""
+
+
+_UNPACKED: Final = "the unpacked file"
+_PERF: Final = "text of it: perf script -i FILE > kernel.txt"
+_BINARY: Final = (
+    _Kind(re.compile(rb"\xfd7zXZ\0"), "is packed by xz", f"{_UNPACKED}: xz -dc FILE > OUTPUT"),
+    _Kind(
+        re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38)"),
+        "is packed by bzip2",
+        f"{_UNPACKED}: bzip2 -dc FILE > OUTPUT",
+    ),
+    _Kind(re.compile(rb"[\x28\x22-\x27]\xb5\x2f\xfd"), "is packed by zstd", f"{_UNPACKED}: zstd -dc FILE > OUTPUT"),
+    _Kind(re.compile(rb"\x04\x22\x4d\x18|\x02\x21\x4c\x18"), "is packed by lz4", f"{_UNPACKED}: lz4 -dc FILE > OUTPUT"),
+    _Kind(re.compile(rb"\x1f\x9d"), "is packed by compress", f"{_UNPACKED}: gzip -dc FILE > OUTPUT"),
+    _Kind(re.compile(rb"7z\xbc\xaf\x27\x1c"), "is a 7z archive", "the files in it: 7z x FILE"),
+    _Kind(re.compile(rb"PK(?:\x03\x04|\x05\x06|\x07\x08)"), "is a zip archive", "the files in it: unzip FILE"),
+    _Kind(re.compile(rb"(?s).{257}ustar"), "is a tar archive", "the files in it: tar -xf FILE"),
+    _Kind(re.compile(rb"PERFILE2|2ELIFREP"), "a recording of perf is not read as it is", _PERF),
+    _Kind(
+        re.compile(rb"\x17\x08Dtracing"),
+        "a recording of trace-cmd is not read as it is",
+        "text of it: trace-cmd report -i FILE > kernel.txt",
+    ),
+    _Kind(
+        re.compile(rb"\xc1\x1f\xfc\xc1|\xc1\xfc\x1f\xc1|\x75\xd1\x1d\x57|\x57\x1d\xd1\x75|/\* CTF "),
+        "a file of a CTF trace is not read as it is",
+        "text of its folder, if LTTng wrote it: babeltrace2 FOLDER > kernel.txt",
+    ),
+)
+"""Told by first bytes that no format has: refused even where a format was named."""
+_TEXT: Final = (
+    _Kind(
+        re.compile(rb'\{\s*"linux-perf-json-version"'),
+        "perf's JSON does not say which events its samples are of",
+        "text of the recording: perf script -i perf.data > kernel.txt",
+    ),
+    _Kind(
+        re.compile(rb"\s*# darshan log version:"),
+        "is text of darshan-parser or darshan-dxt-parser",
+        "the log itself, NAME.darshan, which is read without conversion",
+    ),
+)
+_UNSTAMPED: Final = _Kind(
+    re.compile(rb"^(?:\[pid +\d+\] +|\d+ +)?[a-z_][a-z0-9_]{1,40}\([^\n]*\) += (?:-?\d|0x[0-9a-f]|\?)", re.MULTILINE),
+    "is output of strace without time stamps",
+    _STRACE,
+)
+_SUMMARY: Final = _Kind(
+    re.compile(rb"^% time +seconds +usecs/call +calls +errors +syscall$", re.MULTILINE),
+    "is a summary of strace (-c), which has sums and no calls",
+    _STRACE,
+)
+
+
+def binary_refusal(head: bytes, name: str) -> Refusal | None:
+    """Returns why a file has to be converted, by first bytes that no format has; None for other files."""
+    return _first(_BINARY, head, name)
+
+
+def text_refusal(head: bytes, name: str) -> Refusal | None:
+    """Returns why a text that no format matches has to be converted, or recorded again; None for other files."""
+    if refused := _first(_TEXT, head, name):
+        return refused
+    lines = b"\n".join(head.split(b"\n", _HEAD_LINES)[:_HEAD_LINES])
+    for kind in (_SUMMARY, _UNSTAMPED):
+        if kind.pattern.search(lines):
+            return _told(kind, name)
+    return None
+
+
+def _first(kinds: tuple[_Kind, ...], head: bytes, name: str) -> Refusal | None:
+    return next((_told(kind, name) for kind in kinds if kind.pattern.match(head)), None)
+
+
+def _told(kind: _Kind, name: str) -> Refusal:
+    path = PurePath(readable(name))
+    output = path.with_suffix("") if path.suffix in _SUFFIXES else path.with_name(f"{path.name}.unpacked")
+    command = kind.expected.replace("OUTPUT", shlex.quote(str(output)))
+    if kind.expected is not _STRACE:
+        command = command.replace("FILE", shlex.quote(str(path))).replace("FOLDER", shlex.quote(str(path.parent)))
+    return Refusal(kind.problem, command)
