@@ -39,7 +39,7 @@ def _of(part: str, reason: str, beyond: str, *, alone: bool = True) -> Bound:
 
 
 _TOLD: Final = {
-    "graph": "`dropped_events`, `dropped_edges` and `dropped_activities` of its graph, and its page",
+    "graph": "`dropped_events`, `dropped_edges`, `dropped_activities` of its graph, and its page",
     "layers": "`losses` of its layers, and its page",
     "interactions": "`dropped_events` of its ranking",
 }
@@ -49,8 +49,8 @@ BOUNDS: Final[Mapping[str, Bound]] = {
     "max_jobs": Bound(
         "streams_refused:max_jobs",
         _REFUSED.format("max_jobs"),
-        "streams of further jobs are refused until there is room, and their calls counted (`no_job`)",
-        "`losses` once it is held (`max_jobs`), completeness of its predictions; until then its 404 says so",
+        "streams of further jobs are refused, their calls counted (`no_job`)",
+        "`losses` (`max_jobs`) and completeness, once it is admitted",
     ),
     "max_ended_jobs": Bound(
         "jobs_removed_early", "iotide_jobs_removed_early_total", "the job that ended first is removed before `retain_s`"
@@ -58,73 +58,73 @@ BOUNDS: Final[Mapping[str, Bound]] = {
     "max_files": Bound(
         "names_beyond:files",
         'iotide_names_beyond_total{kind="files"}',
-        "further files are summed up",
+        "further files are added up",
         "a row `(other)` of its files",
     ),
     "max_calls": Bound(
         "names_beyond:calls",
         'iotide_names_beyond_total{kind="calls"}',
-        "further functions are summed up",
+        "further functions are added up",
         "a row `(other)` of its calls",
     ),
-    "max_job_series": Bound("", "iotide_jobs_without_series", "jobs without series of their own; the API has them"),
+    "max_job_series": Bound("", "iotide_jobs_without_series", "further jobs have no series; the API has them"),
     "bounds.max_streams": Bound(
         "streams_refused:max_streams",
         _REFUSED.format("max_streams"),
-        "further streams are refused, and the collector counts their calls (`rejected`)",
+        "further streams are refused, their calls counted (`rejected`)",
         "`losses`",
     ),
     "bounds.max_collectors": Bound(
         "streams_refused:max_collectors",
         _REFUSED.format("max_collectors"),
-        "streams of further collectors are refused likewise",
+        "streams of further collectors are refused, likewise counted",
         "`losses`",
     ),
     "contention.max_jobs": Bound(
-        "", "iotide_contention_jobs_left_out", "further jobs are not looked at for contention; the latest active are"
+        "", "iotide_contention_jobs_left_out", "contention is computed for the latest active jobs only"
     ),
     "notify.max_waiting": Bound(
         "notifications_dropped",
         "iotide_notifications_dropped_total",
-        "further alerts are dropped; those that stay raised are sent with the next repetition",
+        "further alerts are dropped; active ones are repeated",
     ),
     "http_limits.connections": Bound("http_refused", "iotide_http_refused_total", "further connections get 503"),
     "journal.quota_bytes": Bound(
         "journal_unwritten:quota",
         'iotide_journal_unwritten_total{reason="quota"}',
-        "what comes is acknowledged and not journalled until the jobs have been written down",
+        "messages are acknowledged but not journalled until the next snapshot",
     ),
     "archive.quota_bytes": Bound("", "iotide_archives_removed_total", "the oldest finished archives are removed"),
     "archive.memory_bytes": Bound(
         "archive_sections_early",
         "iotide_archive_early_sections_total",
-        "streams are saved before time, which compresses less",
+        "streams are written early, which compresses less",
     ),
     "archive.job_bytes": Bound(
         "events_not_archived:job_bytes",
         'iotide_archive_dropped_events_total{reason="job_bytes"}',
         "further calls are not archived",
-        "`losses` (`events_not_archived:job_bytes`), and the archive itself",
+        "`losses` (`events_not_archived:job_bytes`) and the archive",
     ),
     "detect.group_members": Bound(  # most jobs with many ranks reach it, which is no news
-        "", 'iotide_groups_dropped_total{reason="members"}', "members are told apart less finely, as ranges of ranks"
+        "", 'iotide_groups_dropped_total{reason="members"}', "members are merged, as ranges of ranks"
     ),
-    "dfg.max_held": _of("graph", "late_events", "events are placed sooner, some too late for an edge", alone=False),
-    "dfg.max_activities": _of("graph", "other_activities", "events of further activities are summed up"),
-    "dfg.max_edges": _of("graph", "rare_edges", "the rarest quarter goes"),
+    "dfg.max_held": _of("graph", "late_events", "events are processed earlier; late ones get no edge", alone=False),
+    "dfg.max_activities": _of("graph", "other_activities", "events of further activities are added up"),
+    "dfg.max_edges": _of("graph", "rare_edges", "the rarest quarter is removed"),
     "dfg.max_cases": _of("graph", "evicted_cases", "the longest idle cases are closed"),
-    "layers.max_waiting": _of("layers", "unenclosed", "calls count as made by the program", alone=False),
-    "layers.max_processes": _of("layers", "processes", "further processes are summed up"),
-    "layers.max_files": _of("layers", "files", "further files are summed up"),
-    "layers.max_file_rows": _of("layers", "file_rows", "the rarest pairs go"),
-    "layers.max_nodes": _of("layers", "nodes", "further handles are summed up with those above"),
-    "layers.max_process_nodes": _of("layers", "process_nodes", "the rarest pairs go"),
-    "layers.max_handles": _of("layers", "handles", "the oldest handles are forgotten"),
-    "layers.max_collectives": _of("layers", "collectives", "the rarest pairs go"),
-    "layers.max_rounds": _of("layers", "rounds", "the oldest collective calls are summed up"),
-    "rank.max_actors": _of("interactions", "actors", "the least active quarter goes"),
-    "rank.max_uses": _of("interactions", "uses", "the rarest quarter goes"),
-    "rank.max_links": _of("interactions", "links", "the rarest quarter goes"),
+    "layers.max_waiting": _of("layers", "unenclosed", "calls count as calls of the program", alone=False),
+    "layers.max_processes": _of("layers", "processes", "further processes are added up"),
+    "layers.max_files": _of("layers", "files", "further files are added up"),
+    "layers.max_file_rows": _of("layers", "file_rows", "the rarest pairs are removed"),
+    "layers.max_nodes": _of("layers", "nodes", "further handles are merged into their parents"),
+    "layers.max_process_nodes": _of("layers", "process_nodes", "the rarest pairs are removed"),
+    "layers.max_handles": _of("layers", "handles", "the oldest handles are removed"),
+    "layers.max_collectives": _of("layers", "collectives", "the rarest pairs are removed"),
+    "layers.max_rounds": _of("layers", "rounds", "the oldest collective calls are added up"),
+    "rank.max_actors": _of("interactions", "actors", "the least active quarter is removed"),
+    "rank.max_uses": _of("interactions", "uses", "the rarest quarter is removed"),
+    "rank.max_links": _of("interactions", "links", "the rarest quarter is removed"),
 }
 """By option."""
 
