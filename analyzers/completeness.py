@@ -1,4 +1,4 @@
-"""How much of a job's calls arrived, over time: what was seen, and the holes that losses left."""
+"""Completeness of a job's calls over time: calls that arrived, and gaps left by losses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class _Hole(Struct):
     moved: int
 
     def within(self, start_ns: int, end_ns: int) -> float:
-        """Returns the share of the hole that lies in [start, end]."""
+        """Returns the share of the gap that lies in [start, end], 0 to 1."""
         overlap = min(self.end_ns, end_ns) - max(self.start_ns, start_ns)
         if overlap < 0:
             return 0.0
@@ -26,16 +26,16 @@ class _Hole(Struct):
 
 
 class Completeness:
-    """Counts calls and bytes that arrived, and those that were lost, by when; bounded, the older the coarser."""
+    """Counts received and lost calls and bytes over time. Memory is bounded: old marks are thinned, old gaps merged."""
 
     def __init__(self) -> None:
         self._times: list[int] = []
-        self._sums: list[tuple[int, int]] = []  # calls and bytes until then
+        self._sums: list[tuple[int, int]] = []  # cumulative calls and bytes up to each time
         self._total = (0, 0)
         self._holes: list[_Hole] = []
 
     def seen(self, until_ns: int, events: int, moved: int) -> None:
-        """Takes in calls that arrived, and the bytes that they moved."""
+        """Adds received calls and the bytes that they moved."""
         self._total = (self._total[0] + events, self._total[1] + moved)
         if self._times and until_ns <= self._times[-1]:
             self._sums[-1] = self._total
@@ -46,7 +46,7 @@ class Completeness:
             del self._times[1:-1:2], self._sums[1:-1:2]
 
     def lost(self, start_ns: int, end_ns: int, events: int, moved: int) -> None:
-        """Takes in that calls were lost somewhere in [start, end], and at least how many bytes."""
+        """Adds a loss: calls, and a lower bound of bytes, lost somewhere in [start, end]."""
         if not events and not moved:
             return
         self._holes.append(_Hole(min(start_ns, end_ns), end_ns, events, moved))
@@ -57,7 +57,7 @@ class Completeness:
             self._holes = [_joined(*first[at : at + 2]) for at in range(0, len(first), 2)] + rest
 
     def share(self, start_ns: int, end_ns: int) -> float:
-        """Returns which share of the calls of [start, end], or of their bytes where that is less, arrived: 0 to 1."""
+        """Returns the share of received calls in [start, end], or of received bytes if that is lower, 0 to 1."""
         if not self._holes:
             return 1.0
         events = sum(hole.events * hole.within(start_ns, end_ns) for hole in self._holes)
@@ -66,7 +66,7 @@ class Completeness:
         return min(_part(until[0] - before[0], events), _part(until[1] - before[1], moved))
 
     def _until(self, at_ns: int) -> tuple[float, float]:
-        """Returns calls and bytes that arrived until then; evenly between two marks."""
+        """Returns cumulative calls and bytes up to a time, interpolated linearly between two marks."""
         after = bisect_right(self._times, at_ns)
         if after == len(self._times):
             return self._total

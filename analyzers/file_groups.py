@@ -1,6 +1,6 @@
-"""What files are to a program (its data, channels to others, the machine's own), and so which bytes count.
+"""Classification of files (program data, channels, system files), which decides which bytes count.
 
-The one rule that signal, totals, tables, layers and texts go by. It is asked once for each file, never for an event.
+Signal, totals, tables, layers and texts all use this rule. It is evaluated once per file, never per event.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 DATA: Final = 0
 CHANNEL: Final = 1
-"""Pipes, sockets, terminals and other devices: who reads from one waits for somebody else."""
+"""Pipes, sockets, terminals and other devices. A read from one waits for another process."""
 SYSTEM: Final = 2
-"""What comes with the machine and its software: ``/proc``, libraries, modules of Python, the folders of MPI."""
+"""Files of the machine and its software: ``/proc``, libraries, Python modules, MPI session directories."""
 GROUPS: Final[tuple[FileGroup, ...]] = ("data", "channel", "system")
 GROUP_NAMES: Final = {CHANNEL: "(pipes, sockets, devices)", SYSTEM: "(files of the system)"}
-"""What the handles on such files that the program opens are called together."""
+"""Labels for handles on such files that the program opens."""
 
 READS: Final = 1
-"""Bit of what is left out of a file: what is read of it."""
+"""Bit of the mask of excluded directions: reads of the file do not count."""
 WRITES: Final = 2
-"""Bit of what is left out of a file: what is written to it."""
+"""Bit of the mask of excluded directions: writes to the file do not count."""
 
 _PSEUDO: Final = ("/proc/", "/sys/")
 _CHANNELS: Final = frozenset({int(FileType.PIPE), int(FileType.SOCKET), int(FileType.DEVICE)})
@@ -39,7 +39,7 @@ _MACHINE: Final = (
     "/sbin/", "/snap/", "/usr/", "/var/cache/",
 )  # fmt: skip
 _NOT_THE_MACHINE: Final = ("/run/media/", "/run/user/", "/usr/local/", "/usr/src/")
-"""Below folders of the machine, and yet places for what users put there."""
+"""Exceptions from ``_MACHINE``: paths below system folders where users keep data."""
 _PREFIX: Final = r"(?:bin|etc|include|lib|lib32|lib64|libexec|man|sbin|ssl|conda-meta|pkgs)/"
 _SHARED: Final = (
     r"share/(?:applications|bash-completion|ca-certificates|doc|fonts|glib-2\.0|icons|info|java|locale|man|mime|misc"
@@ -49,17 +49,17 @@ _LANGUAGES: Final = r"(?:erlang|gcc|jvm|julia|lua|ocaml|octave|perl5?|R|ruby|tcl
 _SOFTWARE: Final = re.compile(
     r"/(?:site-packages|dist-packages|node_modules|LC_MESSAGES)/"
     rf"|/lib(?:64)?/(?:python\d|{_LANGUAGES})|/share/{_LANGUAGES}"
-    # software that is installed apart from the machine's: prefixes below /opt and /usr/local, those of conda and Spack
+    # software outside the system folders: prefixes below /opt and /usr/local, conda and Spack
     rf"|^/(?:opt|usr/local)/(?:[^/]+/){{0,6}}(?:{_PREFIX}|{_SHARED})"
     rf"|/(?:(?:ana|mini)conda\d*|(?:mini|mamba)forge\d*|micromamba|envs/[^/]+|spack/opt/(?:[^/]+/){{0,5}}[^/]+)"
     rf"/(?:{_PREFIX}|share/)"
     r"|^/var/lib/(?:alternatives|apt|dbus|dpkg|pacman|rpm|snapd|sss|systemd|texmf)/"
     r"|/\.cache/(?:fontconfig|matplotlib|pip)/|/\.config/matplotlib/|/\.julia/(?:artifacts|compiled|packages)/"
-    # what keeps the versions of languages
+    # version managers of programming languages
     r"|/\.(?:asdf|cargo|nodenv|nvm|pyenv|rbenv|rustup|sdkman)/"
 )
 _SOFTWARE_NAME: Final = re.compile(r"\.(?:pyi?|so(?:\.\d+)*|jar|jmod|jsa|class)$|^/pyvenv\.cfg$")
-_OWN: Final = re.compile(  # caches of modules, folders of MPI, counters of Java
+_OWN: Final = re.compile(  # module caches, MPI session directories, Java performance counters
     r"/__pycache__/|/ompi\.[^/]+/|/(?:pmix|prte)[.-][^/]*/|/\.(?:openmpi|pmix)/|^/tmp/hsperfdata_[^/]+/"
 )
 _OWN_NAME: Final = re.compile(r"\.py[co]$|^/ompi\.|^/(?:pmix|prte)[.-]")
@@ -70,36 +70,38 @@ _OWN_MEMORY: Final = tuple(
 
 
 def _kind_of_folder(folder: str) -> tuple[bool, bool]:
-    """Tells whether a folder (with a slash at its end) is of software, and whether software writes it for itself."""
+    """Returns whether a folder (with trailing slash) belongs to software, and whether software writes there for
+    itself.
+    """
     own = bool(_OWN.search(folder))
     machine = folder.startswith(_MACHINE) and not folder.startswith(_NOT_THE_MACHINE)
     return own or machine or bool(_SOFTWARE.search(folder)), own
 
 
 _kind_of_parent: Final = lru_cache(4096)(_kind_of_folder)
-"""The same for the folders that files lie in, of which many lie in one."""
+"""Cached variant for parent folders, since many files share one."""
 
 
 def _kind_of(path: str) -> tuple[bool, bool]:
     cut = path.rfind("/")
     software, own = _kind_of_parent(path[: cut + 1])
-    if not own:  # the path may be such a folder itself: folders are listed and looked up, too
+    if not own:  # the path itself may be a folder that is listed or looked up
         itself, own = _kind_of_folder(f"{path}/")
         software = software or itself
     name = path[max(cut, 0) :]
     own = own or bool(_OWN_NAME.search(name)) or path.startswith(_OWN_MEMORY)
-    named = _SOFTWARE_NAME.search(name) or path.endswith("/lib/modules")  # the classes of Java
+    named = _SOFTWARE_NAME.search(name) or path.endswith("/lib/modules")  # class archive of Java
     return software or own or bool(named), own
 
 
 class CountRule(Struct, frozen=True):
-    """Says of each file what group it belongs to, and whether what is read of it and written to it counts.
+    """Classifies files, and decides whether reads from and writes to a file count.
 
     Attributes:
-        count: ``data`` leaves out channels and what comes with the machine; ``files`` leaves out channels alone;
-            ``everything`` leaves out nothing.
-        data_paths: beginnings of paths of the program's data, wherever they lie.
-        system_paths: further beginnings of paths of what comes with the machine.
+        count: ``data`` excludes channels and system files; ``files`` excludes channels only; ``everything`` excludes
+            nothing.
+        data_paths: path prefixes of the program's data, also below system folders.
+        system_paths: additional path prefixes of system files.
     """
 
     count: CountName = "data"
@@ -110,8 +112,8 @@ class CountRule(Struct, frozen=True):
         """Returns DATA, CHANNEL or SYSTEM.
 
         Args:
-            path: of the file, as its program or the kernel spells it; "" where it is not known.
-            kind: its FileType.
+            path: path of the file as the program or the kernel spells it; "" if unknown.
+            kind: FileType of the file.
 
         >>> rule = CountRule(data_paths=("/opt/set/",))
         >>> rule.group("/scratch/out.h5", 1), rule.group("/home/me/env/lib/python3.11/os.py", 1)
@@ -125,16 +127,16 @@ class CountRule(Struct, frozen=True):
             return CHANNEL
         if self.data_paths and path.startswith(self.data_paths):
             return DATA
-        if path.startswith("anon_inode:"):  # eventfd and epoll wake others
+        if path.startswith("anon_inode:"):  # eventfd and epoll wake other threads
             return CHANNEL
         if kind == FileType.PSEUDO or f"{path}/".startswith((*_PSEUDO, *self.system_paths)):
             return SYSTEM
         return SYSTEM if _kind_of(path)[0] else DATA
 
     def left_out(self, path: str, kind: int) -> int:
-        """Returns what does not count of a file: READS, WRITES, both (their sum) or nothing (0).
+        """Returns the mask of directions that do not count for a file: READS, WRITES, their sum, or 0.
 
-        What a program writes to a file counts wherever the file lies, but for what software writes for itself.
+        Writes by a program count for every file, except files that software writes for itself.
 
         >>> rule = CountRule()
         >>> rule.left_out("/usr/lib/libz.so", 1), rule.left_out("/a/__pycache__/b.pyc", 1), rule.left_out("/a/b.nc", 1)

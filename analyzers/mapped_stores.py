@@ -1,4 +1,4 @@
-"""Stores to mapped files: no calls, and so no bytes; what mappings and ``msync`` tell of them are upper bounds."""
+"""Upper bounds for stores to mapped files, which make no calls: lengths of mappings and of ``msync``."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .signal.selection import ALL_COUNTS, LeftOut
 
 
 def mapped_stores(batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> tuple[int, int]:
-    """Returns the bytes that were mapped so that stores reach the file, and those that ``msync`` was to write back.
+    """Returns the bytes mapped with stores that reach the file, and the bytes passed to ``msync``.
 
-    Both are lengths; how much of them was stored to is not known. Calls that another traced layer made are left out, as
-    its own call has their bytes, and files to which writes do not count.
+    Both are lengths; how many of these bytes were stored to is unknown. Nested calls (depth > 0) are excluded, since
+    the outer call has the same bytes. Files to which writes do not count are excluded, too.
 
     Args:
-        batch: the events.
-        left_out: what does not count, by file number.
+        batch: events.
+        left_out: mask of directions that do not count, by file number.
     """
     if not (occurring(batch.flags) & int(Flag.STORES)).any():
         return 0, 0

@@ -1,4 +1,4 @@
-"""What a job has saved when it is killed at a known moment: the last checkpoint that fits, and the work lost."""
+"""Prediction of what a job has saved when it is killed at a known time: last complete checkpoint, and work lost."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from .signal.bandwidth import FACTOR, BandwidthSignal
 
 _DRAWS: Final = 400
 _MOST_AHEAD: Final = 64
-_CHECKPOINT: Final = 0.5  # share of what its phases move that a job writes which checkpoints
-_LOOK_BACK: Final = 3  # periods
+_CHECKPOINT: Final = 0.5  # minimum share of writes in the bytes moved for phases to count as checkpoints
+_LOOK_BACK: Final = 3  # periods over which writes are examined
 _BINS: Final = 1024
-_WRITES: Final = 0.1  # of a phase's mean bandwidth; less is a log
+_WRITES: Final = 0.1  # minimum share of a phase's mean bandwidth for a bin to count as writing; less is logging
 _GOES_ON_S: Final = 0.5
-_EARLY: Final = 0.1  # of a period by which a phase may start before it is expected
-_MORE: Final = 1.25  # times as many checkpoints are drawn as are expected
+_EARLY: Final = 0.1  # share of a period by which a phase may start earlier than expected
+_MORE: Final = 1.25  # factor of checkpoints drawn over checkpoints expected
 _TOO_FAR: Final = "which checkpoint is the last one is not known yet"
-_TAIL: Final = 1.645  # of a 90 % interval of a normal number, in standard deviations
+_TAIL: Final = 1.645  # half width of a 90 % interval of a normal distribution, in standard deviations
 _QUANTILES: Final = (0.05, 0.95)
 _Floats = npt.NDArray[np.float64]
 
 
 class Written(Struct, frozen=True):
-    """What was seen of a job's writes.
+    """Observed writes of a job.
 
     Attributes:
-        first_s: when the job was first seen.
-        until_s: end of what it wrote last, as fast as in a phase; ``first_s`` where there is nothing.
-        share: of the bytes that it moved in its last periods.
+        first_s: time of the job's first observation.
+        until_s: end of its last writes at the bandwidth of a phase; ``first_s`` if there are none.
+        share: share of writes in the bytes moved in its last periods.
     """
 
     first_s: float
@@ -43,12 +43,12 @@ class Written(Struct, frozen=True):
 
 
 class _Course(Struct, frozen=True):
-    """Checkpoints from now on; the first may go on already.
+    """Position of a job in its sequence of checkpoints. The first one may be in progress.
 
     Attributes:
-        saved_s: when the latest whole one began; None: there was none.
-        going_s: when the one that goes on began; None: none does.
-        next_s: when the next one begins.
+        saved_s: start of the last complete checkpoint; None if there was none.
+        going_s: start of the checkpoint in progress; None if there is none.
+        next_s: start of the next checkpoint.
     """
 
     saved_s: float | None
@@ -57,7 +57,7 @@ class _Course(Struct, frozen=True):
 
 
 def written_of(prediction: Prediction, reads: BandwidthSignal, writes: BandwidthSignal, first_s: float) -> Written:
-    """Looks at what a job wrote over its last periods; a prediction without a period gives nothing."""
+    """Measures a job's writes over its last periods; without a period, returns an empty result."""
     period, coming = prediction.period_s, prediction.next_phase
     if period is None or coming is None:
         return Written(first_s, first_s, 0.0)
@@ -76,12 +76,12 @@ def written_of(prediction: Prediction, reads: BandwidthSignal, writes: Bandwidth
 
 
 def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) -> TimeLimit:
-    """Tells what is saved and what is lost if a job is killed.
+    """Predicts what is saved and what is lost if a job is killed.
 
     Args:
-        prediction: what is known of its period.
-        ends_at_s: when it is killed, Unix time.
-        written: what was seen of its writes.
+        prediction: current prediction of the job's period.
+        ends_at_s: time at which the job is killed, Unix time.
+        written: observed writes of the job.
     """
     now_s = prediction.made_at_s
     told = TimeLimit(ends_at_s=ends_at_s, left_s=ends_at_s - now_s)
@@ -124,7 +124,7 @@ def time_limit_of(prediction: Prediction, ends_at_s: float, written: Written) ->
 
 
 def _obstacle(prediction: Prediction, ends_at_s: float, written: Written) -> str:
-    """Returns why nothing can be told of checkpoints; "" where it can."""
+    """Returns the reason why checkpoints cannot be predicted; "" if they can."""
     if ends_at_s <= prediction.made_at_s:
         return "this end has passed"
     if prediction.incomplete:
@@ -137,8 +137,8 @@ def _obstacle(prediction: Prediction, ends_at_s: float, written: Written) -> str
 
 
 def _course(coming: NextPhase, period_s: float, now_s: float, written: Written) -> _Course:
-    """Returns where the job is among its checkpoints."""
-    # the start, as told, that is the latest one before what was written last
+    """Returns the position of the job in its sequence of checkpoints."""
+    # latest predicted start before the last writes
     back = math.floor((written.until_s - coming.start_s.value) / period_s + _EARLY)
     last_s = min(coming.start_s.value + back * period_s, written.until_s)
     next_s = coming.start_s.value if back < 0 else coming.start_s.value + (back + 1) * period_s
@@ -151,16 +151,16 @@ def _course(coming: NextPhase, period_s: float, now_s: float, written: Written) 
 def _drawn(
     prediction: Prediction, coming: NextPhase, drift: Drift, course: _Course, count: int
 ) -> tuple[_Floats, _Floats]:
-    """Draws starts and ends of the checkpoints from now on, each float[draws, checkpoints]."""
+    """Draws starts and ends of the coming checkpoints, each float[draws, checkpoints]."""
     now_s, chance = prediction.made_at_s, np.random.default_rng(0)
     length, growth = drift.period_s.value, drift.per_phase
     seen = max((prediction.window.end_s - prediction.window.start_s) / length, 1.0)
-    # of one interval; without a drift that of their mean is known
+    # spread of one interval; without a drift, the estimate is the spread of their mean
     spread = _deviation(drift.period_s) * (1.0 if prediction.drift else seen**0.5)
     lasts = coming.duration_s.value + _deviation(coming.duration_s) * chance.standard_normal((_DRAWS, count + 1))
     lasts = np.maximum(lasts, 0.01 * coming.duration_s.value)
     first = course.next_s + _deviation(coming.start_s) * chance.standard_normal(_DRAWS)
-    behind = first < now_s  # it has not come yet
+    behind = first < now_s  # has not started yet
     first[behind] = now_s + (now_s - first[behind]) * chance.random(int(behind.sum()))
     wrong = chance.random(_DRAWS) >= prediction.confidence
     first[wrong] = now_s + chance.random(int(wrong.sum())) * length
@@ -179,7 +179,7 @@ def _drawn(
 
 
 def _anywhere(period_s: float, lasting: Estimate) -> Estimate:
-    """Returns what is lost at a moment that has nothing to do with the period."""
+    """Returns the work lost at a time that is independent of the period."""
     lasts = min(lasting.value, period_s)
     return Estimate(
         value=lasts + period_s / 2, low=lasts + _QUANTILES[0] * period_s, high=lasts + _QUANTILES[1] * period_s
@@ -191,7 +191,9 @@ def _busy(period_s: float, lasting: Estimate) -> float:
 
 
 def _deviation(estimate: Estimate) -> float:
-    """Returns the standard deviation; of a start the lower side may be cut by the present."""
+    """Returns the standard deviation. The lower side of a start may be cut off by the present, so the larger side is
+    used.
+    """
     return max(estimate.high - estimate.value, estimate.value - estimate.low, 0.0) / _TAIL
 
 

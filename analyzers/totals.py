@@ -1,4 +1,4 @@
-"""What a job moved, by call and by file."""
+"""Bytes and calls of a job, by call and by file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .mapped_stores import mapped_stores
 from .signal.selection import ALL_COUNTS, LeftOut, is_left_out
 
 OTHER: Final = 0
-"""Id of the slot that takes what has no id of its own, or one beyond the bound."""
-_HUGE: Final = 2**44  # values from here on are summed one by one: int64 might not hold their sum
+"""Id of the slot for events without an id, or with an id beyond the bound."""
+_HUGE: Final = 2**44  # values from here on are summed one by one, since their int64 sum could overflow
 MOST: Final = 2**62
-"""Where sums stop."""
+"""Value at which sums saturate."""
 
 
 class CallRow(Struct, frozen=True):
-    """Traffic through one call of one job; ``bytes`` are those that count, seconds are of all threads."""
+    """Traffic of one call of a job. ``bytes`` are the bytes that count; seconds are summed over all threads."""
 
     number: int
     layer: Layer
@@ -34,7 +34,7 @@ class CallRow(Struct, frozen=True):
 
 
 class FileRow(Struct, frozen=True):
-    """Traffic of one file of one job, at depth 0; bytes are those that count."""
+    """Traffic of one file of a job at depth 0. Bytes are the bytes that count."""
 
     number: int
     calls: int
@@ -46,17 +46,17 @@ class FileRow(Struct, frozen=True):
 class Totals:
     """Sums over all events of a job, by call and by file. Picklable; memory is bounded.
 
-    Ids are those of the job, given by the caller. What has an id beyond the bound goes to slot 0, which is "other".
-    Calls are counted at every depth. A file's traffic is that at depth 0, so that bytes that pass through several
-    layers count once. Every call counts, and of the bytes those that are not left out (``file_groups.CountRule``).
+    The caller assigns ids, numbered per job. Ids beyond the bound go to slot 0 ("other"). Calls are counted at every
+    depth. File traffic is counted at depth 0 only, so bytes that pass through several layers count once. All calls
+    count; bytes count unless excluded (``file_groups.CountRule``).
 
     Attributes:
-        events: events so far.
-        bytes_read: bytes read at depth 0, whether they count or not.
-        bytes_written: bytes written likewise.
-        mapped: bytes of files that were mapped so that stores reach them; how much was stored is not known.
-        flushed: bytes of such mappings that ``msync`` was to write back.
-        overflowed: events that went to "other" because their call's or file's id is beyond the bound.
+        events: number of events.
+        bytes_read: bytes read at depth 0, including bytes that do not count.
+        bytes_written: bytes written at depth 0, including bytes that do not count.
+        mapped: bytes of mappings whose stores reach the file; how many were stored to is unknown.
+        flushed: bytes of such mappings passed to ``msync``.
+        overflowed: events in "other" because the id of their call or file is beyond the bound.
     """
 
     def __init__(self, max_files: int = 10_000, max_calls: int = 10_000) -> None:
@@ -71,7 +71,7 @@ class Totals:
         self._layers = np.zeros(1, np.uint8)
 
     def update(self, batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> None:
-        """Adds events whose ``call`` and ``file`` columns hold the job's ids; ``left_out``: by the latter."""
+        """Adds events whose ``call`` and ``file`` columns have the job's ids; ``left_out`` is indexed by file."""
         if not len(batch):
             return
         self.events += len(batch)
@@ -85,13 +85,13 @@ class Totals:
             return
         told = (batch.call, batch.layer, batch.kind, batch.file, batch.depth, batch.errno, batch.flags)
         alike = Grouping(told)
-        order = np.argsort(alike.last)  # a call's layer is that of its last event
+        order = np.argsort(alike.last)  # the layer of a call is that of its last event
         sums = alike.sums([batch.bytes, batch.duration])[order]
         rows = batch.select(alike.last[order]).replace(bytes=sums[:, 0], duration=sums[:, 1])
         self._add(rows, alike.counts()[order], left_out)
 
     def _add(self, batch: EventBatch, count: npt.NDArray[np.int64], left_out: LeftOut) -> None:
-        """Adds events, or sums of some that are alike."""
+        """Adds events, or sums of equal events."""
         moved, duration = (column.astype(np.int64, copy=False) for column in (batch.bytes, batch.duration))
         counting = np.where(is_left_out(batch, left_out), 0, moved) if left_out.any() else moved
         call = self._bounded(self._calls, batch.call, count)
@@ -110,13 +110,13 @@ class Totals:
         self._files.add(file, {**columns, "ns": np.where(outer, duration, 0)})
 
     def _bounded(self, table: _Table, ids: npt.NDArray[Any], count: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
-        """Returns the ids with those beyond the table's bound exchanged for "other"."""
+        """Returns the ids, with ids beyond the table's bound replaced by "other"."""
         beyond = ids > table.bound
         self.overflowed += int(count[beyond].sum())
         return np.where(beyond, OTHER, ids).astype(np.intp)
 
     def calls(self, top: int | None = None) -> list[CallRow]:
-        """Returns the calls seen, those with the most bytes (then the most calls) first."""
+        """Returns the observed calls by descending bytes, then descending number of calls."""
         table = self._calls
         order = _ranked(table["calls"], [table["bytes"]], top)
         return [
@@ -132,7 +132,7 @@ class Totals:
         ]
 
     def files(self, top: int | None = None, left_out: LeftOut = ALL_COUNTS) -> list[FileRow]:
-        """Returns the files of which something counts, those with the most bytes, then the most calls, first."""
+        """Returns the files with traffic that counts, by descending bytes, then descending number of calls."""
         table, missing = self._files, self._missing(left_out)
         read = np.where(missing & READS, 0, table["read"])
         written = np.where(missing & WRITES, 0, table["written"])
@@ -150,11 +150,11 @@ class Totals:
         ]
 
     def not_counted(self, left_out: LeftOut, groups: npt.NDArray[np.uint8]) -> dict[int, tuple[int, int]]:
-        """Returns the bytes read and written that do not count, by the group of their file.
+        """Returns bytes read and written that do not count, by file group.
 
         Args:
-            left_out: what does not count, by file number.
-            groups: the group of each file number.
+            left_out: mask of directions that do not count, by file number.
+            groups: group of each file number.
         """
         missing = self._missing(left_out)
         read = np.where(missing & READS, self._files["read"], 0)
@@ -166,13 +166,13 @@ class Totals:
         }
 
     def _missing(self, left_out: LeftOut) -> LeftOut:
-        """Returns what does not count of each row of the table of files."""
+        """Returns the mask of directions that do not count for each row of the file table."""
         rows = len(self._files)
         return np.concatenate([left_out[:rows], np.zeros(max(rows - len(left_out), 0), np.uint8)])
 
 
 def added(total: int, values: npt.NDArray[np.int64]) -> int:
-    """Returns a sum with values from 0 on added to it, exact up to 2^62 and never more."""
+    """Returns the total plus non-negative values, exact up to 2^62 and saturated there."""
     if len(values) and int(values.max()) >= _HUGE:
         exact: int = sum(values.tolist())
         return min(total + exact, MOST)
@@ -180,7 +180,7 @@ def added(total: int, values: npt.NDArray[np.int64]) -> int:
 
 
 class _Table:
-    """Columns of int64 sums by id; grows as ids appear, up to a bound. Sums stop at 2^62."""
+    """Columns of int64 sums by id. Rows grow with the ids up to a bound; sums saturate at 2^62."""
 
     def __init__(self, bound: int, names: tuple[str, ...]) -> None:
         self.bound = bound
@@ -193,7 +193,7 @@ class _Table:
         return self._columns[name]
 
     def add(self, ids: npt.NDArray[np.intp], columns: dict[str, npt.NDArray[np.int64]]) -> None:
-        """Adds values to their ids' rows."""
+        """Adds values to the rows of their ids."""
         size = int(ids.max()) + 1
         if size > len(self):
             room = min(max(size, 2 * len(self)), self.bound + 1)
@@ -202,7 +202,7 @@ class _Table:
             }
         for name, values in columns.items():
             target = self._columns[name]
-            # in integers, since float64 sums are exact only up to 2^53
+            # summed as integers, since float64 sums are exact only up to 2^53
             if values.max() >= _HUGE:
                 huge = values >= _HUGE
                 for row, value in zip(ids[huge].tolist(), values[huge].tolist(), strict=True):
@@ -212,7 +212,7 @@ class _Table:
 
 
 def _ranked(calls: npt.NDArray[np.int64], moved: list[npt.NDArray[np.int64]], top: int | None) -> npt.NDArray[np.intp]:
-    """Returns the ids that have calls, those with the most bytes first, then those with the most calls."""
+    """Returns the ids that have calls, by descending bytes, then descending number of calls."""
     present = np.flatnonzero(calls)
     weight = sum((column[present] for column in moved), np.zeros(len(present), np.float64))
     return present[np.lexsort((present, -calls[present], -weight))][:top]

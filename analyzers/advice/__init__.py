@@ -1,1 +1,1 @@
-"""What a job spends on I/O, why, and what to change first."""
+"""Time a job spends on I/O, the causes, and the changes that save the most."""

@@ -1,4 +1,4 @@
-"""Sums of calls by thread, file and kind of call, with the time from the first to the last."""
+"""Sums of calls by thread, file and kind of call, with first start and last end."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LOWEST: Final = -_CEILING
 
 
 class Rows(NamedTuple):
-    """A table as columns, by ascending key: sums int64[k, width], least and most int64[k]."""
+    """Table columns in ascending key order: sums int64[k, width], minima and maxima int64[k]."""
 
     key: Ints
     sums: npt.NDArray[np.int64]
@@ -28,7 +28,7 @@ class Rows(NamedTuple):
 
 
 class Table(State):
-    """``width`` sums, a least and a most by key; a key without room adds to its fallback."""
+    """Stores ``width`` sums, a minimum and a maximum per key; keys beyond the budget add to their fallback."""
 
     def __init__(self, budget: int, width: int) -> None:
         self._dropped = 0
@@ -36,7 +36,7 @@ class Table(State):
         self._waiting: list[npt.NDArray[np.int64]] = []
         self._length = 0
         self._keys = np.zeros(0, np.int64)  # ascending
-        self._at = np.zeros(0, np.intp)  # the row of each
+        self._at = np.zeros(0, np.intp)  # row of each key
         self._sums = np.zeros((_FEWEST, width), np.int64)
         self._least = np.full(_FEWEST, _CEILING, np.int64)
         self._most = np.full(_FEWEST, LOWEST, np.int64)
@@ -46,10 +46,10 @@ class Table(State):
 
         Args:
             key: int64[n]; may repeat.
-            columns: ``width`` of int64[n].
-            least: what the least is of.
-            most: what the most is of.
-            fallback: keys for those without room; few different ones.
+            columns: ``width`` arrays int64[n] to sum.
+            least: values of the minimum, int64[n].
+            most: values of the maximum, int64[n].
+            fallback: keys used when there is no room, int64[n]; few distinct values.
         """
         self._waiting.append(np.stack([key, fallback, least, most, *columns]))
         self._length += len(key)
@@ -58,12 +58,12 @@ class Table(State):
 
     @property
     def dropped(self) -> int:
-        """What was added under fallbacks, in units of the first column."""
+        """Amount added under fallback keys, in units of the first column."""
         self._merge()
         return self._dropped
 
     def _merge(self) -> None:
-        """Adds what waits: looking keys up takes longer than keeping them a while."""
+        """Merges buffered rows. Buffering pays off, since looking keys up is expensive."""
         if not self._waiting:
             return
         key, fallback, least, most, *columns = np.concatenate(self._waiting, axis=1)
@@ -75,7 +75,7 @@ class Table(State):
         target, known = self._find(key)
         if not known.all():
             key = self._admitted(key, np.flatnonzero(~known), sums[:, 0], fallback)
-            again = Grouping([key])  # several may have one fallback
+            again = Grouping([key])  # several keys may share one fallback
             sums, least, most = again.sums([*sums.T]), again.least(least), again.most(most)
             target, _ = self._find(key[again.first])
         values = sums
@@ -84,7 +84,7 @@ class Table(State):
         self._most[target] = np.maximum(self._most[target], most)
 
     def _find(self, key: Ints) -> tuple[Indices, npt.NDArray[np.bool_]]:
-        """Returns the row of each key, and whether it is known."""
+        """Returns the row of each key, and whether the key is known."""
         if not len(self._keys):
             return np.zeros(len(key), np.intp), np.zeros(len(key), np.bool_)
         place = np.searchsorted(self._keys, key)
@@ -92,9 +92,9 @@ class Table(State):
         return self._at.take(place), self._keys.take(place) == key
 
     def _admitted(self, key: Ints, fresh: Indices, count: Ints, fallback: Ints) -> Ints:
-        """Makes room for keys, and returns which ones to use: the fallback of those without room."""
+        """Admits new keys while there is room. Returns the keys to use: fallbacks replace keys without room."""
         new, first = np.unique(key[fresh], return_index=True)
-        order = np.argsort(first)  # the first to come are the first to have room
+        order = np.argsort(first)  # first come, first served
         room = max(self._budget - len(self._keys), 0)
         if len(new) > room:
             kept = np.isin(key[fresh], new[order[:room]])
@@ -118,7 +118,7 @@ class Table(State):
         return key
 
     def rows(self) -> Rows:
-        """Returns copies of all rows."""
+        """Returns a copy of all rows."""
         self._merge()
         at = self._at
         return Rows(self._keys, self._sums[at], self._least[at], self._most[at])

@@ -1,4 +1,4 @@
-"""Which bytes of which files processes read and write, and when others may count on seeing them."""
+"""Byte ranges of files that processes read and write, and the times at which writes become visible to others."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .positions import Positions
 from .threads import Threads
 
 _CALLS: Final = 8_192
-"""Calls of a stream whose extents are kept."""
+"""Maximum number of calls per stream whose extents are kept."""
 _OF_STREAM: Final = 1_024
-"""Extents of a stream that are kept, about."""
+"""Approximate maximum number of extents per stream."""
 _MOST_SHOWN: Final = 4
-"""Flushes and closes that are kept, for each extent that has room."""
+"""Maximum number of flushes and closes kept, per extent of the budget."""
 _HANDLES: Final = 256
 _SHOWS: Final = (int(Kind.SYNC), int(Kind.DESTROY), int(Kind.DELETE))
-"""What makes writes visible to others: a flush or a close; what is removed is seen by nobody."""
+"""Kinds of calls that make writes visible to others: flush or close. DELETE ends visibility."""
 _KINDS: Final = np.zeros(256, np.bool_)
 _KINDS[[Kind.CREATE, Kind.SEEK, Kind.READ, Kind.WRITE, *_SHOWS]] = True
 _LAYERS: Final = np.zeros(256, np.bool_)
@@ -29,7 +29,7 @@ _COLUMNS: Final = 8
 
 
 class Extents(NamedTuple):
-    """Runs of bytes; each column has shape (n,)."""
+    """Contiguous byte ranges; each column has shape (n,)."""
 
     stream: Ints
     file: Ints
@@ -37,18 +37,18 @@ class Extents(NamedTuple):
     low: Ints
     high: Ints
     first: Ints
-    """When the first of its calls began, ns."""
+    """Start of the first call of each range, ns."""
     last: Ints
-    """When the last of them ended, ns."""
+    """End of the last call of each range, ns."""
     thread: Ints
 
     def at(self, rows: Rows) -> Extents:
-        """Returns some of them."""
+        """Returns the given rows."""
         return Extents(*[column[rows] for column in self])  # type: ignore[arg-type]  # columns in their order
 
 
 class Shown(NamedTuple):
-    """When streams flushed or closed files; each column has shape (n,)."""
+    """Flushes and closes of files by streams; each column has shape (n,)."""
 
     stream: Ints
     file: Ints
@@ -56,10 +56,10 @@ class Shown(NamedTuple):
 
 
 class ExtentTable(State):
-    """The extents of the first calls of each stream; what has no room is left out.
+    """Extents of the first calls of each stream; extents beyond the budget are dropped.
 
     Attributes:
-        left_out: extents without room.
+        left_out: number of dropped extents.
     """
 
     def __init__(self, budget: int) -> None:
@@ -74,13 +74,13 @@ class ExtentTable(State):
         self._shows = 0
 
     def update(self, batch: EventBatch, stream: Ints, threads: Threads, data: npt.NDArray[np.bool_]) -> None:
-        """Takes in calls.
+        """Adds calls.
 
         Args:
-            batch: events, those of each stream in the order of their ends.
-            stream: the number of each one's stream.
-            threads: numbers the threads.
-            data: which are on files that count.
+            batch: events; those of each stream in order of their ends.
+            stream: stream number of each event.
+            threads: numbering of threads.
+            data: whether each event is on a file that counts.
         """
         wanted = _KINDS.take(batch.kind) & _LAYERS.take(batch.layer) & data & (batch.file != 0)
         wanted &= (batch.flags & int(Flag.FAILED)) == 0
@@ -107,22 +107,22 @@ class ExtentTable(State):
             self._keep(batch, at, offset[some], size[some], stream[at], thread, ended)
 
     def close_stream(self, stream: int) -> None:
-        """Takes in that a stream has ended."""
+        """Forgets the counters of a stream that has ended."""
         self._calls.pop(stream, None)
         self._held.pop(stream, None)
 
     def extents(self) -> Extents:
-        """Returns copies of all extents."""
+        """Returns a copy of all extents."""
         columns = np.concatenate(self._extents, axis=1) if self._extents else np.zeros((_COLUMNS, 0), np.int64)
         stream, file, write, low, high, first, last, thread = columns
         return Extents(stream, file, write.astype(np.bool_), low, high, first, last, thread)
 
     def shown(self) -> Shown:
-        """Returns when writes became visible."""
+        """Returns the times at which writes became visible."""
         return Shown(*(np.concatenate(self._shown, axis=1) if self._shown else np.zeros((3, 0), np.int64)))
 
     def _with_room(self, rows: Rows, stream: Ints) -> Rows:
-        """Returns the rows of streams of which few calls were looked at."""
+        """Returns the rows of streams that are still below their bounds."""
         if not len(rows) or self._length >= self._budget:
             return rows[:0]
         numbers, count = np.unique(stream[rows], return_counts=True)
@@ -137,7 +137,7 @@ class ExtentTable(State):
     def _keep(
         self, batch: EventBatch, at: Rows, offset: Ints, size: Ints, stream: Ints, thread: Ints, ended: Rows
     ) -> None:
-        """Joins calls that go on where the one before ended, unless something became visible between them."""
+        """Stores extents, and merges contiguous calls unless a flush or close lies between them."""
         file, write = batch.file[at].astype(np.int64), (batch.kind[at] == Kind.WRITE).astype(np.int64)
         epoch = np.searchsorted(ended, at)
         follows = np.zeros(len(at), np.bool_)

@@ -1,4 +1,4 @@
-"""What calls are summed up by, as numbers: thread, file, layer, kind, group of files, and how they were made."""
+"""Integer keys for sums of calls: thread, file, layer, kind, file group and manner of call."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ...events.batch import IntArray
 from ..common.state import Ints
 
 DEEP: Final = 1
-"""Bit of calls that another traced call made."""
+"""Bit for calls made by another traced call."""
 TOGETHER: Final = 2
-"""Bit of collective calls."""
+"""Bit for collective calls."""
 _FILE_BITS: Final = 24
 _TAIL_BITS: Final = 3 + 4 + 2 + 2
 
 
 class Keys(NamedTuple):
-    """Keys taken apart; each column has shape (n,)."""
+    """Components of keys; each column has shape (n,)."""
 
     thread: Ints
     file: Ints
@@ -38,20 +38,20 @@ def cell_key(
     group: Ints,
     bits: Ints,
 ) -> Ints:
-    """Returns a number for each of some calls."""
+    """Returns the key of each call, int64[n]."""
     tail = ((layer.astype(np.int64) << 4 | kind) << 2 | group) << 2 | bits
     key: Ints = (thread << _FILE_BITS | file) << _TAIL_BITS | tail
     return key
 
 
 def place_key(thread: Ints, file: Ints, kind: IntArray, layer: IntArray) -> Ints:
-    """Returns a number for each of some reads and writes."""
+    """Returns the key of each read or write, int64[n]."""
     zero = np.zeros_like(thread)
     return cell_key(thread, file, layer, kind, zero, zero)
 
 
 def split(key: Ints) -> Keys:
-    """Takes numbers apart."""
+    """Splits keys into their components."""
     bits, group, kind = key & 3, key >> 2 & 3, key >> 4 & 15
     head = key >> _TAIL_BITS
     return Keys(

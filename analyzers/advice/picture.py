@@ -1,4 +1,4 @@
-"""What a job did, as columns that rules of advice look at."""
+"""Aggregated call statistics of a job, as columns for the rules of advice."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ LOWEST: Final = (int(Layer.POSIX), int(Layer.KERNEL), int(Layer.STDIO))
 
 @dataclass(frozen=True)
 class Picture:
-    """The state of an analyzer.
+    """Frozen state of an advice analyzer.
 
     Attributes:
         cells: sums of calls, ns and bytes by thread, file and kind.
-        places: what the order of the first calls was, by thread, file and kind.
-        extents: which bytes the first calls of each stream moved.
-        shown: when streams flushed and closed files.
+        places: access order of the first calls by thread, file and kind.
+        extents: byte ranges accessed by the first calls of each stream.
+        shown: times at which streams flushed and closed files.
     """
 
     job: str
@@ -51,22 +51,22 @@ class Picture:
 
     @cached_property
     def keys(self) -> Keys:
-        """The keys of ``cells``."""
+        """Components of the keys of ``cells``."""
         return split(self.cells.key)
 
     @cached_property
     def first_ns(self) -> int:
-        """When the first call began."""
+        """Start of the first call, ns."""
         return int(self.cells.least.min(initial=2**62)) if len(self.cells.key) else 0
 
     @cached_property
     def last_ns(self) -> int:
-        """When the last call ended."""
+        """End of the last call, ns."""
         return int(self.cells.most.max()) if len(self.cells.key) else 0
 
     @cached_property
     def lives(self) -> tuple[Ints, Ints]:
-        """When each thread was first and last seen, ns; those never seen begin after they end."""
+        """First and last observation of each thread, ns. Threads without observations have first > last."""
         first = np.full(len(self.threads), 2**62, np.int64)
         last = np.full(len(self.threads), -(2**62), np.int64)
         np.minimum.at(first, self.keys.thread, self.cells.least)
@@ -75,7 +75,7 @@ class Picture:
 
     @cached_property
     def lanes(self) -> tuple[Ints, int]:
-        """The lane of each thread, and how many there are."""
+        """Lane of each thread, and the number of lanes."""
         first, last = self.lives
         seen = np.flatnonzero(last > -(2**62))
         lane = np.zeros(len(self.threads), np.int64)
@@ -83,7 +83,7 @@ class Picture:
         return lane, count
 
     def slowest(self, ns: npt.NDArray[Any], thread: Ints) -> float:
-        """Returns what some rows cost: the sum of the lane with the most, s."""
+        """Returns the largest sum of rows over all lanes, s."""
         return float(self.of_lanes(ns, thread).max(initial=0.0)) / 1e9
 
     def of_lanes(self, ns: npt.NDArray[Any], thread: Ints) -> Floats:
@@ -92,13 +92,13 @@ class Picture:
         return np.bincount(lane[thread], ns.astype(np.float64), minlength=count).astype(np.float64)
 
     def top(self, group: int = DATA) -> Flags:
-        """Tells which cells are calls that the program made itself on a group of files."""
+        """Returns which cells are top-level calls (depth 0) on a group of files."""
         found: Flags = ~self.keys.deep & (self.keys.group == group)
         return found
 
     @cached_property
     def busiest(self) -> int:
-        """The thread with the most time in calls on data."""
+        """Thread with the most time in calls on data."""
         rows = np.flatnonzero(self.top())
         if not len(rows):
             return 0
@@ -106,7 +106,7 @@ class Picture:
         return int(np.argmax(ns))
 
     def label(self, thread: int) -> str:
-        """Returns what a person calls a thread's process."""
+        """Returns a readable name of a thread's process."""
         return label_of(self.threads[thread]) if thread else ""
 
     def path(self, file: int) -> str:
@@ -129,41 +129,41 @@ class Picture:
 
     @property
     def class_of(self) -> Ints:
-        """The class of each file: paths that differ in numbers alone are of one."""
+        """Class of each file; paths that differ only in numbers have the same class."""
         return self._names[0]
 
     @property
     def class_names(self) -> list[str]:
-        """The names of the classes."""
+        """Names of the classes."""
         return self._names[1]
 
     @property
     def folder_of(self) -> Ints:
-        """The folder of each file."""
+        """Folder of each file."""
         return self._names[2]
 
     @property
     def folders(self) -> list[str]:
-        """The names of the folders."""
+        """Names of the folders."""
         return self._names[3]
 
     @cached_property
     def place_of(self) -> Ints:
-        """What of each file is told together: files of one class, and classes of one folder, int64[files]."""
+        """Place of each file for grouping findings: files of one class, and classes of one folder, int64[files]."""
         classes, _, folders, names = self._names
         first = np.full(int(classes.max(initial=-1)) + 1, len(names), np.int64)
         np.minimum.at(first, classes, folders)
         return first[classes]
 
     def crowds(self, count: Floats, least: int) -> tuple[Ints, list[str]]:
-        """Finds where many of something are: in a folder, in folders that differ in numbers alone, or below one.
+        """Finds places with many files: one folder, folders that differ only in numbers, or below one folder.
 
         Args:
-            count: how many each file stands for, float64[files].
-            least: how many are many.
+            count: weight of each file, float64[files].
+            least: minimum sum of weights for a place.
 
         Returns:
-            The place of each file, int64[files], and what each place is called.
+            The place of each file, int64[files], and the name of each place.
         """
         _, _, folders, names = self._names
         own = np.bincount(folders, count, minlength=len(names))
@@ -184,7 +184,7 @@ class Picture:
         return at[folders], list(places)
 
     def rate(self, read: bool) -> float:
-        """Returns what large requests of the job reach, bytes a second, or what a page cache does where it has none."""
+        """Returns the bandwidth of the job's large requests, bytes/s, or a page cache's typical rate if it has none."""
         kind = int(Kind.READ if read else Kind.WRITE)
         rows = self.top() & (self.keys.kind == kind)
         calls, ns, size = (self.cells.sums[rows, at] for at in range(3))
@@ -202,13 +202,13 @@ _WRITE_RATE: Final = 1.5e9
 
 @dataclass(frozen=True)
 class Calls:
-    """Cells of calls on data that the program itself made, as columns."""
+    """Columns of the cells of top-level calls on data."""
 
     picture: Picture
 
     @cached_property
     def rows(self) -> Ints:
-        """Which cells."""
+        """Row numbers in the cells."""
         return np.flatnonzero(self.picture.top())
 
     def _key(self, name: str) -> Any:
@@ -216,27 +216,27 @@ class Calls:
 
     @cached_property
     def thread(self) -> Ints:
-        """Who called."""
+        """Thread of each row."""
         return self._key("thread")  # type: ignore[no-any-return]
 
     @cached_property
     def file(self) -> Ints:
-        """On what."""
+        """File of each row."""
         return self._key("file")  # type: ignore[no-any-return]
 
     @cached_property
     def layer(self) -> Ints:
-        """The layer of the calls."""
+        """Layer of each row."""
         return self._key("layer")  # type: ignore[no-any-return]
 
     @cached_property
     def kind(self) -> Ints:
-        """The kind of the calls."""
+        """Kind of each row."""
         return self._key("kind")  # type: ignore[no-any-return]
 
     @cached_property
     def together(self) -> Flags:
-        """Whether they are collective."""
+        """Whether the calls are collective."""
         return self._key("together")  # type: ignore[no-any-return]
 
     @cached_property
@@ -246,62 +246,62 @@ class Calls:
 
     @property
     def calls(self) -> Ints:
-        """How many."""
+        """Number of calls of each row."""
         return self.sums[:, 0]
 
     @property
     def ns(self) -> Ints:
-        """How long they took."""
+        """Duration of the calls of each row, ns."""
         return self.sums[:, 1]
 
     @property
     def bytes(self) -> Ints:
-        """What they moved."""
+        """Bytes moved by each row."""
         return self.sums[:, 2]
 
     @cached_property
     def first(self) -> Ints:
-        """When the first began, ns."""
+        """Start of the first call of each row, ns."""
         return self.picture.cells.least[self.rows]
 
     @cached_property
     def last(self) -> Ints:
-        """When the last ended, ns."""
+        """End of the last call of each row, ns."""
         return self.picture.cells.most[self.rows]
 
     @cached_property
     def reads(self) -> Flags:
-        """Which read."""
+        """Rows that are reads."""
         found: Flags = self.kind == int(Kind.READ)
         return found
 
     @cached_property
     def writes(self) -> Flags:
-        """Which write."""
+        """Rows that are writes."""
         found: Flags = self.kind == int(Kind.WRITE)
         return found
 
     @cached_property
     def opens(self) -> Flags:
-        """Which open."""
+        """Rows that are opens."""
         found: Flags = self.kind == int(Kind.CREATE)
         return found
 
     @cached_property
     def ideal_ns(self) -> Floats:
-        """What the bytes would take in large requests."""
+        """Time that the bytes would take in large requests, ns."""
         read, write = self.picture.rate(True), self.picture.rate(False)
         per_byte = np.where(self.reads, 1e9 / read, np.where(self.writes, 1e9 / write, 0.0))
         return (self.bytes * per_byte).astype(np.float64)
 
     def by_file(self, values: npt.NDArray[Any], wanted: Flags) -> Floats:
-        """Returns sums by file of the wanted rows, float64[files]."""
+        """Returns sums of the wanted rows by file, float64[files]."""
         sums = np.bincount(self.file[wanted], values[wanted].astype(np.float64), minlength=len(self.picture.files))
         return sums.astype(np.float64)
 
     @cached_property
     def users(self) -> Ints:
-        """How many threads read or write each file, int64[files]."""
+        """Number of threads that read or write each file, int64[files]."""
         moves = self.reads | self.writes
         pairs = np.unique(np.stack([self.file[moves], self.thread[moves]]), axis=1)
         return np.bincount(pairs[0], minlength=len(self.picture.files))

@@ -1,4 +1,4 @@
-"""Where in its file each read and write lies: calls that say no offset go on from the one before, or from a seek."""
+"""File positions of reads and writes. Calls without an offset continue at the previous end or seek."""
 
 from __future__ import annotations
 
@@ -15,42 +15,43 @@ from ..common.state import Ints, Rows
 
 _NOWHERE: Final = -1
 _UNSURE, _CERTAIN, _APPENDED = 0, 1, 2
-"""How sure a handle's position is; what is appended lies at the end, wherever others have moved it."""
+"""Certainty of a handle's position. Appended data lies at the end of the file, independent of the position."""
 
 
 class Placed(NamedTuple):
-    """Reads and writes with their places; each column has shape (n,)."""
+    """Reads and writes with their positions; each column has shape (n,)."""
 
     row: Rows
-    """Which event."""
+    """Event number."""
     offset: Ints
     before: Ints
-    """Where the call before, through the same handle, ended; -1 for the first."""
+    """End of the previous call through the same handle, bytes; -1 for the first call."""
     known: npt.NDArray[np.bool_]
-    """Whether the place is certain: said by the call, or followed from a seek or an open; not where files are appended
-    to, or were opened by another process."""
+    """Whether the position is certain: stated by the call, or derived from a seek or open. Uncertain for files that are
+    appended to, or that another process opened.
+    """
 
 
 class Positions:
-    """Follows the position of each open file, a bounded number of them.
+    """Tracks the positions of a bounded number of open files.
 
     Attributes:
-        forgotten: handles that made room for others; their next call counts as their first.
+        forgotten: number of evicted handles; the next call of one counts as its first.
     """
 
     def __init__(self, bound: int) -> None:
         self.forgotten = 0
         self._bound = bound
-        # position, end of the last call, certainty
+        # per handle: position, end of the last call, certainty
         self._known: OrderedDict[tuple[int, int], tuple[int, int, int]] = OrderedDict()
 
     def place(self, batch: EventBatch, rows: Rows, stream: Ints) -> Placed:
-        """Finds the places of reads and writes.
+        """Finds the positions of reads and writes.
 
         Args:
             batch: events.
-            rows: those that open, seek, read or write, in the order of their ends; at least one.
-            stream: the number of each row's stream.
+            rows: opens, seeks, reads and writes in order of their ends; at least one.
+            stream: stream number of each row.
         """
         handle = batch.handle[rows].astype(np.int64)
         handle = np.where(handle == 0, -1 - batch.file[rows].astype(np.int64), handle)
@@ -108,13 +109,13 @@ class Positions:
 
 
 def _certainty(flags: IntArray, opened: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_], carried: Ints) -> Ints:
-    """Returns how sure the position of each row's handle is by its last open, or by what was known before.
+    """Returns the certainty of each row's handle position after its last open, or as carried over.
 
     Args:
-        flags: of rows, those of each handle together.
-        opened: which rows are opens.
-        first: which are the first of their handle.
-        carried: what was known of each row's handle before, int64[n].
+        flags: flags of the rows, sorted by handle.
+        opened: whether each row is an open.
+        first: whether each row is the first of its handle.
+        carried: earlier certainty of each row's handle, int64[n].
     """
     append = (flags & int(Flag.APPEND)) > 0
     said = np.where(opened, np.where(append, _APPENDED, _CERTAIN), carried)
@@ -123,6 +124,6 @@ def _certainty(flags: IntArray, opened: npt.NDArray[np.bool_], first: npt.NDArra
 
 
 def jumps_of(placed: Placed) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Tells which calls do not begin where the one before ended, and which of them lie before it, bool[n]."""
+    """Returns which calls do not start at the end of the previous one, and which of them start before it, bool[n]."""
     jump = (placed.before >= 0) & (placed.offset != placed.before)
     return jump, jump & (placed.offset < placed.before)

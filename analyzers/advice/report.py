@@ -1,4 +1,4 @@
-"""Makes the advice of a picture."""
+"""Computes advice from aggregated call statistics."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _BUSY: Final = 0.01
 
 
 def advice_of(picture: Picture, periodicity: Prediction | None = None, run_s: float | None = None) -> Advice:
-    """Makes advice.
+    """Computes the advice for a job.
 
     Args:
-        picture: what was seen.
-        periodicity: of the job, where it is known.
-        run_s: how long the run took, where that is known better than from its calls.
+        picture: aggregated call statistics.
+        periodicity: prediction of the job's period, if known.
+        run_s: duration of the run, s, if known more precisely than from its calls.
     """
     seen_s = max(picture.last_ns - picture.first_ns, 0) / 1e9
     run = max(run_s or 0.0, seen_s)
@@ -95,7 +95,7 @@ def _findings(calls: Calls, periodicity: Prediction | None, run_s: float, floor_
 
 
 def _manner(calls: Calls) -> str:
-    """Says how large the requests are that move most of the bytes; "" where none does."""
+    """Describes the mean request size of the dominant direction; "" if no bytes moved."""
     write, read = (int(calls.bytes[way].sum()) for way in (calls.writes, calls.reads))
     way, what, size = (calls.writes, "writes", write) if write >= read else (calls.reads, "reads", read)
     count = int(calls.calls[way].sum())
@@ -103,14 +103,14 @@ def _manner(calls: Calls) -> str:
 
 
 def _busy_lanes(calls: Calls) -> int:
-    """Returns how many lanes spend time on data."""
+    """Returns the number of lanes with a relevant share of time on data."""
     picture = calls.picture
     of_lanes = picture.of_lanes(calls.ns.astype(np.float64), calls.thread)
     return int(np.count_nonzero(of_lanes >= max(_BUSY * of_lanes.max(initial=0.0), 1.0)))
 
 
 def _spent(calls: Calls) -> Spent:
-    """Returns where the time of the lane with the most of it goes."""
+    """Returns the time of the busiest lane by kind of call."""
     picture = calls.picture
     if not len(calls.rows):
         return Spent()

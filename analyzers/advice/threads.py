@@ -1,4 +1,4 @@
-"""Who calls: threads, numbered, and the lanes that they make up."""
+"""Numbering of threads, and their assignment to lanes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..common.state import Ints
 
 
 class Thread(NamedTuple):
-    """What is known of one; rank -1 and pid 0 where they are not."""
+    """Identity of a thread; rank is -1 and pid 0 if unknown."""
 
     rank: int
     pid: int
@@ -24,7 +24,7 @@ class Thread(NamedTuple):
 
 
 class Threads:
-    """Numbers the threads of a job's streams from 1; 0 is those beyond the bound."""
+    """Numbers the threads of a job's streams from 1; 0 stands for threads beyond the bound."""
 
     def __init__(self, bound: int) -> None:
         self.known: list[Thread] = [Thread(-1, 0, "", "")]
@@ -45,18 +45,18 @@ class Threads:
         return number
 
     def number(self, name: str) -> int:
-        """Returns the number of an open stream; 0 for others."""
+        """Returns the number of an open stream; 0 for other streams."""
         return self._streams.get(name, 0)
 
     def close(self, name: str) -> None:
-        """Takes in that a stream has ended: what comes under its name later is of other threads."""
+        """Ends a stream; a later stream of the same name has new threads."""
         number = self._streams.pop(name, None)
         if number is not None:
             self._infos.pop(number, None)
             self._numbers.pop(number, None)
 
     def of(self, stream: Ints, tid: IntArray, pid: IntArray, rank: IntArray) -> Ints:
-        """Returns the number of the thread of each of some events, int64[n], n >= 1."""
+        """Returns the thread number of each event, int64[n], n >= 1."""
         alike = Grouping([stream, tid])
         some = alike.first
         made = [
@@ -83,17 +83,17 @@ class Threads:
 
 
 def lanes_of(first: Ints, last: Ints) -> tuple[Ints, int]:
-    """Puts threads into lanes: one that begins when another has ended takes over its lane.
+    """Assigns threads to lanes; a thread that starts after another has ended reuses its lane.
 
     Args:
-        first: when each began, ns.
-        last: when each ended.
+        first: start of each thread, ns.
+        last: end of each thread, ns.
 
     Returns:
-        The lane of each, and how many lanes there are.
+        The lane of each thread, and the number of lanes.
     """
     lane = np.zeros(len(first), np.int64)
-    free: list[tuple[int, int]] = []  # when it became free, lane
+    free: list[tuple[int, int]] = []  # (time at which the lane became free, lane)
     for at in np.argsort(first, kind="stable").tolist():
         if free and free[0][0] <= int(first[at]):
             _, number = heapq.heappop(free)
@@ -105,7 +105,7 @@ def lanes_of(first: Ints, last: Ints) -> tuple[Ints, int]:
 
 
 def label_of(thread: Thread) -> str:
-    """Returns what a person calls a thread's process."""
+    """Returns a readable name of a thread's process."""
     if thread.rank >= 0:
         return f"rank {thread.rank}"
     command = _short(thread.command)

@@ -1,4 +1,4 @@
-"""What advice is made of, kept up to date from columns of events."""
+"""Incremental call statistics for advice, computed from columns of events."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from .threads import Threads
 CELL: Final = ("calls", "ns", "bytes")
 PLACE: Final = ("calls", "ns", "bytes", "jumps", "backwards", "jump_ns", "unaligned")
 _MOST_NS: Final = 2**46
-"""Longest call that is believed; 19 hours."""
+"""Maximum plausible duration of a call, ns (19 hours)."""
 _ORDERED: Final = np.zeros(256, np.bool_)
 _ORDERED[[Kind.CREATE, Kind.SEEK, Kind.READ, Kind.WRITE]] = True
 
 
 class AdviceAnalyzer:
-    """Sums up calls by thread, file and kind, and looks at the order of a job's first calls.
+    """Sums calls by thread, file and kind, and analyzes the order of a job's first calls.
 
-    Only calls that no other traced call encloses cost the program time; those below are kept apart, as they tell what
-    a library makes of them.
+    Only top-level calls (depth 0) cost the program time. Nested calls are summed separately, because they show how a
+    library translates requests.
     """
 
     def __init__(self, context: JobContext, settings: AdviceSettings) -> None:
@@ -56,7 +56,7 @@ class AdviceAnalyzer:
         self._ordered = 0
 
     def update(self, taken: Taken) -> None:
-        """Takes in events."""
+        """Adds events."""
         batch = taken.batch
         if not len(batch):
             return
@@ -71,15 +71,15 @@ class AdviceAnalyzer:
             self._extents.update(batch, stream, self._threads, np.broadcast_to(data, (len(batch),)))
 
     def close_stream(self, stream: str) -> None:
-        """Takes in that a stream has ended."""
+        """Ends a stream."""
         self._extents.close_stream(self._threads.number(stream))
         self._threads.close(stream)
 
     def settle(self) -> None:
-        """Changes nothing."""
+        """Does nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns what the advice lacks, by reason: calls, threads or handles."""
+        """Returns losses by reason: number of calls, threads, handles or extents without room."""
         told = {
             "calls": self._cells.dropped,
             "ordered_calls": self._places.dropped,
@@ -90,10 +90,10 @@ class AdviceAnalyzer:
         return {reason: count for reason, count in told.items() if count}
 
     def frozen(self) -> Callable[..., Advice]:
-        """Copies the state and returns what makes the advice, in another thread and as late as one likes.
+        """Copies the state and returns a function that computes the advice.
 
-        What is returned takes what the period of the job is, a ``Prediction``, and how long the run took, s, where
-        they are known.
+        The function may run later and in another thread. Its optional arguments are a ``Prediction`` of the job's
+        period and the duration of the run, s.
         """
         from .picture import Picture
 
@@ -143,13 +143,13 @@ class AdviceAnalyzer:
         self._cells.add(
             cell_key(thread, kept, *tail),
             columns,
-            batch.start[first].astype(np.int64),  # events come in the order of their ends
+            batch.start[first].astype(np.int64),  # events are in order of their ends
             batch.start[alike.last] + batch.duration[alike.last],
             cell_key(np.zeros_like(thread), np.zeros_like(file), *tail),
         )
 
     def _put_in_order(self, batch: EventBatch, stream: Ints, data: npt.NDArray[np.bool_]) -> None:
-        """Finds the places of calls in their files."""
+        """Finds the file positions of calls and sums them by thread, file and kind."""
         wanted = _ORDERED.take(batch.kind) & data & (batch.depth == 0) & (batch.file != 0)
         wanted &= (batch.flags & int(Flag.FAILED)) == 0
         rows: Rows = np.flatnonzero(wanted)[: self._settings.max_ordered_calls - self._ordered]
@@ -186,6 +186,6 @@ class AdviceAnalyzer:
 
 
 def make(context: JobContext) -> AdviceAnalyzer | None:
-    """Makes one for a job; None where it is switched off."""
+    """Creates an analyzer for a job; None if disabled."""
     settings = context.settings_of("advice", AdviceSettings)
     return AdviceAnalyzer(context, settings) if settings.enabled else None

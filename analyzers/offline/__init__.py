@@ -1,1 +1,1 @@
-"""What is asked of finished traces."""
+"""Analyses of finished traces."""

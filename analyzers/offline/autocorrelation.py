@@ -1,4 +1,4 @@
-"""The period of a signal by its likeness to itself at later times, apart from the spectrum."""
+"""Period of a signal from its autocorrelation, independent of the spectrum."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..periodicity.spectrum.spectrum import Floats
 
 _LEAST_HEIGHT: Final = 0.15
 _LEAST_PROMINENCE: Final = 0.1
-_OUTLYING: Final = 1.0  # weighted standard deviations
-_FAR: Final = 0.25  # of the median interval
+_OUTLYING: Final = 1.0  # maximum deviation, in weighted standard deviations
+_FAR: Final = 0.25  # maximum deviation, as a share of the median interval
 _LEAST_MERGED: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Intervals:
-    """Intervals between peaks in samples, their weights, and which of them are kept."""
+    """Intervals between peaks in samples, their weights, and whether each is kept."""
 
     length: Floats
     weight: Floats
@@ -31,7 +31,7 @@ class _Intervals:
 
     @property
     def moments(self) -> tuple[float, float] | None:
-        """Weighted mean and standard deviation of the kept ones; None where the weights do not allow a mean."""
+        """Weighted mean and standard deviation of the kept intervals; None if the weights do not allow a mean."""
         return _moments(self.length[self.kept], self.weight[self.kept])
 
 
@@ -51,21 +51,21 @@ def autocorrelation(values: Floats) -> Floats:
 
 
 def find_period(values: Floats, bin_s: float, *, as_reference: bool = False) -> AutocorrelationAnswer:
-    """Finds the period by the peaks of the autocorrelation that are 0.15 high or more.
+    """Finds the period from the peaks of the autocorrelation of height 0.15 or more.
 
     The period is the weighted mean of the intervals from lag 0 to the first peak and between peaks, up to half of the
-    signal's length, without outliers (more than a quarter off the median). Peaks weigh by their height, and must stand
-    out by 0.1. Confidence is
-    (1 - standard deviation / mean) of the intervals, times the mean height of their peaks.
+    signal's length. Outliers (more than a quarter off the median) are excluded. Peaks are weighted by their height, and
+    need a prominence of 0.1. Confidence is (1 - standard deviation / mean) of the intervals, times the mean height of
+    their peaks.
 
-    As the reference does it, the interval from lag 0 is left out, every local maximum at any lag is a peak, intervals
-    weigh by how much higher their second peak is than their first (mostly less than nothing), those more than one
-    weighted standard deviation off are outliers, and the height does not matter for the confidence.
+    The reference differs: the interval from lag 0 is excluded, and every local maximum at any lag is a peak. Intervals
+    are weighted by the increase in height from their first to their second peak (mostly negative). Those more than one
+    weighted standard deviation off are outliers, and confidence ignores the height.
 
     Args:
         values: bandwidth in bins of equal length.
         bin_s: length of a bin, s.
-        as_reference: use the reference's rules.
+        as_reference: whether to use the reference's rules.
     """
     from scipy.signal import find_peaks
 
@@ -79,7 +79,7 @@ def find_period(values: Floats, bin_s: float, *, as_reference: bool = False) -> 
         repeated = peaks <= len(values) // 2
         peaks, heights = peaks[repeated], about["peak_heights"][repeated]
         found = _weighed_by_height(np.diff(peaks, prepend=0).astype(np.float64), heights)
-        # fewer and fewer samples overlap at longer lags
+        # fewer samples overlap at longer lags
         overlap = 1 - peaks / max(len(values), 1)
         likeness = float(np.mean(np.minimum(heights / overlap, 1.0)[found.kept])) if found.kept.any() else 0.0
     moments = found.moments
@@ -97,21 +97,21 @@ def find_period(values: Floats, bin_s: float, *, as_reference: bool = False) -> 
 
 
 def merge(prediction: Prediction, answer: AutocorrelationAnswer, bandwidth: Floats, bin_s: float) -> Prediction:
-    """Merges the DFT's answer with the autocorrelation's as the reference does.
+    """Merges the results of DFT and autocorrelation like the reference.
 
-    Where the DFT has dominant frequencies, the lowest is the answer and its confidence (1 + c_dft + c_acf)/3, unless
-    that is below 0.2; where it has none, the autocorrelation's period is, with a third of its confidence. Without a
-    period from the autocorrelation nothing changes.
+    If the DFT has dominant frequencies, the lowest is the result with confidence (1 + c_dft + c_acf)/3, unless that is
+    below 0.2. Otherwise the autocorrelation's period is the result, with a third of its confidence. Without a period
+    from the autocorrelation nothing changes.
 
     Args:
-        prediction: the answer of the method ``reference``.
-        answer: the autocorrelation's.
-        bandwidth: the signal in the window, bytes/s.
+        prediction: result of the method ``reference``.
+        answer: result of the autocorrelation.
+        bandwidth: signal in the window, bytes/s.
         bin_s: length of a bin, s.
     """
     if answer.period_s is None:
         return prediction
-    # more than two candidates are no answer of the DFT
+    # more than two candidates are no result of the DFT
     lowest = min(prediction.dominant, key=lambda row: row.frequency_hz) if prediction.period_s is not None else None
     if lowest is not None:
         period, confidence = lowest.period_s, (1 + lowest.confidence + answer.confidence) / 3

@@ -1,4 +1,4 @@
-"""All that ``iotide detect`` computes of a finished trace, put together."""
+"""Complete analysis of a finished trace for ``iotide detect``."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ _MODES: Final[tuple[ModeName, ...]] = ("read", "write", "both")
 
 @dataclass(frozen=True, slots=True)
 class AnalysisOptions:
-    """What is computed beyond the period.
+    """Optional analyses besides the period.
 
     Attributes:
-        autocorrelation: the autocorrelation's own answer; with the method ``reference`` it is merged with the DFT's.
-        strongest: number of waves that the signal is rebuilt from; 0 for none.
+        autocorrelation: separate result of the autocorrelation; with the method ``reference`` it is merged with the
+            DFT's.
+        strongest: number of waves for the reconstruction of the signal; 0 for none.
         wavelet: power over time and period.
-        all_modes: reads, writes and both apart.
+        all_modes: separate results for reads, writes and both.
     """
 
     autocorrelation: bool = False
@@ -37,13 +38,13 @@ class AnalysisOptions:
 
 
 class Analysed(NamedTuple):
-    """What was found in a finished trace.
+    """Result for a finished trace.
 
     Attributes:
-        prediction: its period.
-        analysis: what else was wanted.
-        own: the events of those who have the period, as ``batches``; None: it is the period of all.
-        beside: the periods of others, with their events.
+        prediction: period of the trace.
+        analysis: results of the optional analyses.
+        own: events of the members with this period, as ``batches``; None if it is the period of all.
+        beside: periods of other members, with their events.
     """
 
     prediction: Prediction
@@ -60,16 +61,16 @@ def analyse(
     apart: Callable[[], Apart] | None = None,
     stamp_s: float = 0.0,
 ) -> Analysed:
-    """Finds the period of a finished trace, when it was valid, and what else is wanted.
+    """Finds the period of a finished trace and its validity over time, and runs the optional analyses.
 
     Args:
-        batches: the events of all streams, each batch with what does not count of its stream's files.
-        settings: method and limits; with ``wanted.all_modes`` the mode is that of the first answer.
-        job: the job's name in the result.
-        wanted: what is computed beyond the period.
-        apart: makes the same events with whose they are; where it is given, groups with periods of their own are
-            found.
-        stamp_s: resolution of the stamps where it is coarse, s; 0 elsewhere.
+        batches: events of all streams, each batch with the mask of its stream's files.
+        settings: method and limits; with ``wanted.all_modes`` the mode is that of the first result.
+        job: job name in the result.
+        wanted: optional analyses.
+        apart: function that returns the same events with their members; if given, groups with separate periods are
+            searched.
+        stamp_s: resolution of the timestamps if it is coarse, s; 0 otherwise.
     """
     prediction, view = examine(batches, settings, job)
     own: Batches | None = None

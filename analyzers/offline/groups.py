@@ -1,4 +1,4 @@
-"""One answer for each rank, node, file or job of a finished trace."""
+"""Separate results for each rank, node, file or job of a finished trace."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def analyse_groups(
     """Finds the period of each of the largest groups, each over the time of the whole trace.
 
     Args:
-        batches: the events of all streams, each batch with what does not count of its stream's files.
-        keys: the number of each event's group, an array for each batch.
-        names: the groups' names by number.
+        batches: events of all streams, each batch with the mask of its stream's files.
+        keys: group number of each event, one array per batch.
+        names: group names by number.
         settings: method, limits, and the mode that decides which bytes count.
-        by: what the groups are.
-        top: most groups analysed, the largest by bytes.
-        progress: called with the number of groups done and of those to do.
+        by: kind of the groups.
+        top: maximum number of analyzed groups, largest by bytes.
+        progress: callback with the number of finished groups and the total.
     """
     requests, moved = np.zeros(len(names), np.int64), np.zeros(len(names))
     read, written = np.zeros(len(names)), np.zeros(len(names))
@@ -87,7 +87,7 @@ def analyse_groups(
 
 
 def edges_of(batches: Iterable[tuple[EventBatch, object]]) -> list[tuple[EventBatch, npt.NDArray[np.uint8]]]:
-    """Makes events without bytes at the start and the end of the trace, which groups are observed over."""
+    """Creates events without bytes at the start and end of the trace, so that groups are observed over all of it."""
     first = last = None
     for batch, _ in batches:
         if len(batch):

@@ -1,4 +1,4 @@
-"""Groups with periods of their own in a finished trace."""
+"""Groups with separate periods in a finished trace."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from .trace import examine
 
 
 class Apart(NamedTuple):
-    """The events of a trace and whose they are.
+    """Events of a trace with their members.
 
     Attributes:
-        batches: the events of all streams in one numbering of files, each batch with its stream.
-        files: what file numbers mean.
-        left_out: what does not count, by file number.
+        batches: events of all streams in one numbering of files, each batch with its stream.
+        files: files by number.
+        left_out: mask of directions that do not count, by file number.
     """
 
     batches: Iterable[tuple[EventBatch, StreamInfo]]
@@ -39,7 +39,7 @@ class Apart(NamedTuple):
 
 
 def groups_wanted(settings: DetectSettings) -> bool:
-    """Tells whether groups are looked for."""
+    """Returns whether groups are searched."""
     return settings.group_members >= FEWEST_MEMBERS and settings.method == "tide" and settings.sampling == "volume"
 
 
@@ -47,9 +47,9 @@ class Beside(NamedTuple):
     """A period beside the main one.
 
     Attributes:
-        other: what is said of it.
-        prediction: what was found in the signal of those who have it.
-        own: their events, which can be gone through several times.
+        other: public result for this period.
+        prediction: prediction for the signal of its members.
+        own: events of its members, which can be iterated several times.
     """
 
     other: OtherPeriod
@@ -58,14 +58,13 @@ class Beside(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What is said of a trace whose members form groups.
+    """Result for a trace whose members form groups.
 
     Attributes:
-        prediction: the main period, and those of others beside it.
-        view: the signal that the main period is of.
-        own: the events of those who have the main period, which can be gone through several times; None: all have
-            it.
-        beside: those of the prediction's others that groups have, in their order.
+        prediction: main period, with the other periods beside it.
+        view: signal of the main period.
+        own: events of the members with the main period, which can be iterated several times; None if all have it.
+        beside: other periods of the prediction that groups have, in the same order.
     """
 
     prediction: Prediction
@@ -75,12 +74,12 @@ class Told(NamedTuple):
 
 
 def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settings: DetectSettings) -> Told:
-    """Looks for groups of members that have periods of their own.
+    """Searches for groups of members with separate periods.
 
     Args:
-        prediction: what was found in the signal of the whole trace.
+        prediction: prediction for the signal of the whole trace.
         view: that signal.
-        apart: the events.
+        apart: events with their members.
         settings: method and limits.
     """
     batches, files, left_out = apart
@@ -124,7 +123,7 @@ def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settin
         if counts[number] >= FEWEST_REQUESTS:
             mine = partial(own, number)
             theirs, seen = examine(Again(lambda: chain(mine(), edges)), settings, prediction.job)  # noqa: B023
-            if theirs.confidence < TUNING.same.sure:  # what ended earlier than the trace is silent since
+            if theirs.confidence < TUNING.same.sure:  # a group that ended before the trace has been silent since
                 ended, then = examine(Again(lambda: chain(mine(), first)), settings, prediction.job)  # noqa: B023
                 if ended.confidence > theirs.confidence:
                     theirs, seen = ended.without_next(), then
@@ -146,7 +145,7 @@ def with_groups(prediction: Prediction, view: SignalWindow, apart: Apart, settin
 
 
 def _counted(answer: Answer, events: Sequence[Batches], settings: DetectSettings) -> tuple[Answer, tuple[Beside, ...]]:
-    """Counts the phases of the periods beside the main one, as pictures show them."""
+    """Counts the phases of the periods beside the main one, as shown in pictures."""
     made: list[Beside] = []
     others = answer.prediction.others
     first = len(others) - len(events)

@@ -1,4 +1,4 @@
-"""The I/O phases of a signal whose period is known, for pictures and for comparing predictions with what came."""
+"""List of I/O phases of a signal with known period, for pictures and for the evaluation of predictions."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _BUSY = 0.5
 
 
 def list_phases(values: Floats, *, bin_s: float, start_s: float, period_s: float) -> PhaseColumns:
-    """Cuts a signal into phases; a busy one by its pauses, where that comes nearer to the period.
+    """Segments a signal into phases; a busy one by its pauses, if the result is closer to the period.
 
     Args:
         values: bytes/s in each bin, at least 0.
-        bin_s: length of a bin.
-        start_s: start of the first bin.
-        period_s: the period, from an estimator.
+        bin_s: length of a bin, s.
+        start_s: start of the first bin, s.
+        period_s: period from an estimator, s.
     """
     if not len(values) or not values.any():
         return no_phases()
@@ -37,6 +37,6 @@ def no_phases() -> PhaseColumns:
 
 
 def _off(phases: Phases, period: float) -> float:
-    """Returns how far the usual interval is from the period, as a logarithm."""
+    """Returns the difference of the logarithms of the usual interval and the period."""
     usual = float(np.median(np.diff(phases.start))) if len(phases) > 1 else 0.0
     return abs(math.log(usual / period)) if usual > 0 else math.inf

@@ -1,4 +1,4 @@
-"""The signal that a prediction of a finished trace was made of, and its phases."""
+"""Signal from which a prediction for a finished trace was made, and its phases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .requests import Batches
 
 
 def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction) -> TraceSignal:
-    """Bins the volume of the window that a prediction used, at its sampling frequency, reads and writes apart."""
+    """Bins the volume of a prediction's window at its sampling frequency, reads and writes separately."""
     bin_ns = max(1, round(1e9 / prediction.sampling_frequency_hz))
     first_ns, last_ns = round(prediction.window.start_s * 1e9), round(prediction.window.end_s * 1e9)
     signals = {kind: BandwidthSignal(bin_ns, settings.trace_bins) for kind in (Kind.READ, Kind.WRITE)}
@@ -32,7 +32,7 @@ def signal_of(batches: Batches, settings: DetectSettings, prediction: Prediction
 
 
 def phases_of(signal: TraceSignal, prediction: Prediction) -> PhaseColumns:
-    """Finds the phases of a trace with the period that was found; none where none was."""
+    """Finds the phases of a trace with a known period; none without a period."""
     if prediction.period_s is None:
         return no_phases()
     return list_phases(signal.total, bin_s=signal.bin_s, start_s=signal.start_s, period_s=prediction.period_s.value)

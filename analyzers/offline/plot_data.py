@@ -1,4 +1,4 @@
-"""Gathers what the pictures of a finished trace show."""
+"""Data for the pictures of a finished trace."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def panels_of(
     """Computes all panels of a trace.
 
     Args:
-        batches: the events of all streams, each batch with what does not count of its stream's files.
-        settings: as the prediction was made with.
-        prediction: what was found in the whole trace.
-        every_s: time between the replay's predictions; None for one a phase.
-        replayed: the replay if it is known already.
-        own: the events of those who have the period that was found; None: all have it.
-        beside: the periods of others.
-        ordering: puts events in the order of time; by default in memory.
+        batches: events of all streams, each batch with the mask of its stream's files.
+        settings: settings of the prediction.
+        prediction: result for the whole trace.
+        every_s: time between the replay's predictions, s; None for one per phase.
+        replayed: replay, if already known.
+        own: events of the members with the period; None if all have it.
+        beside: periods of other members.
+        ordering: function that sorts events by time; in memory by default.
     """
     whole = None if own is None else signal_of(batches, settings, prediction)
     batches = batches if own is None else own
@@ -71,11 +71,11 @@ def panels_of(
 
 
 def _beside(periodicity: Beside, settings: DetectSettings, every_s: float | None, ordering: Ordering) -> PeriodPanel:
-    """Gathers what is shown of a period beside the main one."""
+    """Computes the panel of a period beside the main one."""
     other, prediction, own = periodicity
     phases = phases_of(signal_of(own, settings, prediction), prediction)
     replayed = None
-    with contextlib.suppress(ConfigError):  # which the main period's replay tells
+    with contextlib.suppress(ConfigError):  # the main period's replay reports the error
         replayed = replay_of(own, settings, prediction, phases, every_s=every_s, ordering=ordering)
     return PeriodPanel(other, phases, replayed)
 
@@ -89,24 +89,24 @@ def replay_of(
     every_s: float | None = None,
     ordering: Ordering = ordered,
 ) -> Replay:
-    """Replays a trace of which the whole is known.
+    """Replays a trace whose complete result is known.
 
     Args:
-        batches: the events of all streams, each batch with what does not count of its stream's files.
-        settings: as the prediction was made with.
-        prediction: what was found in the whole trace.
-        phases: the phases of the whole trace; None to find them.
-        every_s: time between predictions; None for one a phase.
-        ordering: puts events in the order of time; by default in memory.
+        batches: events of all streams, each batch with the mask of its stream's files.
+        settings: settings of the prediction.
+        prediction: result for the whole trace.
+        phases: phases of the whole trace; None to find them.
+        every_s: time between predictions, s; None for one per phase.
+        ordering: function that sorts events by time; in memory by default.
 
     Raises:
-        ConfigError: the settings are fit for finished traces only.
+        ConfigError: the settings are suitable for finished traces only.
     """
     if phases is None:
         phases = phases_of(signal_of(batches, settings, prediction), prediction)
     period_s = None if prediction.period_s is None else prediction.period_s.value
     bin_s = 1 / prediction.sampling_frequency_hz
-    settings = settings.model_copy(update={"mode": prediction.mode})  # so that both look at the same
+    settings = settings.model_copy(update={"mode": prediction.mode})  # use the same direction for both
     return replay(
         batches, settings, prediction.job,
         phases=phases, period_s=period_s, bin_s=bin_s, every_s=every_s, ordering=ordering,

@@ -1,4 +1,4 @@
-"""A signal as its mean and its strongest cosines. Source: [FTIO], Eq. 4."""
+"""Reconstruction of a signal from its mean and its strongest cosines. Source: [FTIO], Eq. 4."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _ROUNDING: Final = 1e-12
 
 
 def reconstruct(values: Floats, bin_s: float, start_s: float, count: int) -> Reconstruction:
-    """Takes the ``count`` strongest frequencies of a signal, and tells what they leave unexplained.
+    """Selects the ``count`` strongest frequencies of a signal, and computes the residual.
 
-    x_n = (1/N) [X_0 + sum_k 2 |X_k| cos(2 pi k n / N + arg X_k)], the Nyquist term not doubled (Eq. 4).
+    x_n = (1/N) [X_0 + sum_k 2 |X_k| cos(2 pi k n / N + arg X_k)], with the Nyquist term not doubled (Eq. 4).
 
     Args:
         values: bandwidth in bins of equal length, bytes/s.
         bin_s: length of a bin, s.
-        start_s: start of the first one.
-        count: most waves taken; all there are make up the signal.
+        start_s: start of the first bin, s.
+        count: maximum number of waves; all waves together reproduce the signal.
     """
     spectrum = spectrum_of(values, 1 / bin_s)
     amplitude, frequency = spectrum.amplitude, spectrum.frequency_hz
-    # Parseval: a cosine has half of its amplitude's square as variance, at the Nyquist frequency all of it
+    # Parseval: the variance of a cosine is half of its squared amplitude, at the Nyquist frequency all of it
     variance = 0.5 * np.square(amplitude)
     if len(values) % 2 == 0 and len(variance):
         variance[-1] *= 2

@@ -1,4 +1,4 @@
-"""Replays a finished trace as if it were live, and compares what was predicted with what came."""
+"""Replay of a finished trace as if it were live, and comparison of predictions with actual phases."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ def replay(
     every_s: float | None = None,
     ordering: Ordering = ordered,
 ) -> Replay:
-    """Predicts at many moments of a finished trace with only what had been seen by then.
+    """Makes predictions at many times of a finished trace, each from the data seen by then.
 
     Args:
-        batches: the events of all streams, each batch with what does not count of its stream's files.
-        settings: method and limits, those of an online job.
-        job: the job's name in the results.
-        phases: the phases of the whole trace: the truth.
-        period_s: the period of the whole trace, None where it has none.
-        bin_s: length of the bins in which these were found.
-        every_s: time between predictions. None for one at the end of each phase, or each second where there are none.
-        ordering: puts the events in the order of time; by default in memory.
+        batches: events of all streams, each batch with the mask of its stream's files.
+        settings: method and limits of an online job.
+        job: job name in the results.
+        phases: phases of the whole trace, as the ground truth.
+        period_s: period of the whole trace, s; None if it has none.
+        bin_s: length of the bins in which these were found, s.
+        every_s: time between predictions, s. None for one at the end of each phase, or one per second without phases.
+        ordering: function that sorts events by time; in memory by default.
 
     Raises:
-        ConfigError: the settings are fit for finished traces only.
+        ConfigError: the settings are suitable for finished traces only.
     """
     events = in_order(batches, ordering)
     moments = moments_of(span_of(events), phases, every_s, bin_ns=max(1, round(bin_s * 1e9)))
@@ -72,16 +72,16 @@ def replay(
 
 
 def in_order(batches: Batches, ordering: Ordering = ordered) -> Iterable[EventBatch]:
-    """Returns the events that tell a predictor anything, in the order in which they ended, in pieces.
+    """Returns the events relevant for a predictor in order of their ends, in pieces.
 
-    These are the ones that count towards the signal, and of the others those that start earlier than all before them,
-    since they move the start of the observation. Files lose their numbers: what is left counts.
+    These are the events that count towards the signal. Others are included if they start earlier than all before them,
+    since they move the start of the observation. Files lose their numbers: the remaining events count.
     """
     return Again(partial(_telling, ordering(_columns(batches), "end")))
 
 
 def _columns(batches: Batches) -> Iterator[Columns]:
-    """Yields what may tell anything: in a batch alone as much as in all."""
+    """Yields the events that may be relevant, decided per batch."""
     for batch, left_out in batches:
         if not len(batch):
             continue
@@ -106,7 +106,7 @@ def _telling(pieces: Iterable[Columns]) -> Iterator[EventBatch]:
 
 
 def _earlier(start: Times, least: int | None) -> tuple[npt.NDArray[np.bool_], int | None]:
-    """Tells which rows start earlier than all before them, and the earliest start so far."""
+    """Returns which rows start earlier than all before them, and the earliest start so far."""
     if not len(start):
         return np.zeros(0, np.bool_), least
     lowest = np.minimum.accumulate(start)
@@ -118,7 +118,7 @@ def _earlier(start: Times, least: int | None) -> tuple[npt.NDArray[np.bool_], in
 
 
 def span_of(events: Iterable[EventBatch]) -> Span | None:
-    """Returns how long events last, which come in the order in which they ended; None where there are none."""
+    """Returns the time span of events in order of their ends; None without events."""
     span: Span | None = None
     for batch in events:
         first, last = int(batch.start.min()), int(batch.end[-1])
@@ -127,17 +127,17 @@ def span_of(events: Iterable[EventBatch]) -> Span | None:
 
 
 def moments_of(span: Span | None, phases: PhaseColumns, every_s: float | None, *, bin_ns: int) -> Times:
-    """Returns when to predict, int64 ns ascending: at most ``MOST_MOMENTS`` times.
+    """Returns the times of predictions, int64 ns ascending, at most ``MOST_MOMENTS``.
 
-    At the end of each phase, when a program would flush its trace: the first ones all, of the others as many as fit,
-    evenly. Where there are no phases, or a time between predictions is asked for, at even distances; these grow with
-    the trace as needed.
+    The times are the ends of phases, when a program would flush its trace: the first ones all, and the others evenly
+    thinned to fit. Without phases, or if a time between predictions is requested, they are equidistant; the distance
+    grows with the trace as needed.
     """
     if span is None:
         return np.zeros(0, np.int64)
     first, last = span
     if every_s is None and len(phases):
-        # a bin later the phase is over in the signal too
+        # one bin later the phase is over in the signal, too
         found = np.rint(phases.end_s * 1e9).astype(np.int64) + bin_ns
         found = np.unique(found[found <= last + 2 * bin_ns])
         if len(found) > MOST_MOMENTS:
@@ -152,13 +152,13 @@ def moments_of(span: Span | None, phases: PhaseColumns, every_s: float | None, *
 def predictions_at(
     events: Iterable[EventBatch], settings: DetectSettings, job: str, moments: Times
 ) -> list[Prediction]:
-    """Feeds a predictor with the events, and asks it at each moment.
+    """Feeds events to a predictor, and makes a prediction at each time.
 
     Args:
-        events: in the order in which they ended, in pieces.
+        events: events in order of their ends, in pieces.
         settings: method and limits.
-        job: the job's name in the results.
-        moments: int64 ns, ascending.
+        job: job name in the results.
+        moments: times of predictions, int64 ns, ascending.
     """
     predictor = Predictor(job, settings)
     found = []
@@ -178,10 +178,10 @@ def predictions_at(
 
 
 def _with_some_between(moments: Times) -> Times:
-    """Returns the moments and up to four between each two of them, evenly; fewer where there are many.
+    """Returns the times with up to four evenly spaced ones between each two; fewer if there are many.
 
-    An aggregator predicts between the ends of phases, too, and what it said there matters to what it says next: a
-    period within phases is given up when they are over.
+    An aggregator also predicts between the ends of phases, and these predictions affect the next ones: a period within
+    phases is discarded when they are over.
     """
     between = min(_BETWEEN, _MOST_BETWEEN // max(len(moments), 1))
     parts = np.arange(1, between + 1) / (between + 1)

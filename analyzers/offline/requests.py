@@ -1,4 +1,4 @@
-"""The requests of a finished trace that count: in memory while they are few, else gone through again each time."""
+"""Requests of a finished trace that count: kept in memory if few, otherwise read again for each pass."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from ...results.prediction import ModeName
 from ..signal.selection import LeftOut, Times, counted_columns
 
 Batches: TypeAlias = Iterable[tuple[EventBatch, LeftOut]]
-"""Events, each batch with what does not count of its stream's files; can be gone through several times."""
+"""Events, each batch with the mask of its stream's files; can be iterated several times."""
 Columns: TypeAlias = tuple[Times, Times, Times]
 """Start, end and bytes of requests."""
 
 MOST_HELD: Final = 2**19
 _PIECE: Final = 2**18
-_LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # what comes after it, or before, is off the clock
+_LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # times beyond such a pause come from a wrong clock
 
 
 class Requests:
-    """Start, end and bytes of the requests that count, in pieces; in one piece while they are few.
+    """Start, end and bytes of the requests that count, in pieces; in one piece if they are few.
 
     Attributes:
-        count: how many.
+        count: number of requests.
         firsts: earliest start of each batch of events, counted or not.
-        lasts: latest end of each, likewise.
+        lasts: latest end of each batch of events, counted or not.
         first_ns: earliest start of a request; None without requests.
-        last_ns: latest end of one.
+        last_ns: latest end of a request.
     """
 
     def __init__(self, batches: Batches, mode: ModeName, *, on_clock: bool, most_held: int = MOST_HELD) -> None:
@@ -79,12 +79,12 @@ class Requests:
         yield _joined(pieces)
 
     def together(self) -> Columns:
-        """Returns all of them, in memory."""
+        """Returns all requests, in memory."""
         return _joined(list(self))
 
     @property
     def whole(self) -> bool:
-        """Whether they are one piece."""
+        """Whether the requests are one piece."""
         return self._held is not None
 
     def _hold(self, piece: Columns, most: int) -> None:
@@ -102,9 +102,9 @@ class Requests:
 
 
 class _Spells:
-    """Stretches of time without a pause of more than four days, exactly and in bounded memory.
+    """Time ranges without a pause of more than four days, exact and in bounded memory.
 
-    Times that lie in one box of four days have no such pause between them: of each box three numbers tell all.
+    Times within one box of four days have no such pause between them, so three numbers per box suffice.
     """
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class _Spells:
             self._put(box, int(mine.min()), int(mine.max()), len(mine))
 
     def longest(self) -> tuple[int, int] | None:
-        """Returns the first and last time of the stretch with the most times; None where there is one stretch."""
+        """Returns the first and last time of the range with the most times; None if there is only one range."""
         spells: list[list[int]] = []
         for box in sorted(self._boxes):
             low, high = self._boxes[box]

@@ -1,4 +1,4 @@
-"""The period of a finished trace."""
+"""Period of a finished trace."""
 
 from __future__ import annotations
 
@@ -25,23 +25,22 @@ from ..signal.selection import Times
 from .requests import Batches, Requests
 
 _WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
-_OVERVIEW: Final = 2048  # bins; the first look at a trace
-_ESTIMATED: Final = 2**20  # most bins that an estimate is made of, the newest
-_SEARCHED: Final = 2**18  # most bins that are searched for further periods
-_FEWEST: Final = 1024  # bins of a short trace, if they are not shorter than the shortest
+_OVERVIEW: Final = 2048  # bins of the first look at a trace
+_ESTIMATED: Final = 2**20  # maximum bins of an estimate, the newest
+_SEARCHED: Final = 2**18  # maximum bins for the search of further periods
+_FEWEST: Final = 1024  # minimum bins of a short trace, unless they would be below the minimum length
 _SHORTEST_NS: Final = FINEST_NS // FACTOR**3
 
 
 def detect(batches: Batches, settings: DetectSettings, job: str) -> Prediction:
-    """Finds the period of a finished trace, as ``examine`` does, and returns the prediction alone."""
+    """Finds the period of a finished trace like ``examine``, and returns the prediction only."""
     return examine(batches, settings, job)[0]
 
 
 def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, SignalWindow]:
-    """Finds the period of a finished trace, or where reads and writes together have none to trust, of one of the
-    two.
+    """Finds the period of a finished trace; without a certain one, that of reads or writes alone.
 
-    The mode of the prediction says which. Else this is ``examine_mode``.
+    The mode of the prediction names the direction. Everything else is as in ``examine_mode``.
     """
     found = examine_mode(batches, settings, job)
     if settings.mode != "both" or settings.method != "tide" or found[0].periodic or settings.sampling != "volume":
@@ -51,15 +50,15 @@ def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Predi
 
 
 def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, SignalWindow]:
-    """Finds the period of a finished trace: the window is the trace, and the prediction is made at its end.
+    """Finds the period of a finished trace. The window is the trace, and the prediction is made at its end.
 
-    The window reaches from the first event of any kind to the end of the last one. The reference's, and any with
-    ``sampling="point"``, reaches from the first request of the mode to the end of the last such request.
+    The window reaches from the first event of any kind to the end of the last one. For the reference, and with
+    ``sampling="point"``, it reaches from the first request of the mode to the end of the last such request.
 
     Args:
-        batches: the events of all streams, each batch with what does not count of its stream's files.
+        batches: events of all streams, each batch with the mask of its stream's files.
         settings: method and limits.
-        job: the job's name in the result.
+        job: job name in the result.
 
     Returns:
         The prediction, without a period for an empty trace; and the signal that it was made from.
@@ -84,7 +83,7 @@ def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[
     if settings.method == "tide":
         fine = finest if finest is not None and len(finest.bandwidth) <= _SEARCHED else view
         if periodicity.others:
-            pass  # of two programs nothing is left unexplained
+            pass  # two programs leave nothing unexplained
         elif periodicity.period_s is not None:
             periodicity = replace(periodicity, others=other_periods(fine, periodicity.period_s.value))
         elif (ended := ended_period(fine)) is not None and not is_alias(requests, fine, ended.period_s.value):
@@ -93,7 +92,7 @@ def examine_mode(batches: Batches, settings: DetectSettings, job: str) -> tuple[
 
 
 def _estimated(view: SignalWindow, settings: DetectSettings, requests: Requests) -> tuple[SignalWindow, PeriodEstimate]:
-    """Returns the period, and the view that has it: without bursts that happened once where these hide it."""
+    """Returns the period and its view; single bursts that hide a period are removed."""
     periodicity = _periodicity(view, settings, requests)
     if settings.method == "tide" and periodicity.confidence < PERIODIC_FROM:
         for shorter in without_bursts(view):
@@ -104,7 +103,7 @@ def _estimated(view: SignalWindow, settings: DetectSettings, requests: Requests)
 
 
 def _periodicity(view: SignalWindow, settings: DetectSettings, requests: Requests) -> PeriodEstimate:
-    """Asks the estimator; an answer of ours that only the bins gave rise to is none."""
+    """Runs the estimator; a result of the default estimator that is only due to binning is discarded."""
     periodicity = ESTIMATORS[settings.method](view, settings)
     if settings.method == "reference" or periodicity.period_s is None:
         return periodicity
@@ -114,7 +113,7 @@ def _periodicity(view: SignalWindow, settings: DetectSettings, requests: Request
 
 
 def _signal(requests: Requests, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
-    """Bins requests; those of more time than bins hold all at once, as which of them count depends on all."""
+    """Bins requests; if the bins do not cover their time, all at once, since the selection depends on all."""
     signal = BandwidthSignal(bin_ns, settings.trace_bins)
     span_ns = 0 if requests.first_ns is None else requests.last_ns - requests.first_ns
     for piece in requests if span_ns // bin_ns < settings.trace_bins - 1 else [requests.together()]:
@@ -123,7 +122,7 @@ def _signal(requests: Requests, bin_ns: int, settings: DetectSettings) -> Bandwi
 
 
 def _finest(span_ns: int, settings: DetectSettings) -> int:
-    """Returns the length of the bins that a trace is kept in: 10 ms, less for short and more for long ones, in ns."""
+    """Returns the bin length for a trace, ns: 10 ms, less for short and more for long traces."""
     bin_ns = FINEST_NS
     while span_ns // bin_ns >= settings.trace_bins - 1:
         bin_ns *= FACTOR
@@ -135,10 +134,10 @@ def _finest(span_ns: int, settings: DetectSettings) -> int:
 def _best(
     finest: SignalWindow, look: Callable[[SignalWindow], tuple[SignalWindow, PeriodEstimate]]
 ) -> tuple[SignalWindow, PeriodEstimate]:
-    """Looks at a trace in few bins first, and in finer ones until its period is clear and fine enough.
+    """Analyzes a trace in few bins first, then in finer ones until its period is certain and resolved.
 
-    Of answers that agree, the one with 32 bins a period or more counts that has the fewest; else the surest, and the
-    one of the coarser bins where they are about as sure and their period has 32 bins.
+    Of results that agree, the one with the fewest bins counts, if it has 32 bins per period or more. Otherwise the most
+    certain one counts, or that of the coarser bins if the certainty is similar and its period has 32 bins.
     """
     views = [finest]
     while len(views[-1].bandwidth) > _OVERVIEW:
@@ -152,13 +151,13 @@ def _best(
             best.period_s is not None
             and abs(math.log(periodicity.period_s.value / best.period_s.value)) < TUNING.same.period
         )
-        # bins that are too coarse for a period may join two phases
+        # bins that are too coarse for a period may merge two phases
         coarse = best.period_s is not None and best.period_s.value < TUNING.following.bins * best_view.bin_s
         margin = 0.0 if coarse else TUNING.same.surer
         if best.period_s is None or finer or periodicity.foresight > best.foresight + margin:
             best_view, best = view, periodicity
         fine = best.period_s is not None and best.period_s.value >= TUNING.following.bins * best_view.bin_s
-        # what foresees nothing may be phases that only finer bins tell apart
+        # a period without foresight may consist of phases that only finer bins separate
         sure = TUNING.same.trusted if best.foresight >= TUNING.same.trusted else TUNING.same.sure
         if fine and best.confidence >= sure:
             break
@@ -166,7 +165,7 @@ def _best(
 
 
 def _coarser(view: SignalWindow) -> SignalWindow:
-    """Joins each four bins; bins start at multiples of their length."""
+    """Merges groups of four bins; bins start at multiples of their length."""
     bin_ns = round(view.bin_s * 1e9)
     low = round(view.start_s / view.bin_s)
     ring = Ring(bin_ns, len(view.bandwidth))
@@ -204,7 +203,7 @@ def _trace_view(signal: BandwidthSignal, requests: Requests, settings: DetectSet
     else:
         from_ns, to_ns = signal.first_ns or 0, signal.last_ns or 0
     if settings.method != "reference":
-        # stamps that are off by more than the ring do not stretch the window
+        # timestamps that are off by more than the ring do not extend the window
         reach = signal.capacity * signal.bin_ns
         from_ns = min([from_ns, *(early for early in firsts if early > to_ns - reach)])
         to_ns = max([to_ns, *(late for late in lasts if late < from_ns + reach)])

@@ -1,4 +1,4 @@
-"""Power over time and period, by a continuous wavelet transform with Morlet's wavelet: when a period was there."""
+"""Power over time and period from a continuous Morlet wavelet transform, and the validity of a period over time."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Complexes = npt.NDArray[np.complex128]
 
 MOST_PERIODS: Final = 128
 MOST_TIMES: Final = 512
-_OMEGA: Final = 6.0  # radians of the wave in one scale
-_REACH: Final = 6.0  # scales after which the wavelet is nothing
+_OMEGA: Final = 6.0  # radians of the wave per scale
+_REACH: Final = 6.0  # scales beyond which the wavelet is negligible
 _MOST_BINS: Final = 2**16
 _PIECE: Final = 3 * 2**13
 _SHORTEST_BINS: Final = 4.0
 _BINS_A_PERIOD: Final = 16
-_PRESENT: Final = 0.5  # of the typical amplitude: what is left of a wave at the moment it begins or ends
+_PRESENT: Final = 0.5  # share of the typical amplitude: value at the time at which a wave begins or ends
 _SLOWER: Final = (2.0, 3.0)
 _LONGEST_GAP: Final = 1.0  # periods
 _SHORTEST_STRETCH: Final = 3.0  # periods
@@ -31,13 +31,13 @@ _SHORTEST_STRETCH: Final = 3.0  # periods
 def transform(values: Floats, period: float) -> Complexes:
     """Transforms a signal at one period.
 
-    The result at time n is sum_m x_m (1/s) psi*((m - n)/s) with psi(u) = sqrt(2/pi) exp(j 6 u - u^2/2) and the scale
-    s = 6 period / (2 pi), so that a cosine of that period has its amplitude as modulus. Outside, the signal is taken
-    to be 0: subtract its mean first.
+    The result at time n is sum_m x_m (1/s) psi*((m - n)/s) with psi(u) = sqrt(2/pi) exp(j 6 u - u^2/2) and the scale s
+    = 6 period / (2 pi), so that the modulus for a cosine of that period is its amplitude. Outside, the signal is
+    assumed 0: subtract its mean first.
 
     Args:
-        values: the signal, float64[N].
-        period: in bins, at least 4.
+        values: signal, float64[N].
+        period: period, bins, at least 4.
 
     Returns:
         complex128[N]
@@ -48,16 +48,15 @@ def transform(values: Floats, period: float) -> Complexes:
 def wavelet_view(values: Floats, bin_s: float, start_s: float, period_s: float | None = None) -> WaveletView | None:
     """Computes the power of a signal over time and period, bounded for pictures.
 
-    Periods run from 4 bins, or a quarter of the period that was found if that is longer, to half of the signal's
-    length: at shorter ones sharp bursts have all the power and say nothing of their period. Longer signals than
-        65,536 bins are averaged over as many neighbouring bins as it takes. The result is |w|^2 / (2 variance): 1 where
-        a cosine is all there is.
+    Periods range from 4 bins, or a quarter of the known period if that is longer, to half of the signal's length. At
+    shorter periods sharp bursts dominate and carry no information. Signals longer than 65,536 bins are averaged over
+    neighbouring bins. The result is |w|^2 / (2 variance), which is 1 for a pure cosine.
 
     Args:
         values: bandwidth in bins of equal length.
         bin_s: length of a bin, s.
-        start_s: start of the first one.
-        period_s: the period that was found, if any.
+        start_s: start of the first bin, s.
+        period_s: known period, s, if any.
 
     Returns:
         The view; None for fewer than 16 bins or a constant signal.
@@ -76,7 +75,7 @@ def wavelet_view(values: Floats, bin_s: float, start_s: float, period_s: float |
     power = np.empty((len(periods), columns))
     octave = np.floor(np.log2(periods / _BINS_A_PERIOD)).astype(int)
     for number in np.unique(octave):
-        # 16 bins a period are enough, and folding to as few makes long periods cheap
+        # 16 bins per period are enough, and folding makes long periods cheap
         rows = np.flatnonzero(octave == number)
         width = 2 ** max(int(number), 0)
         narrow = _folded(off, width)
@@ -86,7 +85,7 @@ def wavelet_view(values: Floats, bin_s: float, start_s: float, period_s: float |
             power[row] = _column_means(np.square(wave.real) + np.square(wave.imag), edges / width)
     power /= 2 * float(off @ off) / count
     middle = 0.5 * (edges[1:] + edges[:-1])
-    # at an edge's distance of sqrt(2) scales its effect on the power has fallen by e^2
+    # at a distance of sqrt(2) scales, the effect of an edge on the power has fallen by e^2
     cone = np.minimum(middle, count - middle) / (math.sqrt(2) * _scale(1.0))
     return WaveletView(
         times_s=(begun + middle * bin_s).tolist(),
@@ -97,19 +96,18 @@ def wavelet_view(values: Floats, bin_s: float, start_s: float, period_s: float |
 
 
 def validity_of(values: Floats, bin_s: float, start_s: float, period_s: float) -> Validity:
-    """Tells when a period was there.
+    """Finds the times at which a period was present.
 
-    It is where the wavelet's amplitude at the period is at least half of its typical one (the median, each moment
-    weighted by its amplitude), and no less than at twice and three times the period, if these fit twice into the
-    signal: after a change to a multiple the old period goes on as a harmonic only. Amplitudes are corrected for the
-    part of the wavelet that lies outside the signal. Gaps of less than a period are closed, stretches of less than
-    three are left out.
+    There the wavelet's amplitude at the period is at least half of its typical one (the median, weighted by amplitude).
+    It is also no less than at twice and three times the period, if these fit twice into the signal: after a change to a
+    multiple, the old period continues as a harmonic only. Amplitudes are corrected for the part of the wavelet outside
+    the signal. Gaps of less than a period are closed, and ranges of less than three periods are dropped.
 
     Args:
         values: bandwidth in bins of equal length.
         bin_s: length of a bin, s.
-        start_s: start of the first one.
-        period_s: the period, s.
+        start_s: start of the first bin, s.
+        period_s: period, s.
     """
     length = len(values)
     fold = max(int(period_s / bin_s / _BINS_A_PERIOD), 1)
@@ -125,7 +123,8 @@ def validity_of(values: Floats, bin_s: float, start_s: float, period_s: float) -
     )
     valid = (amplitude > 0) & (amplitude >= _PRESENT * _typical(amplitude))
     for other, multiple in zip(slower, _SLOWER, strict=True):
-        if len(off) >= 2 * multiple * period:  # else no slower period could be told from the signal's edges
+        # otherwise a slower period cannot be distinguished from the signal's edges
+        if len(off) >= 2 * multiple * period:
             valid &= amplitude >= other
     first, stop = merge(*runs(valid), _LONGEST_GAP * period)
     long = stop - first >= min(_SHORTEST_STRETCH * period, len(off))
@@ -145,7 +144,7 @@ def _scale(period: float) -> float:
 
 
 def _transforms(values: Floats, periods: npt.ArrayLike) -> list[Complexes]:
-    """Transforms at several periods of similar size; a long signal piece by piece, which is faster."""
+    """Transforms at several periods of similar size; a long signal in pieces, which is faster."""
     chosen = np.asarray(periods, np.float64)
     margin = math.ceil(_REACH * _scale(float(chosen.max())))
     if len(values) <= _PIECE or margin > _PIECE // 4:
@@ -159,7 +158,7 @@ def _transforms(values: Floats, periods: npt.ArrayLike) -> list[Complexes]:
 
 
 def _piece(values: Floats, periods: Floats, margin: int) -> list[Complexes]:
-    # zeros enough that the end of the signal does not wrap around to its start
+    # enough zeros that the end of the signal does not wrap around to its start
     padded = 1 << (len(values) + margin - 1).bit_length()
     spectrum = np.fft.rfft(values, padded)
     turn = (2 * math.pi / padded) * np.arange(len(spectrum))
@@ -172,7 +171,7 @@ def _piece(values: Floats, periods: Floats, margin: int) -> list[Complexes]:
 
 
 def _folded(values: Floats, width: int) -> Floats:
-    """Averages groups of neighbouring bins; an incomplete last group is averaged over what it has."""
+    """Averages groups of neighbouring bins; an incomplete last group is averaged over its own bins."""
     if width <= 1 or not len(values):
         return values
     sums = np.add.reduceat(values, np.arange(0, len(values), width))
@@ -182,7 +181,7 @@ def _folded(values: Floats, width: int) -> Floats:
 
 
 def _column_means(values: Floats, edges: Floats) -> Floats:
-    """Averages values between edges; a column narrower than a value has the value in its middle."""
+    """Averages values between edges; a column narrower than a value takes the value at its middle."""
     at = np.minimum(edges[:-1].astype(np.intp), len(values) - 1)
     if len(values) < len(at):
         middle = np.minimum((0.5 * (edges[1:] + edges[:-1])).astype(np.intp), len(values) - 1)
@@ -192,7 +191,9 @@ def _column_means(values: Floats, edges: Floats) -> Floats:
 
 
 def _inside(count: int, scale: float) -> Floats:
-    """Returns how much of a wavelet around each bin's middle lies within the signal, by its envelope, in (0.5, 1]."""
+    """Returns the share of a wavelet around each bin's middle that lies within the signal, by its envelope, in (0.5,
+    1].
+    """
     reached = np.cumsum(np.exp(-0.5 * np.square(np.arange(count) / scale))) / (scale * math.sqrt(2 * math.pi))
     half = np.minimum(reached, 0.5)
     part: Floats = half + half[::-1]

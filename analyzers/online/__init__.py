@@ -1,1 +1,1 @@
-"""The period of a running job."""
+"""Period of a running job."""

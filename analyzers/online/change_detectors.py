@@ -1,11 +1,11 @@
 """Detectors of a change in a stream of numbers: ADWIN, CUSUM and Page-Hinkley.
 
-They are fed the natural logarithm of each interval between I/O phases, so that a change by a factor counts the same
-for a period of a second and for one of an hour. Thresholds in hertz, as the reference has them, never fire on the
-frequencies of HPC I/O.
+The input is the natural logarithm of each interval between I/O phases, so that a change by a factor has the same effect
+for a period of a second and of an hour. Thresholds in hertz, as in the reference, never trigger at the frequencies of
+HPC I/O.
 
-Each says with ``update`` whether the number just given completes a change, and with ``kept`` how many of the latest
-numbers belong to what is now. After a change these alone are remembered.
+``update`` returns whether the number just added completes a change. ``kept`` is the number of latest values that belong
+to the current behaviour; after a change, only these are kept.
 """
 
 from __future__ import annotations
@@ -18,33 +18,35 @@ from typing import Final, Protocol
 import numpy as np
 
 LEAST_DEVIATION: Final = 0.05
-"""Standard deviation of log-intervals below which CUSUM takes no period to be: 5 % of the period."""
+"""Minimum standard deviation of log-intervals assumed by CUSUM: 5 % of the period."""
 _MOST_DEVIATIONS: Final = 3.0
 
 
 class ChangeDetector(Protocol):
-    """Watches a stream of numbers. ``kept`` is the number of the latest ones that belong to the present behaviour."""
+    """Observes a stream of numbers. ``kept`` is the number of latest values that belong to the current behaviour."""
 
     @property
     def kept(self) -> int:
-        """Length of the present behaviour."""
+        """Number of values of the current behaviour."""
         ...
 
     def update(self, value: float) -> bool:
-        """Takes in a number; returns whether a change is now certain."""
+        """Adds a number; returns whether a change is now certain."""
         ...
 
 
 class Adwin:
-    """Adaptive windowing: drops old numbers as long as two parts of the window differ in their means.
+    """Adaptive windowing: drops old numbers while two parts of the window differ in their means.
 
-    Of a window of n numbers with variance s^2, cut into n0 older and n1 newer ones, the older ones go when the means
-    differ by more than
+    A window of n numbers with variance s^2 is cut into n0 older and n1 newer ones. The older ones are dropped if the
+    means differ by more than
 
         eps = sqrt(2 s^2 ln(2/d) / m) + 2 R ln(2/d) / (3 m),    1/m = 1/n0 + 1/n1,    d = delta / ln n,
 
-    R being the range of the numbers in the window (1 in the source). All cuts are tried, which is cheap since phases
-    are few. It is slow and sure: after 20 old intervals, a change by a factor of two takes fifteen new ones.
+    where R is the range of the numbers in the window (1 in the source). All cuts are tried, which is cheap since phases
+    are few. The detector is slow but reliable: after 20 old intervals, a change by a factor of two takes fifteen new
+    ones.
+
     Source: A. Bifet and R. Gavalda, Learning from Time-Changing Data with Adaptive Windowing, SDM 2007, Section 3.
     """
 
@@ -58,7 +60,7 @@ class Adwin:
         return len(self._values)
 
     def update(self, value: float) -> bool:
-        """Takes in a number; returns whether older ones were dropped."""
+        """Adds a number; returns whether older ones were dropped."""
         self._values.append(value)
         changed = False
         while (cut := self._cut()) > 0:
@@ -88,15 +90,15 @@ class Adwin:
 
 
 class Cusum:
-    """Cumulative sums of what lies above and below the mean, two-sided.
+    """Two-sided cumulative sums of deviations from the mean.
 
-    With z the number's distance from the mean in standard deviations, both estimated from what came since the last
-    change,
+    z is the number's distance from the mean in standard deviations, both estimated since the last change:
 
         S+ = max(0, S+ + z - k),    S- = max(0, S- - z - k),    a change when either exceeds h.
 
-    The change began after the sum last was 0, and after the last number that is nearer to the old mean than to the
-    newest number. z is cut to +-3, so that one missed phase is no change and three intervals of another length are.
+    The change began after the sum was last 0, and after the last number closer to the old mean than to the newest
+    number. z is clipped to +-3, so that one missed phase is no change, but three intervals of another length are.
+
     Source: E. S. Page, Continuous Inspection Schemes, Biometrika 41, 1954.
     """
 
@@ -111,11 +113,11 @@ class Cusum:
 
     @property
     def kept(self) -> int:
-        """Numbers since the last change began."""
+        """Number of values since the last change."""
         return self._count
 
     def update(self, value: float) -> bool:
-        """Takes in a number; returns whether a sum is too large."""
+        """Adds a number; returns whether a sum exceeds the threshold."""
         if self._count >= self.learning:
             deviation = max(math.sqrt(self._square / (self._count - 1)), LEAST_DEVIATION)
             z = min(max((value - self._mean) / deviation, -_MOST_DEVIATIONS), _MOST_DEVIATIONS)
@@ -147,12 +149,13 @@ class Cusum:
 
 
 class PageHinkley:
-    """Page's test on the distance from the running mean, two-sided.
+    """Two-sided Page test on the distance from the running mean.
 
         m_t = sum_{i <= t} (x_i - mean_i - tolerance),    a change when m_t - min_{s <= t} m_s > threshold,
 
-    and the same for a fall. The change began after the minimum. Unlike CUSUM it does not measure the spread: intervals
-    that vary by more than about a third (0.3 in the logarithm) make it raise false alarms.
+    and likewise for a fall. The change began after the minimum. Unlike CUSUM, the test does not measure the spread:
+    intervals that vary by more than about a third (0.3 in the logarithm) cause false alarms.
+
     Source: E. S. Page, 1954, with the running mean after D. V. Hinkley, Biometrika 58, 1971.
     """
 
@@ -167,17 +170,17 @@ class PageHinkley:
 
     @property
     def kept(self) -> int:
-        """Numbers since the last change began."""
+        """Number of values since the last change."""
         return self._count
 
     def update(self, value: float) -> bool:
-        """Takes in a number; returns whether the sum has risen too far above its minimum."""
+        """Adds a number; returns whether the sum exceeds its minimum by more than the threshold."""
         self._count += 1
         self._mean += (value - self._mean) / self._count
         if self._count <= self.learning:
             return False
         off = value - self._mean
-        # a sum less its minimum is one that starts again at 0 whenever it falls below
+        # a sum less its minimum equals a sum that restarts at 0 whenever it falls below
         self._rise = max(0.0, self._rise + off - self.tolerance)
         self._fall = max(0.0, self._fall - off - self.tolerance)
         self._rising = [*self._rising, value] if self._rise else []
@@ -199,4 +202,4 @@ DETECTORS: Final[dict[str, Callable[[], ChangeDetector]]] = {
     "cusum": Cusum,
     "page-hinkley": PageHinkley,
 }
-"""By the names that they have in the settings."""
+"""Detectors by their names in the settings."""

@@ -1,4 +1,4 @@
-"""The periods that a running job had and was sure to have: what is left to say when it has none any more."""
+"""Earlier certain periods of a running job, reported when it has none any more."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ..periodicity.tuning import TUNING
 
 
 class Episodes:
-    """Remembers the last few periods, each from when to when it was seen.
+    """Stores the last few periods with the times at which they were seen.
 
     Args:
-        sure: confidence from which on a period is remembered.
-        same: periods whose logarithms differ by less are the same.
+        sure: minimum confidence of a stored period.
+        same: maximum difference of the logarithms of equal periods.
     """
 
     def __init__(self, sure: float, same: float) -> None:
@@ -21,7 +21,7 @@ class Episodes:
         self._earlier_periods: list[OtherPeriod] = []
 
     def note(self, prediction: Prediction, until_s: float) -> None:
-        """Takes in a prediction; ``until_s``: end of the newest data."""
+        """Adds a prediction; ``until_s`` is the end of the newest data."""
         period = prediction.period_s
         if period is None or not period.value > 0 or prediction.confidence < self._sure:
             return
@@ -44,5 +44,5 @@ class Episodes:
         self._earlier_periods = [*self._earlier_periods, made][-TUNING.others.told :]
 
     def told(self) -> list[OtherPeriod]:
-        """Returns those that lasted, the latest first."""
+        """Returns the periods that lasted, latest first."""
         return [each for each in reversed(self._earlier_periods) if each.phases > TUNING.others.intervals]

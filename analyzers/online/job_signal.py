@@ -1,4 +1,4 @@
-"""What was seen of one job: its signal at several resolutions, the views of it, and what period a view has."""
+"""Signal of one job at several resolutions, windows of it, and the period of a window."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from ..totals import MOST, added
 
 
 class Seen:
-    """The signal of one job's reads and writes, in rings of bounded length; nothing is read or summed twice.
+    """Signals of one job's reads and writes, in rings of bounded length; no data is read or summed twice.
 
     Attributes:
-        reads: the signal of reads, in bytes.
-        writes: the signal of writes.
-        resolutions: the lengths of bins at which they are kept.
+        reads: signal of reads, bytes.
+        writes: signal of writes, bytes.
+        resolutions: bin lengths of the signals.
         from_ns: start of the first event of any kind; None before it.
-        bytes_read, bytes_written: of the events that count, at most 2**62.
+        bytes_read, bytes_written: bytes of the events that count, at most 2**62.
     """
 
     def __init__(self, settings: DetectSettings) -> None:
@@ -40,7 +40,7 @@ class Seen:
         self.bytes_written = 0
 
     def add(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None) -> tuple[int, int] | None:
-        """Takes in events, and returns where those that count begin and end; None: none counts."""
+        """Adds events; returns start and end of those that count, or None if none counts."""
         if len(batch) <= FEW:
             return self._add_few(batch, left_out, now_ns)
         first = int(batch.start.min())
@@ -88,11 +88,11 @@ class Seen:
 
 
 class JobSignal:
-    """What was seen of a job in the directions that the settings say: views of it, and what period these have.
+    """Signal of a job in the directions given by the settings: windows, and their periods.
 
     Args:
         settings: method, limits and mode.
-        seen: the job's signals.
+        seen: signals of the job.
     """
 
     def __init__(self, settings: DetectSettings, seen: Seen) -> None:
@@ -102,15 +102,15 @@ class JobSignal:
 
     @property
     def last_ns(self) -> int:
-        """End of the newest bin of the signal that is looked at; 0 for an empty one."""
+        """End of the newest bin of the analyzed signal, ns; 0 if empty."""
         return max((last for signal in self._signals() if (last := signal.last_ns) is not None), default=0)
 
     def first_ns(self, end_ns: int) -> int:
-        """Start of the observation, at most ``end_ns``."""
+        """Returns the start of the observation, at most ``end_ns``."""
         return end_ns if self.seen.from_ns is None else min(self.seen.from_ns, end_ns)
 
     def series(self, job: str, from_ns: int, to_ns: int) -> SignalSeries:
-        """Returns reads and writes over time, in the finest bins of which there are enough."""
+        """Returns reads and writes over time, in the finest bins that cover the range."""
         from_ns = min(from_ns, to_ns)
         level = self.resolutions.of_span(max(to_ns, self.last_ns) - from_ns)
         bin_ns = self.resolutions.length_ns(level)
@@ -134,16 +134,16 @@ class JobSignal:
         thorough: bool = True,
         ended: bool = False,
     ) -> tuple[SignalWindow, PeriodEstimate]:
-        """Returns a level's view and its period, without bursts that happened once where these hide it.
+        """Returns the window of a level and its period; single bursts that hide a period are removed.
 
         Args:
-            level: of the resolutions.
-            now_ns: the present.
-            from_ns: where the view begins.
-            window_ns: where the window within it begins.
-            expected_s: the period found last; 0 where there is none.
-            thorough: whether other hypotheses are to be tried.
-            ended: whether no more will come, so that a burst at the end is no phase either.
+            level: level of resolution.
+            now_ns: current time.
+            from_ns: start of the view.
+            window_ns: start of the window within the view.
+            expected_s: period found last, s; 0 if there is none.
+            thorough: whether to try other hypotheses.
+            ended: whether the job has ended, so that a burst at the end may be removed, too.
         """
         view = self.view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
         view = replace(view, thorough=thorough, ended=ended)
@@ -169,7 +169,7 @@ class JobSignal:
         return periodicity
 
     def _is_stream(self, level: int, view: SignalWindow, period_s: float) -> bool:
-        """Tells whether the period comes from bins that hold now one request more and now one less."""
+        """Returns whether the period is due to bins with alternately one request more or less."""
         if self._settings.method != "tide":
             return False
         finer = max(level - 1, 0)
@@ -181,7 +181,7 @@ class JobSignal:
         return len(bandwidth) > 0 and is_stream(bandwidth, period_s * 1e9 / bin_ns, finest=finer == level)
 
     def view(self, level: int, now_ns: int, from_ns: int, window_ns: int, expected_s: float) -> SignalWindow:
-        """Returns a stretch of the signal at one resolution."""
+        """Returns a range of the signal at one resolution."""
         bin_ns = self.resolutions.length_ns(level)
         end_ns = max(now_ns // bin_ns, (self.last_ns - 1) // bin_ns) * bin_ns
         low, high = self._bins(level, min(from_ns, end_ns), end_ns)
@@ -200,7 +200,7 @@ class JobSignal:
         )
 
     def _bins(self, level: int, from_ns: int, to_ns: int) -> tuple[int, int]:
-        """Returns the first bin that overlaps [from, to) and is still held, and the one after the last."""
+        """Returns the first bin that overlaps [from, to) and is still stored, and the one after the last."""
         bin_ns, most = self.resolutions.length_ns(level), self.resolutions.bins
         low, high = from_ns // bin_ns, -(-to_ns // bin_ns)
         reach = (self.last_ns - 1) // bin_ns - most + 1 if self.last_ns else 0

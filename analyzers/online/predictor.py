@@ -1,4 +1,4 @@
-"""One job's period, as its events come in."""
+"""Incremental period prediction for one job."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WAYS: Final[tuple[ModeName, ...]] = ("write", "read")
 
 
 class _Side(Struct, frozen=True, eq=False):
-    """A job's signal in the directions that the settings say, and where in it to look."""
+    """Signal of a job in the directions given by the settings, with its search state."""
 
     settings: DetectSettings
     observed: JobSignal
@@ -45,16 +45,15 @@ class _Side(Struct, frozen=True, eq=False):
 
 
 class Predictor:
-    """Follows the I/O of one job: events come in as batches, predictions come out when asked for.
+    """Tracks the I/O of one job: batches of events in, predictions out on request.
 
-    Memory is bounded by the rings, and so is the work of a prediction. The state is plain data and can be pickled.
-    ``job_signal.Seen`` keeps the signal, ``resolution_search.ResolutionSearch`` chooses where to look for the
-    period. Where reads and writes together have none to trust, one of the two may have one: the prediction's mode
-    says which.
+    The rings bound memory and the work of a prediction. The state is plain data and can be pickled. ``job_signal.Seen``
+    stores the signal, and ``resolution_search.ResolutionSearch`` selects the window and resolution. If reads and writes
+    together have no certain period, one of the two may have one; the mode of the prediction names it.
 
     Attributes:
-        version: grows whenever bytes were counted.
-        changed: whether that happened since the last prediction; an idle job need not be asked again.
+        version: counter that increases whenever bytes were counted.
+        changed: whether that happened since the last prediction; an idle job needs no new one.
     """
 
     def __init__(self, job: str, settings: DetectSettings | None = None) -> None:
@@ -79,7 +78,7 @@ class Predictor:
 
     @property
     def _ways(self) -> tuple[_Side, ...]:
-        """Reads alone and writes alone; made when first asked for, which most short jobs never do."""
+        """Reads alone and writes alone; created on demand, since most short jobs never need them."""
         if self._made_ways is None:
             self._made_ways = tuple(
                 _Side.of(self.settings.model_copy(update={"mode": mode}), self._seen)
@@ -90,36 +89,36 @@ class Predictor:
 
     @property
     def reads(self) -> BandwidthSignal:
-        """The signal of reads, in bytes."""
+        """Signal of reads, bytes."""
         return self._seen.reads
 
     @property
     def writes(self) -> BandwidthSignal:
-        """The signal of writes, in bytes."""
+        """Signal of writes, bytes."""
         return self._seen.writes
 
     @property
     def bytes_read(self) -> int:
-        """What counts, as ``CountRule`` says, and at depth 0."""
+        """Bytes read at depth 0 that count by ``CountRule``."""
         return self._seen.bytes_read
 
     @property
     def bytes_written(self) -> int:
-        """Likewise."""
+        """Bytes written at depth 0 that count by ``CountRule``."""
         return self._seen.bytes_written
 
     @property
     def last_ns(self) -> int:
-        """End of the newest bin of the signal that is looked at; 0 for an empty one."""
+        """End of the newest bin of the analyzed signal, ns; 0 if empty."""
         return self._all.observed.last_ns
 
     def update(self, batch: EventBatch, left_out: LeftOut, now_ns: int | None = None) -> None:
-        """Takes in events of one stream, in any order.
+        """Adds events of one stream, in any order.
 
         Args:
-            batch: the events.
-            left_out: what does not count, by the stream's file numbers.
-            now_ns: the present, if the events' stamps are of the same clock: tells a pause from a clock that jumped.
+            batch: events.
+            left_out: mask of directions that do not count, by the stream's file numbers.
+            now_ns: current time, if the events' timestamps use the same clock; distinguishes a pause from a clock jump.
         """
         if not len(batch) or (span := self._seen.add(batch, left_out, now_ns)) is None:
             return
@@ -136,7 +135,7 @@ class Predictor:
         self.version += 1
 
     def flush(self) -> None:
-        """Takes in that a stream has ended: what came since the last flush is one more."""
+        """Handles the end of a stream: data since the last flush counts as one more flush."""
         if self.settings.window != "flushes":
             return
         for windows in (side.lookout.windows for side in (self._all, *self._ways)):
@@ -145,12 +144,12 @@ class Predictor:
                 windows.flush(first_ns, last_ns)
 
     def predict(self, now_ns: int, *, whole: bool = False) -> Prediction:
-        """Says what is known of the job's period.
+        """Predicts the job's period.
 
         Args:
-            now_ns: the present, on the clock of the events. Data later than now (a node's clock that is ahead) move
-                the end of the window with them.
-            whole: look at the whole observation, whatever the window, and leave the window's adaptation as it is.
+            now_ns: current time on the clock of the events. Later data (a node's clock that is ahead) extends the
+                window.
+            whole: whether to analyze the whole observation without changing the state of the adaptive window.
         """
         self.changed = False
         if whole:
@@ -175,20 +174,20 @@ class Predictor:
         return self._last
 
     def unlooked(self, now_ns: int) -> Prediction:
-        """Says how much was seen, without looking for a period: the method is ``none``."""
+        """Returns the observed amounts without searching a period; the method is ``none``."""
         self.changed = False
         view = self._all.lookout.unlooked(now_ns)
         nothing = prediction_of(self.job, self.settings, view, PeriodEstimate(), made_at_s=now_ns / 1e9, adapted=False)
         return nothing.model_copy(update={"method": "none"})
 
     def series(self, from_ns: int, to_ns: int) -> SignalSeries:
-        """Returns reads and writes over time, in the finest bins of which there are enough."""
+        """Returns reads and writes over time, in the finest bins that cover the range."""
         return self._all.observed.series(self.job, from_ns, to_ns)
 
     def _look(self, now_ns: int, *, whole: bool = False) -> tuple[SignalWindow, PeriodEstimate]:
-        """Looks for a period of reads and writes together, and where there is none to trust, of one of the two.
+        """Searches a period of reads and writes together, or of one of the two if there is no certain one.
 
-        While neither has one they are looked at in turn.
+        While neither has one, the two are searched in turn.
         """
         view, periodicity = self._all.look(now_ns, self._data_until_ns, whole)
         told, self._told = self._told, self._all
@@ -206,8 +205,8 @@ class Predictor:
     def _repeated(self, now_ns: int) -> Prediction | None:
         """Returns the last prediction again while nothing can have changed it.
 
-        That is so for an eighth of the period after it was made, if it was sure, the next phase is not yet due, and
-        no I/O came after a pause, which may be the next phase, or late.
+        This holds for an eighth of the period after a certain prediction, until the next phase is due. I/O after a
+        pause (possibly the next phase) or late I/O ends it.
         """
         last = self._last
         if last is None or last.period_s is None or last.next_phase is None or self._resumed:
@@ -221,7 +220,7 @@ class Predictor:
         return last.model_copy(update={"made_at_s": now_ns / 1e9, "next_phase": upcoming})
 
     def _known_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
-        """Returns the further periods, looked for now and then, or when the main one has become another."""
+        """Returns the further periods; they are searched at intervals, or when the main period changes."""
         if periodicity.period_s is None or periodicity.confidence < _SAME.trusted or periodicity.others:
             self._others, self._others_of_s, self._others_age = [], 0.0, 0
             return periodicity.others
@@ -234,14 +233,14 @@ class Predictor:
         return self._others
 
     def _earlier(self, periodicity: PeriodEstimate, whole: SignalWindow | None = None) -> list[OtherPeriod]:
-        """Returns the periods of a job that has none any more; of a job that was never predicted, by its signal."""
+        """Returns the earlier periods of a job that has none now; without earlier predictions, from its signal."""
         if periodicity.period_s is not None or self.settings.method != "tide":
             return []
         ended = ended_period(whole) if whole is not None else None
         return self._episodes.told() or ([] if ended is None else [ended])
 
     def _look_for_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
-        """Looks for further periods at the main one's level and at a finer one, and for earlier ones at a coarser."""
+        """Searches further periods at the main period's level and a finer one, and earlier ones at a coarser level."""
         if periodicity.period_s is None or periodicity.others or self.settings.method != "tide":
             return periodicity.others
         period_s, end_ns = periodicity.period_s.value, max(now_ns, self.last_ns)

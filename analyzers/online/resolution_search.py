@@ -1,4 +1,4 @@
-"""Where in a job's signal to look for its period: at which resolution, how far back, and what else to doubt."""
+"""Search strategy for a job's period: resolution, window, and alternatives."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _FOLLOWING: Final = TUNING.following
 
 
 class _Known(Struct):
-    """The period that was found last."""
+    """Period found last."""
 
     period_s: float
     level: int
     surest: float
-    """The highest foresight that there was of it."""
+    """Maximum foresight of this period so far."""
     since_ns: int = 0
-    """Before that it was silent."""
+    """End of the silence before it, ns; 0 if there was none."""
     silence_ns: int = 0
-    """For so long."""
+    """Duration of that silence, ns."""
 
 
 class _Rival(Struct):
-    """Another period, seen once at another level."""
+    """Alternative period, seen once at another level."""
 
     period_s: float
     level: int
@@ -40,15 +40,16 @@ class _Rival(Struct):
 
 
 class ResolutionSearch:
-    """Remembers the period that was found last, and looks where it, or another one, is to be seen.
+    """Stores the last period, and selects where to search it or an alternative.
 
-    While no period is known, the level that holds the whole observation is looked at, and in turn one of the finer
-    ones, which hold the newest part. The whole observation reaches from the first event of any kind until now: a window
-    that ended with the last request would hold k phases but only k - 1 periods. Once a period is known, the level
-    where its period has 32 to 128 bins is looked at, and now and then another one. What another level says replaces the
-    known period only when it is surer twice in a row, or the known one is gone. One that was sure and went silent
-    is known again when it goes on. ``window.WindowPolicy`` says how far back is looked. About two estimates are made at
-    a look.
+    While no period is known, the level that covers the whole observation is searched, and in turn one of the finer
+    levels, which cover the newest part. The whole observation reaches from the first event of any kind until now: a
+    window up to the last request would have k phases but only k - 1 periods.
+
+    Once a period is known, the level at which it has 32 to 128 bins is searched, and at intervals another one. The
+    result of another level replaces the known period only if it is more certain twice in a row, or the known one is
+    gone. A certain period that fell silent is restored when it continues. ``window_policy.WindowPolicy`` selects the
+    window. A search takes about two estimates.
     """
 
     def __init__(self, observed: JobSignal, settings: DetectSettings) -> None:
@@ -63,16 +64,16 @@ class ResolutionSearch:
 
     @property
     def known_period_s(self) -> float | None:
-        """The period that is known, s."""
+        """Known period, s."""
         return None if self._known is None else self._known.period_s
 
     @property
     def adapted(self) -> bool:
-        """True while the window is cut to the known period."""
+        """Whether the window is shortened to the known period."""
         return self._known is not None and self._adapted()
 
     def look(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
-        """Returns the period, and where it was seen; ``data_until_ns``: end of the newest bytes."""
+        """Returns the window and its period; ``data_until_ns`` is the end of the newest bytes."""
         view, periodicity, level = self._recalled(now_ns, data_until_ns) or (
             self._follow(self._known, now_ns) if self._known is not None else self._search(now_ns)
         )
@@ -80,7 +81,7 @@ class ResolutionSearch:
         return view, periodicity
 
     def _know(self, periodicity: PeriodEstimate, level: int) -> None:
-        """Remembers what was found."""
+        """Stores a result."""
         known, period_s = self._known, _period_s(periodicity)
         if not period_s:
             self._known, self._rival, self._hits = None, None, 0
@@ -96,7 +97,7 @@ class ResolutionSearch:
             self._silent = None
 
     def _recalled(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate, int] | None:
-        """Looks whether the period that was sure before a silence goes on."""
+        """Checks whether the period that was certain before a silence continues."""
         if self._silent is None:
             return None
         silent, until_ns = self._silent
@@ -115,12 +116,12 @@ class ResolutionSearch:
         return view, periodicity, silent.level
 
     def _fell_silent(self, known: _Known, now_ns: int) -> None:
-        """Remembers a period that was sure; one that lasts shorter than its silences is the inside of phases."""
+        """Stores a period that was certain. A period shorter-lived than its silences is the inside of phases."""
         if known.surest >= _SAME.sure and now_ns - known.since_ns > known.silence_ns:
             self._silent = known, now_ns
 
     def _search(self, now_ns: int) -> tuple[SignalWindow, PeriodEstimate, int]:
-        """Looks at the whole observation, and at one finer level in turn."""
+        """Searches the whole observation, and one finer level in turn."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self.windows.start(self._observed.first_ns(end_ns), end_ns, hits=0, period_s=0.0)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
@@ -135,7 +136,7 @@ class ResolutionSearch:
         return view, periodicity, level
 
     def _follow(self, known: _Known, now_ns: int) -> tuple[SignalWindow, PeriodEstimate, int]:
-        """Looks at the level of the known period, and now and then at another one."""
+        """Searches the level of the known period, and at intervals another one."""
         view, periodicity = self._estimate_known(known, now_ns)
         if periodicity.period_s is None:
             self._fell_silent(known, now_ns)
@@ -153,7 +154,7 @@ class ResolutionSearch:
     def _challenged(
         self, view: SignalWindow, periodicity: PeriodEstimate, known: _Known, now_ns: int
     ) -> tuple[SignalWindow, PeriodEstimate, int]:
-        """Looks for a period of another order at another level."""
+        """Searches for a period of another order at another level."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self.windows.since(self._observed.first_ns(end_ns))
         rival, self._rival = self._rival, None
@@ -188,7 +189,7 @@ class ResolutionSearch:
         return self._observed.view(level, now_ns, start_ns, start_ns, 0.0)
 
     def whole(self, now_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
-        """Looks at the whole observation; without a period to trust there, at finer levels, then at the one known."""
+        """Searches the whole observation; without a certain period, finer levels, then the known period."""
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self._observed.first_ns(end_ns)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
@@ -226,7 +227,7 @@ def _period_s(periodicity: PeriodEstimate) -> float:
 
 
 def _surer(other: PeriodEstimate, periodicity: PeriodEstimate) -> bool:
-    """Tells whether the answer of a shorter stretch is to be preferred."""
+    """Returns whether the result of a shorter window is preferred."""
     return other.period_s is not None and (
         periodicity.period_s is None or other.foresight > periodicity.foresight + _SAME.surer
     )

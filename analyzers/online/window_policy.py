@@ -1,4 +1,4 @@
-"""Which stretch of an online job's signal its period is taken from."""
+"""Selection of the window for a running job's period."""
 
 from __future__ import annotations
 
@@ -21,26 +21,25 @@ Floats = npt.NDArray[np.float64]
 
 
 class WindowPolicy:
-    """Says from when on the signal belongs to the present period.
+    """Selects the start of the current period's signal.
 
-    ``hits`` is the last ``window_periods`` periods once ``window_hits`` predictions in a row had one ([FTIO]),
-    ``whole`` all, ``fixed`` the last ``window_s`` seconds, ``flushes`` what the last ``window_flushes`` flushes
-    brought, ``change`` all since the last change that the chosen detector found in the intervals between phases.
-
-    Whatever the window, it does not reach back over a clear change of period: three intervals or more that are
-    half as long again, or as short, as those before them.
+    ``hits`` uses the last ``window_periods`` periods once ``window_hits`` predictions in a row had one ([FTIO]).
+    ``whole`` uses all, ``fixed`` the last ``window_s`` seconds, and ``flushes`` the data of the last ``window_flushes``
+    flushes. ``change`` uses all since the last change that the configured detector found in the intervals between
+    phases. No window reaches back over a clear change of period: three intervals or more that differ from those before
+    by more than a factor of 1.5.
     """
 
     def __init__(self, settings: DetectSettings) -> None:
         self._settings = settings
         self.changed_ns: int | None = None
-        """Since when the present period goes on; None where no other one was before."""
+        """Start of the current period, ns; None if there was no other one before."""
         self._flushes: deque[tuple[int, int]] = deque(maxlen=settings.window_flushes)
         self._detector: ChangeDetector = DETECTORS[settings.change_detector]()
         self._fed_s = 0.0
 
     def flush(self, first_ns: int, last_ns: int) -> None:
-        """Takes in that a flush brought the requests of [first, last]; streams that overlap flush together."""
+        """Adds a flush with the requests of [first, last]; overlapping flushes of several streams are merged."""
         if self._flushes and first_ns < self._flushes[-1][1]:
             first, last = self._flushes[-1]
             self._flushes[-1] = (min(first, first_ns), max(last, last_ns))
@@ -49,11 +48,11 @@ class WindowPolicy:
 
     @property
     def flushed_ns(self) -> int | None:
-        """End of what the last flush brought."""
+        """End of the data of the last flush, ns."""
         return self._flushes[-1][1] if self._flushes else None
 
     def since(self, first_ns: int) -> int:
-        """Returns the start of all that may be looked at; ``first_ns`` is the start of the observation."""
+        """Returns the earliest usable time; ``first_ns`` is the start of the observation."""
         return first_ns if self.changed_ns is None else max(first_ns, self.changed_ns)
 
     def start(self, first_ns: int, end_ns: int, *, hits: int, period_s: float) -> int:
@@ -62,8 +61,8 @@ class WindowPolicy:
         Args:
             first_ns: start of the observation.
             end_ns: end of the window.
-            hits: predictions in a row that had a period.
-            period_s: the period found last, 0 where there is none.
+            hits: number of consecutive predictions with a period.
+            period_s: period found last, s; 0 if there is none.
         """
         first_ns = self.since(first_ns)
         match self._settings.window:
@@ -77,7 +76,7 @@ class WindowPolicy:
         return first_ns
 
     def watch(self, view: SignalWindow, period_s: float) -> bool:
-        """Looks at the phases of a view; returns whether a change was found, so that the view reaches back too far."""
+        """Examines the phases of a view; returns whether a change was found, so that the view reaches back too far."""
         starts = view.start_s + onsets(view.bandwidth, period_s / view.bin_s) * view.bin_s
         intervals = starts[1:] - starts[:-1]
         at = clear_change(intervals)
@@ -93,7 +92,9 @@ class WindowPolicy:
         return True
 
     def _detected(self, starts: Floats, until_s: float) -> int:
-        """Feeds the detector; returns the number of the start with which the present behaviour begins, 0 for none."""
+        """Feeds the detector; returns the index of the first start of the current behaviour, 0 if there is no
+        change.
+        """
         at = 0
         for number in range(1, len(starts)):
             if self._fed_s < starts[number] <= until_s:
@@ -104,14 +105,14 @@ class WindowPolicy:
 
 
 def onsets(bandwidth: Floats, period: float) -> Floats:
-    """Finds where phases start: where the signal rises above its mean after a pause of a quarter of the period.
+    """Finds starts of phases: the signal rises above its mean after a pause of a quarter of the period.
 
     Args:
-        bandwidth: the signal.
-        period: in bins, roughly.
+        bandwidth: signal.
+        period: approximate period, bins.
 
     Returns:
-        Starts in bins, float64; without those of small phases, and of one that runs from the first bin on.
+        Starts in bins, float64; without small phases, and without a phase that runs from the first bin on.
     """
     first, stop = merge(*runs(bandwidth > bandwidth.mean() * (1 + 1e-9)), max(period * TUNING.cutting.gap, 1.0))
     if not len(first):
@@ -123,10 +124,10 @@ def onsets(bandwidth: Floats, period: float) -> Floats:
 
 
 def clear_change(intervals: Floats) -> int:
-    """Returns the number of the first interval of a new period; 0 where there is none beyond doubt.
+    """Returns the index of the first interval of a new period; 0 if there is no certain change.
 
-    Three intervals show it, and they are longer or shorter by more than half: this cut is for good. Estimators, which
-    cut anew each time, see a change earlier (``phases.changes``).
+    Three intervals are needed, with a change by a factor of more than 1.5, because the cut is permanent. Estimators cut
+    anew each time, and so detect a change earlier (``phases.changes``).
     """
     at = last_change(intervals) if len(intervals) >= 2 * _FOLLOWING.intervals else 0
     if not 0 < at <= len(intervals) - _FOLLOWING.intervals:

@@ -1,1 +1,1 @@
-"""What period a stretch of signal has."""
+"""Period of a window of signal."""

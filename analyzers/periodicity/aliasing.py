@@ -1,7 +1,8 @@
-"""Whether a period is in the requests, or came about because bins hold now one more of them and now one less.
+"""Detection of aliases: periods caused by binning, and not by the requests.
 
-Requests each second fall into bins of 163.84 s as 163 or 164. That repeats every 4096 s, and nothing else does. The
-requests' own transform, which knows no bins, tells the two apart.
+One request per second falls into bins of 163.84 s as 163 or 164 requests. This pattern repeats every 4096 s, although
+the requests have no such period. The transform of the requests themselves is independent of bins and shows the
+difference.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from .spectrum.spectrum import Floats
 from .tuning import TUNING
 
 _OTHERS: Final = TUNING.others
-# resolutions of the window around the frequency: irregular periods have broad lines
+# offsets in resolutions of the window; irregular periods have broad lines
 _OFFSETS: Final = (-2, -1, 0, 1, 2)
 
 
 def is_alias(requests: Iterable[tuple[Times, Times, Numbers]], view: SignalWindow, period_s: float) -> bool:
-    """Tells whether most of a signal's power at a period comes from its bins.
+    """Returns whether most of a signal's power at a period comes from binning.
 
-    A request of v bytes that takes d seconds around the moment t adds v sinc(f d) exp(-2 pi j f t) to the true
-    transform; the mean over the window is taken off.
+    A request of v bytes and d seconds around time t adds v sinc(f d) exp(-2 pi j f t) to the true transform. The mean
+    over the window is subtracted.
 
     Args:
-        requests: pieces of the requests that the signal was made of: start and end times, ns, and bytes.
-        view: the signal.
-        period_s: the period that was found in its window.
+        requests: pieces of the requests in the signal: start and end times, ns, and bytes.
+        view: signal.
+        period_s: period found in the signal's window, s.
     """
     window, bin_s, begin_s = view.window, view.bin_s, view.window_start_s
     length_s = len(window) * bin_s
@@ -52,15 +53,15 @@ def is_alias(requests: Iterable[tuple[Times, Times, Numbers]], view: SignalWindo
 
 
 def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
-    """Tells whether a signal is an even stream of requests, whose coarser bins hold now one more and now one less.
+    """Returns whether a signal is an even stream of requests, whose count per coarse bin alternates.
 
-    In finer bins such requests stand apart, each pause between two as long as any other; the pauses within phases are
-    shorter than those between them. In the finest bins, pauses of a single bin tell nothing.
+    In finer bins such requests are separate, and all gaps between them are about equal. In periodic I/O, gaps within
+    phases are shorter than gaps between phases. In the finest bins, gaps of a single bin carry no information.
 
     Args:
-        bandwidth: the signal, in finer bins than those in which the period was found, if there are any.
-        period: the period in these bins.
-        finest: whether there are no finer bins.
+        bandwidth: signal, if possible in finer bins than those in which the period was found.
+        period: period in these bins.
+        finest: whether no finer bins exist.
     """
     first, stop = runs(bandwidth > bandwidth.mean())
     gaps = np.sort(first[1:] - stop[:-1])
@@ -75,7 +76,7 @@ def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
 
 
 class _Transform:
-    """|X(f)|^2 of rectangles around given moments under Hann's window, their mean taken off, at each offset."""
+    """|X(f)|^2 of rectangles at given times under a Hann window, with their mean subtracted, per frequency offset."""
 
     def __init__(self, lowest_hz: float, length_s: float) -> None:
         self._lowest_hz, self._length_s = lowest_hz, length_s
@@ -85,7 +86,7 @@ class _Transform:
     def add(self, at_s: Floats, volume: Floats, width_s: Floats) -> None:
         """Adds rectangles."""
         step = np.exp((-2j * math.pi / self._length_s) * at_s)
-        # the offsets are so near to one another that the middle one's damping serves all
+        # the offsets are so close that the damping of the middle one serves all
         damped = volume * np.sinc((self._lowest_hz - _OFFSETS[0] / self._length_s) * width_s)
         turn = damped * (0.5 - 0.5 * step.real) * np.exp((-2j * math.pi * self._lowest_hz) * at_s)
         self._total += float(volume.sum())
@@ -94,7 +95,7 @@ class _Transform:
             turn *= step
 
     def powers(self) -> Floats:
-        """Returns them, float64[offsets]."""
+        """Returns the powers, float64[offsets]."""
         powers = np.empty(len(_OFFSETS))
         for number, found in enumerate(self._sums):
             cycles = self._lowest_hz * self._length_s + number

@@ -1,4 +1,4 @@
-"""How sure findings about phases are: what chance alone does, and how well the next interval can be told."""
+"""Confidence in phases and periods: probability of chance findings, and predictability of the next interval."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 from .tuning import TUNING
 
 _CHANCES: Final = TUNING.chances
-_MANY: Final = 60  # degrees of freedom from which a normal distribution is near enough
+_MANY: Final = 60  # degrees of freedom from which a normal distribution is accurate enough
 
 
 def chance_of(spread: float, count: int) -> float:
-    """Probability that ``count`` random parts of a whole spread no more than these do.
+    """Probability that ``count`` random parts of a whole have at most this spread.
 
-    Intervals between random moments (a Poisson process) are such parts. Given their sum, they are uniform on a simplex.
-    Those of the relative standard deviation ``spread`` or less fill a ball around its centre; the chance is the ratio
-    of the volumes, which is exact while the ball lies inside and too large, so on the safe side, after that.
+    Intervals between random times (a Poisson process) are such parts. Given their sum, they are uniform on a simplex.
+    Parts with a relative standard deviation of at most ``spread`` fill a ball around its centre, and the probability is
+    the ratio of the volumes. This is exact while the ball lies inside the simplex, and an upper bound otherwise.
     """
     if count < 2:
         return 1.0
@@ -29,52 +29,54 @@ def chance_of(spread: float, count: int) -> float:
 
 
 def certain(chance: float) -> float:
-    """Returns a factor of confidence: 1/2 where chance alone does as well in one case of a hundred."""
+    """Returns a confidence factor, which is 1/2 at a chance of 0.01 (``quality.accident``)."""
     return 1 / (1 + chance / TUNING.quality.accident)
 
 
 def chance_in_time(spread: float, intervals: int) -> float:
-    """Probability that the next phase starts within a fifth of a period of when the mean interval says.
+    """Probability that the next phase starts within a fifth of a period of the time given by the mean interval.
 
-    Intervals are taken as normal. Their spread comes from the past ones and from a belief that weighs as much as one
-    more; the probability is that of Student's t.
+    Intervals are assumed normal. Their spread combines the past intervals with a prior that weighs as much as one more
+    interval. The probability follows Student's t distribution.
 
     Args:
-        spread: standard deviation of the past intervals over their mean; of no meaning for a single one.
-        intervals: how many.
+        spread: standard deviation of the past intervals over their mean; ignored for a single interval.
+        intervals: number of past intervals.
     """
     return student(TUNING.same.near / believed_spread(spread, intervals), intervals - 1 + _CHANCES.believed)
 
 
 def chance_of_mean(spread: float, intervals: int) -> float:
-    """Probability that the mean of past intervals is within a twentieth of what it will be in the long run."""
+    """Probability that the mean of past intervals is within 5 % of the long-run mean."""
     freedom = intervals - 1 + _CHANCES.believed
     return student(TUNING.same.right / believed_spread(spread, intervals) * math.sqrt(intervals + 1), freedom)
 
 
 def believed_spread(spread: float, intervals: int) -> float:
-    """Returns the spread of the next interval about their mean: of the past ones, and of a belief that is one more."""
+    """Returns the spread of the next interval around the mean, from past intervals and a prior (one interval)."""
     freedom = intervals - 1 + _CHANCES.believed
     variance = ((intervals - 1) * spread**2 + _CHANCES.believed * _CHANCES.usual**2) / freedom
     return math.sqrt(variance * (1 + 1 / intervals))
 
 
 def with_care(known: float, spread: float, intervals: int) -> float:
-    """Returns how sure what is known of a finished job is: few intervals, and uneven ones, are alike at times."""
+    """Returns the confidence for a finished job, reduced for few or uneven intervals, which are alike by chance at
+    times.
+    """
     few = (_CHANCES.careful / intervals) ** 3
     return float(known ** (1 + min(few, 2 + 3 * min(spread / TUNING.same.irregular, 1.0))))
 
 
 def patience_of(silence: float, period: float) -> float:
-    """Falls from 1 to 0 as the next phase stays out for one and a half to four periods."""
+    """Returns a factor that falls from 1 to 0 while the next phase is overdue by 1.5 to 4 periods."""
     return min(max((_CHANCES.gone - silence / period) / (_CHANCES.gone - _CHANCES.silence), 0.0), 1.0)
 
 
 def calibrated(confidence: float) -> float:
-    """Turns a confidence into the share of predictions that were right at that confidence.
+    """Maps a confidence to the measured share of correct predictions at that confidence.
 
-    Answers of little confidence are right more often than the factors that make it up say. The points were measured on
-    jobs of every kind (``benchmarks/accuracy/calibration.py``); one half stays one half.
+    Predictions of low confidence are correct more often than the product of their factors suggests. The points were
+    measured on jobs of every kind (``benchmarks/accuracy/calibration.py``). A confidence of 0.5 stays unchanged.
     """
     for (low, share), (high, next_share) in pairwise(_CHANCES.measured):
         if confidence <= high:
@@ -83,7 +85,7 @@ def calibrated(confidence: float) -> float:
 
 
 def student(reach: float, freedom: int) -> float:
-    """Probability that Student's t with ``freedom`` degrees of freedom lies within -reach .. reach, by its series."""
+    """Probability that Student's t with ``freedom`` degrees of freedom lies in [-reach, reach], from its series."""
     if freedom > _MANY:
         return math.erf(reach * (1 - 1 / (4 * freedom)) / math.sqrt(1 + reach * reach / (2 * freedom)) / math.sqrt(2))
     angle = math.atan2(reach, math.sqrt(freedom))

@@ -15,18 +15,18 @@ from ..settings import DetectSettings
 
 
 class SignalWindow(Struct, frozen=True, eq=False):
-    """The signal as an estimator sees it: the window, and older bins to learn regularity from.
+    """Signal given to an estimator: the window, and older bins from which regularity is learned.
 
     Attributes:
         bandwidth: bytes/s in each bin, float64.
         begin: number of bins before the window.
         bin_s: length of a bin, s.
         start_s: start of the first bin, s.
-        now_s: the present; at or after the end of the last bin.
-        expected_s: the period found last, s; 0 where there is none.
-        thorough: whether other hypotheses are to be tried although the period found last is still there.
-        ended: whether no more will come, so that the mean of what was seen is that of the job.
-        cut: True if the job was observed before the first bin already, so that a phase there may be incomplete.
+        now_s: current time; at or after the end of the last bin.
+        expected_s: period found last, s; 0 if there is none.
+        thorough: whether to try other hypotheses although the last period still holds.
+        ended: whether the job has ended, so that the observed mean is the mean of the job.
+        cut: whether the job was observed before the first bin, so that a phase there may be incomplete.
     """
 
     bandwidth: npt.NDArray[np.float64]
@@ -41,32 +41,32 @@ class SignalWindow(Struct, frozen=True, eq=False):
 
     @property
     def window(self) -> npt.NDArray[np.float64]:
-        """Bandwidth within the window."""
+        """Bandwidth within the window, bytes/s."""
         return self.bandwidth[self.begin :]
 
     @property
     def window_start_s(self) -> float:
-        """Start of the window."""
+        """Start of the window, s."""
         return self.start_s + self.begin * self.bin_s
 
     @property
     def end_s(self) -> float:
-        """End of the window."""
+        """End of the window, s."""
         return self.start_s + len(self.bandwidth) * self.bin_s
 
 
 class PeriodEstimate(Struct, frozen=True):
-    """What an estimator found.
+    """Result of an estimator.
 
     Attributes:
-        period_s: mean distance of the phases; None when there is no period.
-        confidence: probability that it is that to 5 %, and no accident.
-        foresight: probability that the next phase starts within a fifth of a period of when it is expected; answers are
-            chosen by it, as one that foresees what comes has seen the right phases.
+        period_s: mean distance of the phases, s; None if there is no period.
+        confidence: probability that the period is correct to 5 % and not due to chance.
+        foresight: probability that the next phase starts within a fifth of a period of its prediction. Estimates are
+            ranked by it, since correct phases predict the next one.
         dominant: candidates for the dominant frequency, strongest first.
-        harmonics_dropped: how many candidates were multiples of others.
-        next_phase: what comes next; None where only the spectrum has the period.
-        drift: how the period changes, where it does steadily.
+        harmonics_dropped: number of candidates dropped as multiples of others.
+        next_phase: next phase; None if only the spectrum shows the period.
+        drift: steady change of the period, if there is one.
         others: further periods.
     """
 

@@ -1,4 +1,4 @@
-"""How periodic a signal of known period is. Source: [FTIO], Section 3.3."""
+"""Periodicity scores of a signal with known period. Source: [FTIO], Section 3.3."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from .tuning import TUNING
 def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float | None = None) -> Scores | None:
     """Computes the scores of a signal.
 
-    With L(.) for length and V(.) for volume: substantial I/O S is where the signal T exceeds V(T)/L(T), R_IO is
-    L(S)/L(T), B_IO is V(S)/L(S). T is cut into n sub-traces T_i of one period, between phases so that none is split,
-    and S_i is S within T_i:
+    L(.) is length and V(.) volume. Substantial I/O S is where the signal T exceeds V(T)/L(T); R_IO is L(S)/L(T), and
+    B_IO is V(S)/L(S). T is cut into n sub-traces T_i of one period, between phases so that none is split. S_i is S
+    within T_i:
 
         sigma_vol  = std_i(V(T_i) / max_j V(T_j))
         sigma_time = sqrt(1/n sum_i (L(S_i)/L(T_i) - R_IO)^2)                               (Eq. 7)
 
-    Bytes per phase are the mean of V(S_i), and periodicity is 1 - sigma_vol - sigma_time, cut to [0, 1]. Burst width is
-    the mean length, in whole bins, of a phase of substantial I/O: a stretch of S, in which gaps shorter than a quarter
-    of the period do not count; where that leaves no pause in a period, it is R_IO times the period. The duty cycle is
-    its share of the period.
+    Bytes per phase are the mean of V(S_i). Periodicity is 1 - sigma_vol - sigma_time, clipped to [0, 1]. Burst width is
+    the mean length, in whole bins, of a phase of substantial I/O. Such a phase is a run of S in which gaps shorter than
+    a quarter of the period are closed. If no pause is left within a period, burst width is R_IO times the period. The
+    duty cycle is the burst width over the period.
 
     Args:
         bandwidth: bytes/s in each bin.
         bin_s: length of a bin, s.
-        period_s: the period, s.
-        phase_rad: phase of the cosine of that period, where it is known already.
+        period_s: period, s.
+        phase_rad: phase of the cosine of that period, rad, if known.
 
     Returns:
-        The scores; None when no whole period lies in the signal, or nothing moved.
+        The scores; None if the signal is shorter than a period, or nothing moved.
     """
     period = period_s / bin_s
     total = float(bandwidth.sum())
     if len(bandwidth) < period or period <= 0 or total <= 0:
         return None
-    # a constant signal exceeds its mean nowhere, and is substantial throughout
+    # a constant signal never exceeds its mean, and is substantial throughout
     threshold = total / len(bandwidth)
     first, stop = runs(bandwidth > (threshold if bandwidth.max() > threshold else 0.0))
     running = np.zeros(len(bandwidth) + 1)
@@ -74,14 +74,16 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float
 
 
 def _up_to(edges: Floats, running: Floats) -> Floats:
-    """Returns what lies before each edge, partial bins by their share; ``running`` sums up the bins before each."""
+    """Returns the volume before each edge, with partial bins by their share; ``running`` is the cumulative sum of
+    bins.
+    """
     whole = np.minimum(edges.astype(np.intp), len(running) - 2)
     before: Floats = running[whole] + (edges - whole) * (running[whole + 1] - running[whole])
     return before
 
 
 def _within(edges: Floats, first: Positions, stop: Positions, running: Floats) -> tuple[Floats, Floats]:
-    """Returns how many bins of the stretches [first, stop) lie between each two edges, and what they move."""
+    """Returns the number of bins of the runs [first, stop) between successive edges, and their volume."""
     begun = np.searchsorted(first, edges)
     last = np.maximum(begun - 1, 0)
     reach = np.where(begun > 0, np.minimum(edges, stop[last]), 0.0)
@@ -98,7 +100,7 @@ def _variance(values: Floats) -> float:
 
 
 def _cuts(values: Floats, period: float, phase_rad: float | None) -> Floats:
-    """Returns the edges of the sub-traces in bins: half a period away from where volume gathers."""
+    """Returns the edges of the sub-traces in bins, half a period away from the volume's centre."""
     phase = cmath.phase(component(values, period)) if phase_rad is None else phase_rad
     gathered = -phase / (2 * math.pi) * period + 0.5
     begin = float((gathered + period / 2) % period)

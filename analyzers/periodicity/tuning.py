@@ -1,10 +1,10 @@
-"""Every tuned number of the estimator, by what it is about: meaning, unit, and the benchmark that it was chosen on.
+"""Tuned numbers of the estimator, by topic: meaning, unit, and the benchmark used to choose each.
 
-Sources, in brackets: a, ``accuracy``; c, ``calibration``; f, the false alarms of ``calibration``; s, ``stumbles``; o,
-``online``; g, ``groups``; d, no measurement, a definition. ``benchmarks/accuracy/sensitivity.py`` measures what half
-and twice each number do; it changes them in place, so that modules read them when they use them. "Spread" is a
-standard deviation over the mean. Bounds of memory and work, guards against rounding and constants of mathematics are
-none of these.
+Sources in brackets: a, ``accuracy``; c, ``calibration``; f, the false alarms of ``calibration``; s, ``stumbles``; o,
+``online``; g, ``groups``; d, no measurement, a definition. ``benchmarks/accuracy/sensitivity.py`` measures the effect
+of half and twice each number. It changes the numbers in place, so modules read them at the time of use. "Spread" is a
+standard deviation over the mean. Bounds of memory and work, guards against rounding, and mathematical constants are not
+listed here.
 """
 
 from __future__ import annotations
@@ -15,193 +15,199 @@ from msgspec import Struct
 
 
 class Same(Struct, frozen=True):
-    """What counts as the same, as right, and as sure."""
+    """Tolerances for equal, correct and certain results."""
 
-    period: float = 0.1  # difference of logarithms up to which two periods are one [a, s]
-    periodicity: float = 0.14  # the same between two predictions of a running job [o]
-    right: float = 0.05  # of the period: one that is off by less is right [d]
-    near: float = 0.2  # of a period: a phase that starts within it came as predicted [d]
-    far_less: float = 0.5  # ratio of spreads from which on one way to see phases is clearly the better [a, s]
-    irregular: float = 0.1  # spread of intervals from which on something may be wrong with them [a, s]
-    even: float = 0.03  # spread of intervals, or of volumes, below which they are equal [o]
-    surer: float = 0.1  # difference of confidences by which a shorter stretch, or a part of a job, must be surer [o, g]
-    trusted: float = 0.5  # confidence from which on there is a period [d]
-    sure: float = 0.9  # confidence from which on nothing else need be looked at [c]
-    told: float = 0.15  # confidence below which no period is told [f]
+    period: float = 0.1  # maximum difference of logarithms of two equal periods [a, s]
+    periodicity: float = 0.14  # same, between two predictions of a running job [o]
+    right: float = 0.05  # maximum error of a correct period, as a share of it [d]
+    near: float = 0.2  # maximum deviation of a phase's start from its prediction, in periods [d]
+    far_less: float = 0.5  # maximum ratio of spreads at which one set of phases is clearly better [a, s]
+    irregular: float = 0.1  # spread of intervals from which on alternatives are examined [a, s]
+    even: float = 0.03  # maximum spread of equal intervals, or of equal volumes [o]
+    surer: float = 0.1  # minimum gain in confidence of a shorter window, or of a part of a job [o, g]
+    trusted: float = 0.5  # minimum confidence of a period [d]
+    sure: float = 0.9  # confidence from which on no alternative is examined [c]
+    told: float = 0.15  # minimum confidence of a reported period [f]
 
 
 class Cutting(Struct, frozen=True):
-    """What a phase is."""
+    """Definition of a phase."""
 
-    smoothing: float = 1 / 16  # of the period: the signal is smoothed over it [a]
-    gap: float = 1 / 4  # of the period: shorter pauses do not end a phase [a]
-    within: float = 0.9  # of a pause: the gap that a hypothesis closes when the pause is to stay open [a]
-    silent: float = 0.01  # of the noise threshold: a bin that moves less is empty [a]
-    small: float = 0.2  # of the volume of the phase with the median byte: smaller ones are other I/O, or unseen [a, s]
-    faint: float = 0.05  # the same, where phases are of unlike volume [s]
-    busy: float = 0.5  # share of bins above the threshold from which on pauses are sought, too [a, s]
-    edges: int = 2  # bins between two phases that the edges of both fill [a]
-    half_level: float = 0.5  # quantile of bandwidth at which unlike phases are cut off first [a]
-    half_level_from: float = 0.3  # confidence from which on what is found there counts [a, f]
-    low_level: float = 0.1  # the second such quantile [a]
-    low_level_from: float = 0.7  # the confidence for it [a, f]
-    fewest_bins: int = 12  # of a window, that are looked at [f]
+    smoothing: float = 1 / 16  # length of the smoothing window, in periods [a]
+    gap: float = 1 / 4  # maximum pause within a phase, in periods [a]
+    within: float = 0.9  # gap closed by a hypothesis that keeps a pause open, as a share of the pause [a]
+    silent: float = 0.01  # maximum volume of an empty bin, as a share of the noise threshold [a]
+    # minimum volume of a phase, as a share of the phase with the median byte; smaller: other I/O, or missed [a, s]
+    small: float = 0.2
+    faint: float = 0.05  # same, for phases of unequal volume [s]
+    busy: float = 0.5  # share of bins above the threshold from which on pauses are searched, too [a, s]
+    edges: int = 2  # bins between two phases that belong to the edges of both [a]
+    half_level: float = 0.5  # first quantile of bandwidth at which the signal is clipped for unequal phases [a]
+    half_level_from: float = 0.3  # minimum confidence of a result from it [a, f]
+    low_level: float = 0.1  # second quantile [a]
+    low_level_from: float = 0.7  # minimum confidence of a result from it [a, f]
+    fewest_bins: int = 12  # minimum bins of an analyzed window [f]
 
 
 class Multiples(Struct, frozen=True):
-    """Phases that ran together, told by their volumes."""
+    """Phases without a pause between them, detected by their volumes."""
 
-    alike: float = 0.12  # by how much a volume may differ from a whole multiple, as a share [a]
-    similar: float = 0.25  # the same, where most phases stand alone [a]
-    single: float = 0.4  # share of the phases that must stand alone [a]
-    mostly: float = 0.7  # the same, for ``similar`` [a]
-    fitting: float = 0.9  # share of the phases that must be whole multiples [a]
-    as_long: float = 0.5  # by how much the logarithm of a length may differ [f]
-    most: int = 6  # phases that may run together [a]
-    dip: float = 0.9  # of what moves near: a bin that moves less may be a pause [a]
-    reach: float = 0.15  # of a phase's volume, to both sides of where one should end: there its end is sought [a]
+    alike: float = 0.12  # maximum relative deviation of a volume from a whole multiple [a]
+    similar: float = 0.25  # same, if most phases are single [a]
+    single: float = 0.4  # minimum share of single phases [a]
+    mostly: float = 0.7  # same, for ``similar`` [a]
+    fitting: float = 0.9  # minimum share of phases with a whole multiple as volume [a]
+    as_long: float = 0.5  # maximum deviation of the logarithm of a length [f]
+    most: int = 6  # maximum number of merged phases [a]
+    dip: float = 0.9  # maximum bandwidth of a possible pause, as a share of its surroundings [a]
+    # search range for a phase's end around its expected place, as a share of the phase's volume [a]
+    reach: float = 0.15
 
 
 class Regular(Struct, frozen=True):
-    """How intervals between phases are read."""
+    """Interpretation of intervals between phases."""
 
-    far_likelier: float = 0.1  # ratio of chances that makes intervals between ends the better ones [a]
-    missed: int = 3  # phases in a row that may be missed, and periods that an interval over missed ones spans [s]
-    likelier: float = 6.0  # logarithm of a ratio of likelihoods that tells missed phases, pauses, or a drift [s]
-    astray: float = 1 / 5  # share of the intervals that may be astray, and of the phases that may be extra ones [s]
-    longer: float = 1 / 8  # share of the pauses that may be longer where a program computes for a fixed time [s]
-    paused: float = 0.6  # share of the time that several pauses may take [s]
-    fewest: int = 5  # intervals, or phases, from which more than their mean can be told [a, s]
-    latest: int = 2  # intervals that can show a new period [o]
-    changed: float = 8.0  # logarithm of a ratio of likelihoods that tells a change, for one place where it may be [o]
-    unchanged: float = 1.2  # longest over shortest interval up to which there is no change [o]
-    close: float = 0.4  # of the usual interval: a phase that comes earlier may be an extra one [s]
-    drift_over: int = 16  # latest intervals that it is measured on [s]
-    steepest: float = 0.06  # of an interval, by which the next may differ in a drift [s]
-    as_good: float = 1.2  # ratio of squares up to which a line explains what a change does [s]
-    drifted: float = 2.0  # standard errors by which the latest intervals must differ to count instead of all [o]
-    small_phases: float = 0.97  # ratio of spreads that tells that small phases are phases [s]
+    far_likelier: float = 0.1  # maximum ratio of chances at which intervals between ends are preferred [a]
+    missed: int = 3  # maximum consecutive missed phases, and periods spanned by an interval over missed phases [s]
+    likelier: float = 6.0  # minimum log likelihood ratio of missed phases, pauses, or a drift [s]
+    astray: float = 1 / 5  # maximum share of stray intervals, and of extra phases [s]
+    longer: float = 1 / 8  # maximum share of longer pauses of a program with a fixed computation time [s]
+    paused: float = 0.6  # maximum share of time in several pauses [s]
+    fewest: int = 5  # minimum intervals, or phases, for more than their mean [a, s]
+    latest: int = 2  # minimum intervals of a new period [o]
+    changed: float = 8.0  # minimum log likelihood ratio of a change at one possible place [o]
+    unchanged: float = 1.2  # maximum ratio of the longest to the shortest interval without a change [o]
+    close: float = 0.4  # maximum interval before an extra phase, as a share of the usual interval [s]
+    drift_over: int = 16  # latest intervals from which a drift is measured [s]
+    steepest: float = 0.06  # maximum relative change from one interval to the next in a drift [s]
+    as_good: float = 1.2  # maximum ratio of squares at which a line explains a change as well [s]
+    drifted: float = 2.0  # minimum deviation of the latest intervals to replace all, in standard errors [o]
+    small_phases: float = 0.97  # maximum ratio of spreads at which small phases are accepted [s]
 
 
 class Lines(Struct, frozen=True):
-    """The line of the spectrum."""
+    """Lines of the spectrum."""
 
-    cycles: float = 2.0  # in the window, at least [a]
-    shortest: float = 3.0  # bins of a period, at least [a]
-    hypotheses: int = 3  # peaks that are tried [a]
-    longer: float = 0.1  # by how much more alike a signal must be to itself after several periods [a]
-    twice: float = 2.0  # by how many times, where volumes do not alternate [a]
-    band: float = 4.0  # times its frequency: the noise that a line stands in [f]
-    alternates: float = 0.4  # share of the variance of volumes that a pattern of several periods must explain [a]
-    slower: float = 0.6  # of its frequency: below it changes are slower ones [f]
-    stands_out: float = 3.0  # ratio of power to slower changes that makes a line prominent [f]
-    valley: float = 0.05  # by how much the autocorrelation must fall off beside a peak [a]
-    valley_from: float = 0.4  # of a lag, before it: so far away the valley is sought [a]
-    present: float = 1.5  # periods with I/O at which nothing is periodic; twice as many are [f]
-    least_support: float = 0.05  # of a line that counts [f]
-    full_support: float = 0.65  # from which on it counts fully [f]
-    deep: float = 0.4  # amplitude over the mean from which on a line is no ripple [f]
-    believed: float = 0.3  # of a line's confidence, that phases which agree with it need to give the period [a]
-    contradicts: float = 0.5  # of the confidence of the other, that is lost where line and phases disagree [f]
+    cycles: float = 2.0  # minimum cycles in the window [a]
+    shortest: float = 3.0  # minimum bins per period [a]
+    hypotheses: int = 3  # number of peaks tried [a]
+    longer: float = 0.1  # minimum gain in autocorrelation for a multiple of a period [a]
+    twice: float = 2.0  # same, as a factor, if volumes do not alternate [a]
+    band: float = 4.0  # noise band of a line, in multiples of its frequency [f]
+    alternates: float = 0.4  # minimum share of the variance of volumes explained by a pattern of several periods [a]
+    slower: float = 0.6  # upper bound of slower changes, as a share of a line's frequency [f]
+    stands_out: float = 3.0  # minimum ratio of a line's power to slower changes for full prominence [f]
+    valley: float = 0.05  # minimum drop of the autocorrelation beside a peak [a]
+    valley_from: float = 0.4  # start of the search range for that drop, as a share of the lag [a]
+    present: float = 1.5  # periods with I/O at which presence is 0; it is 1 at twice as many [f]
+    least_support: float = 0.05  # minimum support of a line that counts [f]
+    full_support: float = 0.65  # support from which on a line counts fully [f]
+    deep: float = 0.4  # minimum amplitude over mean of a line that is no ripple [f]
+    # minimum quality of agreeing phases to provide the period, as a share of the line's confidence [a]
+    believed: float = 0.3
+    contradicts: float = 0.5  # confidence lost if line and phases disagree, as a share of the other's confidence [f]
 
 
 class Quality(Struct, frozen=True):
-    """How sure a segmentation is."""
+    """Quality of a segmentation."""
 
-    even: float = 0.35  # spread of intervals at which regularity is worth 1/e [a, f]
-    alike: float = 0.3  # spread of volumes at which their likeness is [a, f]
-    resolved: float = 0.05  # spread of volumes: they are never known better [a]
-    accident: float = 0.01  # chance of an accident at which a finding is worth a half [f]
-    proven: float = 1e-8  # the same, where intervals are believed to keep a mean distance, however uneven [s, f]
-    uneven: float = 0.5  # spread of intervals at which this belief is worth 1/e [s, f]
-    trials: float = 10.0  # segmentations among which one was chosen: chances of an accident count so often [f]
-    prior: float = 0.4  # confidence in phases that are alike and clear, but too few to rule out chance [o]
-    blurred: float = 0.6  # contrast from which on phases may be believed for their shape [f]
-    clear: float = 0.9  # contrast from which on they are [f]
-    backed: float = 0.4  # weight that a line of the same period adds [a]
-    change_costs: float = 0.5  # weight that a segmentation loses that holds for the latest phases only [o]
-    believed: float = 0.25  # by how much one more value is off, when spreads are weighed [o]
+    even: float = 0.35  # spread of intervals at which regularity is 1/e [a, f]
+    alike: float = 0.3  # spread of volumes at which likeness is 1/e [a, f]
+    resolved: float = 0.05  # resolution of the spread of volumes [a]
+    accident: float = 0.01  # chance at which a finding has a confidence factor of 1/2 [f]
+    proven: float = 1e-8  # same, for intervals with a mean distance, however uneven [s, f]
+    uneven: float = 0.5  # spread of intervals at which the factor of ``proven`` is 1/e [s, f]
+    trials: float = 10.0  # number of segmentations tried, by which chances are multiplied [f]
+    prior: float = 0.4  # confidence in phases that are alike and clear, but too few to exclude chance [o]
+    blurred: float = 0.6  # minimum contrast of phases that are accepted for their shape [f]
+    clear: float = 0.9  # contrast from which on such phases count fully [f]
+    backed: float = 0.4  # weight added by a line of the same period [a]
+    change_costs: float = 0.5  # weight lost by a segmentation that holds for the latest phases only [o]
+    believed: float = 0.25  # deviation of the additional value in weighted spreads [o]
 
 
 class Chances(Struct, frozen=True):
-    """How likely the next phase is foreseen, and when it comes."""
+    """Probability and time of the next phase."""
 
-    careful: float = 12.0  # intervals, with which what is known of a finished job is taken to the second power [f]
-    usual: float = 0.15  # spread of the intervals of a job that nothing is known of [c]
-    believed: int = 1  # intervals that this belief weighs as much as [c]
+    careful: float = 12.0  # intervals at which the confidence for a finished job is squared [f]
+    usual: float = 0.15  # spread of the intervals of an unknown job (prior) [c]
+    believed: int = 1  # weight of this prior, in intervals [c]
     measured: tuple[tuple[float, float], ...] = (
         *((0.0, 0.0), (0.18, 0.25), (0.25, 0.37), (0.35, 0.455), (0.5, 0.5), (1.0, 1.0)),
-    )  # confidence in the next start, and the share that was right at it [c]
-    silence: float = 1.5  # periods without a phase, from which on confidence fades [c]
-    gone: float = 4.0  # periods at which it is gone [c]
-    recent: int = 32  # latest intervals, lengths and volumes that intervals come from [s]
-    requests: float = 8.0  # of a phase, one after another: what of it is unseen until they end [s]
-    unlike: float = 0.25  # by how much a length must exceed the next shorter one to be of another kind [s]
-    rate: float = 0.025  # share of the phases that are missed, or go astray, in a job that nothing is known of [s]
-    weight: float = 4.0  # intervals that this belief weighs as much as [s]
-    unlikely: float = 0.02  # share of the odds below which no course is expected [s]
-    sharpest: float = 0.3  # bins: no start is known better [s]
-    clock_pause: float = 1 / 8  # of the period: phases that follow closer have no end that tells a time [s]
+    )  # confidence in the next start, and measured share of correct predictions [c]
+    silence: float = 1.5  # overdue time at which confidence starts to fall, in periods [c]
+    gone: float = 4.0  # overdue time at which confidence is 0, in periods [c]
+    recent: int = 32  # latest intervals, lengths and volumes from which 90 % intervals are computed [s]
+    # sequential requests per phase; the part of a running request is not visible before its end [s]
+    requests: float = 8.0
+    unlike: float = 0.25  # minimum relative difference of lengths of different kinds [s]
+    rate: float = 0.025  # share of missed phases, and of stray intervals, of an unknown job (prior) [s]
+    weight: float = 4.0  # weight of this prior, in intervals [s]
+    unlikely: float = 0.02  # minimum share of the odds of a course [s]
+    sharpest: float = 0.3  # resolution of a start, bins [s]
+    clock_pause: float = 1 / 8  # minimum pause for timing from the ends of phases, in periods [s]
 
 
 class Others(Struct, frozen=True):
-    """Periods beside the main one, and what hides one."""
+    """Secondary periods, and signals that hide or imitate a period."""
 
-    intervals: int = 3  # of a period that has ended, or lies within another, at least [o]
-    explained: float = 0.8  # of the variance of volumes, by the place in a pattern; of the intervals within [f]
-    even: float = 0.25  # by how much intervals within a phase may differ; twice as much is a spread of old ones [f]
-    faster: float = 1.6  # main period over one within or between, at least [f]
-    share: float = 0.001  # of the volume, that is worth a period [f]
-    longest: int = 32  # phases of a pattern, at most [f]
-    told: int = 4  # earlier periods, and bursts that are taken out, at most [o]
-    dominates: float = 0.5  # share of the volume from which on a burst may hide a period [f]
-    left: float = 0.5  # of the bins, that a burst must leave [f]
-    parts: int = 64  # of the window: a burst goes on across pauses shorter than one [f]
-    stream_gaps: float = 2.0  # a period, that make a stream of requests if they are even [f]
-    stream: float = 1.7  # longest over usual gap of an even stream of requests, at most [f]
-    stream_periods: int = 8  # that tell such a stream [f]
-    short: int = 16  # bins of a period in which pauses of a bin may be those between two requests [f]
-    unresolved: float = 2.0  # bins; such a pause is shorter [f]
-    true: float = 0.25  # of the bins' power at a period, that must be the requests' [f]
+    intervals: int = 3  # minimum intervals of an earlier or inner period [o]
+    # minimum share of variance of volumes explained by a pattern, and of regular inner intervals [f]
+    explained: float = 0.8
+    # maximum relative deviation of intervals within a phase; twice as much for the spread of earlier ones [f]
+    even: float = 0.25
+    faster: float = 1.6  # minimum ratio of the main period to an inner one [f]
+    share: float = 0.001  # minimum share of volume of a reported period [f]
+    longest: int = 32  # maximum phases of a pattern [f]
+    told: int = 4  # maximum earlier periods, and removed bursts [o]
+    dominates: float = 0.5  # minimum share of volume of a burst that may hide a period [f]
+    left: float = 0.5  # minimum share of bins left without a burst [f]
+    parts: int = 64  # share of the window, as a divisor, below which a pause does not end a burst [f]
+    stream_gaps: float = 2.0  # minimum gaps per period of a stream of requests [f]
+    stream: float = 1.7  # maximum ratio of the longest to the usual gap of an even stream of requests [f]
+    stream_periods: int = 8  # minimum periods of such a stream [f]
+    short: int = 16  # maximum period, in bins, at which gaps of one bin may lie between two requests [f]
+    unresolved: float = 2.0  # maximum mean gap between such requests, bins [f]
+    true: float = 0.25  # minimum share of the binned power at a period that the requests have [f]
 
 
 class Following(Struct, frozen=True):
-    """Where a running job is looked at."""
+    """Window and resolution for a running job."""
 
-    history: int = 24  # periods that regularity is learnt from [s, o]
-    around: int = 6  # predictions, of which one looks at another resolution [o]
-    order: float = 4.0  # ratio of periods that are of another order [o]
-    lasting: float = 0.5  # of a level's stretch, that a period seen only there must fill [f]
-    recalled: float = 4.5  # periods that show the old one to be back after a silence [o]
-    proof: float = 1.5  # times the known period for which a faster one may be the inside of a phase [o]
-    looks: int = 8  # per period, at one that is sure; a pause of the share of one may end a phase [c]
-    others: int = 16  # predictions, of which one looks for further periods [o]
-    changed: float = 1.5  # ratio of periods that cuts the window for good [o]
-    intervals: int = 3  # new ones that it takes [o]
-    like: float = 1.3  # ratio of an interval to the period, up to which it is one of the periodicity [f]
-    margin: float = 0.25  # of an interval: how far before a phase the signal is cut [o]
-    bins: int = 32  # of a period, that are fine enough [a]
+    history: int = 24  # periods of history from which regularity is learned [s, o]
+    around: int = 6  # predictions per look at another resolution [o]
+    order: float = 4.0  # minimum ratio of periods of different order [o]
+    lasting: float = 0.5  # minimum share of a level's range with a period that only this level shows [f]
+    recalled: float = 4.5  # periods after a silence that confirm the old period [o]
+    proof: float = 1.5  # minimum ratio of the known period to a faster one that may be the inside of a phase [o]
+    looks: int = 8  # predictions per period for a certain period; a pause of one interval may end a phase [c]
+    others: int = 16  # predictions per search for further periods [o]
+    changed: float = 1.5  # minimum ratio of periods that shortens the window permanently [o]
+    intervals: int = 3  # minimum new intervals for it [o]
+    like: float = 1.3  # maximum ratio of an interval to the period that still belongs to it [f]
+    margin: float = 0.25  # distance of the window's start before a phase, in intervals [o]
+    bins: int = 32  # bins per period that are fine enough [a]
 
 
 class Grouping(Struct, frozen=True):
-    """Which members do I/O together."""
+    """Members of a job that do I/O together."""
 
-    phases: int = 4  # at a level where phases show [g]
-    contrast: float = 0.3  # share of the bytes within phases less share of the time [g]
-    together: float = 0.35  # correlation of two parts of one group [g]
-    shared: float = 0.25  # of a group with what has no clear phases [g]
-    inside: float = 0.8  # share of the bytes within phases of another group, beyond chance, of its part [g]
-    regular: float = 0.7  # share of its distances, in phases of the other, that are alike if it is none [g]
-    like_counts: float = 1.5  # ratio of the numbers of phases of two members of one group [g]
-    turns: float = 0.15  # by how much the numbers of phases of members in turn differ, and phases fall together [g]
-    evenness: float = 0.25  # deviation of the distances of phases in turn, of their mean [g]
-    told: float = 0.7  # confidence from which on the period of a group is told [g]
-    seen: int = 5  # phases of a group from which on its period is told [g]
-    every: int = 8  # predictions, of which one looks for groups anew [g]
+    phases: int = 4  # minimum phases at a level that shows phases [g]
+    contrast: float = 0.3  # minimum share of bytes within phases less the share of time [g]
+    together: float = 0.35  # minimum correlation of two parts of one group [g]
+    shared: float = 0.25  # minimum correlation of a group with members without clear phases [g]
+    inside: float = 0.8  # minimum share of bytes of a part within phases of another group, beyond chance [g]
+    regular: float = 0.7  # minimum share of equal distances of an independent group, in phases of the other [g]
+    like_counts: float = 1.5  # maximum ratio of the phase counts of two members of one group [g]
+    turns: float = 0.15  # maximum relative difference of phase counts, and overlap, of members that take turns [g]
+    evenness: float = 0.25  # maximum deviation of the distances of phases that take turns, over their mean [g]
+    told: float = 0.7  # minimum confidence of a group's reported period [g]
+    seen: int = 5  # minimum phases of a group's reported period [g]
+    every: int = 8  # predictions per search for groups [g]
 
 
 class Tuning(Struct, frozen=True):
-    """All of them."""
+    """All tuned numbers."""
 
     same: Same = Same()
     cutting: Cutting = Cutting()

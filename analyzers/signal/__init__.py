@@ -1,1 +1,1 @@
-"""How bytes over time become a signal in bins, at several resolutions."""
+"""Binning of bytes over time to a signal, at several resolutions."""

@@ -1,4 +1,4 @@
-"""A job's bandwidth over time, in bounded rings of bins, at one or several resolutions."""
+"""Bandwidth of a job over time, in bounded rings of bins, at one or several resolutions."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ __all__ = ["FACTOR", "BandwidthSignal", "Samples"]
 Times = npt.NDArray[np.int64]
 
 FACTOR: Final = 4
-"""How much longer the bins of each level are than those of the one before."""
+"""Ratio of bin lengths between successive levels."""
 _BINNED_AT_ONCE: Final = 8192  # bins; a batch that spans more is binned coarsely first
 _FEW_BINS: Final = 1024
 _HUGE: Final = 1 << 62
-_AHEAD_NS: Final = 60 * 10**9  # past the present: clocks of nodes differ by less
+_AHEAD_NS: Final = 60 * 10**9  # maximum time past the present; clocks of nodes differ by less
 
 
 class BandwidthSignal:
-    """Bytes in bins of ``bin_ns``, the newest ``capacity`` bins of them; and the same at coarser levels.
+    """Bytes in the newest ``capacity`` bins of ``bin_ns``, and the same at coarser levels.
 
-    Level l has bins of ``bin_ns * 4**l`` and reaches back 4**l times as far. It comes into being when the level before
-    can no longer hold all, as the sum of its bins, so that a short job has one level only. A batch is binned once, at
-    the finest level that its time range fits; the levels above add up its bins.
+    Level l has bins of ``bin_ns * 4**l`` and covers 4**l times the time. It is created when the level before can no
+    longer cover all data, as the sum of its bins, so a short job has one level only. A batch is binned once, at the
+    finest level that fits its time range; the levels above sum its bins.
 
-    Bins start at multiples of their length, wherever a window on them starts. Requests may come in any order: each is
-    placed by its time, at every level that reaches back that far. Memory grows with the length of the signal up to
-    ``8 * capacity * levels`` bytes.
+    Bins start at multiples of their length, independent of any window. Requests may come in any order: each is placed
+    by its time at every level that covers it. Memory grows with the length of the signal up to ``8 * capacity *
+    levels`` bytes.
 
-    Stamps far in the future (a clock that jumped) must not push the real signal out of the rings. A request is *ahead*
-    when it ends later than the coarsest level is long after all that is known or, where the present is known, a minute
-    after both. Requests ahead within a batch that also continues the signal are left out and counted. A batch that
-    lies ahead as a whole is held back: if the next one lies there too, the job had paused and both count; else it is
-    left out and counted.
+    Timestamps far in the future (a clock jump) must not push the real signal out of the rings. A request is *ahead* if
+    it ends later than all known data by more than the coverage of the coarsest level. If the present is known, a minute
+    after both is the limit. If only a part of a batch is ahead, that part is dropped and counted. If all of a batch is
+    ahead, it is kept back: if the next batch is ahead, too, the job had paused and both count; otherwise it is dropped
+    and counted.
 
     Attributes:
         bin_ns: length of a bin of level 0, the finest.
-        capacity: most bins held at a level.
-        most_levels: most levels.
-        volume: bytes that were placed, including those that have left the rings since.
-        late_bytes: bytes that came for times before the rings.
-        ahead_bytes: bytes left out because their stamps are ahead.
+        capacity: maximum bins per level.
+        most_levels: maximum levels.
+        volume: placed bytes, including those that have left the rings since.
+        late_bytes: bytes for times before the rings.
+        ahead_bytes: bytes dropped because their timestamps are ahead.
     """
 
     def __init__(self, bin_ns: int, capacity: int, most_levels: int = 1) -> None:
@@ -58,32 +58,32 @@ class BandwidthSignal:
         self.late_bytes = 0.0
         self.ahead_bytes = 0.0
         self._rings = [Ring(bin_ns, capacity)]
-        self._oldest = 0  # number of the earliest bin of level 0 that the coarsest level holds
-        self._newest = -1  # number of the latest bin of level 0
+        self._oldest = 0  # index of the earliest level-0 bin that the coarsest level covers
+        self._newest = -1  # index of the latest level-0 bin
         self._held: tuple[Times, Times, Numbers] | None = None
 
     def __len__(self) -> int:
-        """Number of bins held at level 0."""
+        """Number of bins stored at level 0."""
         return len(self._rings[0])
 
     @property
     def levels(self) -> int:
-        """Number of levels that exist; each new one is coarser."""
+        """Number of existing levels; each new one is coarser."""
         return len(self._rings)
 
     @property
     def first_ns(self) -> int | None:
-        """Start of the earliest bin held at level 0, None for an empty signal."""
+        """Start of the earliest bin stored at level 0, ns; None for an empty signal."""
         return self._rings[0].oldest * self.bin_ns if len(self) else None
 
     @property
     def last_ns(self) -> int | None:
-        """End of the latest bin of level 0, None for an empty signal."""
+        """End of the latest bin of level 0, ns; None for an empty signal."""
         return (self._newest + 1) * self.bin_ns if self._newest >= 0 else None
 
     @property
     def _reach(self) -> int:
-        """Bins of level 0 that the coarsest level there may be reaches back."""
+        """Number of level-0 bins that the coarsest possible level covers."""
         return self.capacity * int(FACTOR ** (self.most_levels - 1))
 
     def add(self, start: Times, end: Times, volume: Numbers, now_ns: int | None = None) -> None:
@@ -93,7 +93,7 @@ class BandwidthSignal:
             start: start times, int64 ns, at least 0.
             end: end times, int64 ns; a request that does not end after its start puts its bytes into one bin.
             volume: bytes moved.
-            now_ns: the present on the clock of the requests, where one is known that did not make these stamps.
+            now_ns: current time on the clock of the requests, from an independent source, if known.
         """
         if not len(start):
             return
@@ -103,7 +103,7 @@ class BandwidthSignal:
         if now_ns is not None:
             reach = min(reach, max(_AHEAD_NS // self.bin_ns, 1))
             known = max(known, now_ns // self.bin_ns)
-        # one subtraction tells the common case: nothing is ahead
+        # one subtraction detects the common case that nothing is ahead
         if int(last.max()) - (known if known >= 0 else int(last.min())) > reach:
             kept = self._not_ahead(start, end, volume, last, known, reach)
             if not kept.any():
@@ -115,10 +115,10 @@ class BandwidthSignal:
         self._place(start, end, volume, first, last)
 
     def read(self, from_ns: int, to_ns: int, level: int = 0) -> Samples:
-        """Returns the bins of a level that overlap [from_ns, to_ns), as far as it reaches back; a copy.
+        """Returns a copy of the bins of a level that overlap [from_ns, to_ns), as far as they are covered.
 
-        Bins after the newest data hold 0. At most ``capacity`` bins are returned, the newest of those asked for. A
-        level coarser than all that exist is made of the coarsest.
+        Bins after the newest data are 0. At most ``capacity`` bins are returned, the newest of the range. A level
+        coarser than all existing ones is computed from the coarsest.
         """
         if level < len(self._rings):
             return self._rings[level].window(from_ns, to_ns)
@@ -126,20 +126,20 @@ class BandwidthSignal:
         return ring.window(from_ns, to_ns)
 
     def bins(self, level: int, low: int, high: int) -> Floats:
-        """Returns the bytes in the bins low .. high - 1 of a level, a copy; bins that are not held are 0."""
+        """Returns a copy of the bytes in the bins low .. high - 1 of a level; bins that are not stored are 0."""
         if level < len(self._rings):
             return self._rings[level].read(low, high)
         return self._rings[-1].coarser(FACTOR ** (level - len(self._rings) + 1)).read(low, high)
 
     def add_few(self, start: list[int], end: list[int], volume: list[int], now_ns: int | None = None) -> None:
-        """Does the same for few requests, without what NumPy takes for each step."""
+        """Adds few requests, without the overhead of NumPy."""
         if not self._added_few(start, end, volume, now_ns):
             self.add(np.array(start, np.int64), np.array(end, np.int64), np.array(volume, np.int64), now_ns)
 
     def _added_few(self, starts: list[int], ends: list[int], volume: list[int], now_ns: int | None) -> bool:
-        """Adds requests; False where ``add`` has to.
+        """Adds requests; False if ``add`` is needed.
 
-        That is where one of them spans bins, is ahead or late, or there are, or come to be, several levels.
+        That is the case if a request spans bins, is ahead or late, or if there are several levels before or after.
         """
         bin_ns, moved = self.bin_ns, sum(volume)
         bins = [start // bin_ns for start in starts]
@@ -196,7 +196,7 @@ class BandwidthSignal:
                 fresh, at = _merged(fresh, at)
 
     def _place_end(self, start: Times, end: Times, volume: Numbers, first: Times, last: Times, level: int) -> None:
-        """Places what lies within the reach of one level."""
+        """Places the part within the range of one level."""
         ring, newest = self._rings[level], self._newest // FACTOR**level
         lowest = ring.floor(newest) * FACTOR**level
         rows = np.flatnonzero(last >= lowest)
@@ -211,7 +211,7 @@ class BandwidthSignal:
     def _spread(
         self, start: Times, end: Times, volume: Numbers, first: Times, last: Times, level: int, lowest: int
     ) -> Floats:
-        """Returns the bytes in each bin of a level, from the one that holds bin ``lowest`` of level 0 on."""
+        """Returns the bytes in each bin of a level, from the one that contains level-0 bin ``lowest`` on."""
         span = FACTOR**level
         if level:
             first, last = first // span, last // span
@@ -220,7 +220,7 @@ class BandwidthSignal:
         return spread(start, end, volume, first, last, bin_ns=self.bin_ns * span, lowest=low, bins=bins)
 
     def _extend(self, oldest: int, newest: int) -> None:
-        """Adds levels until the coarsest holds all, or there are as many as may be."""
+        """Adds levels until the coarsest covers all data, or the maximum is reached."""
         while (
             self.levels < self.most_levels
             and newest // FACTOR ** (self.levels - 1) - oldest // FACTOR ** (self.levels - 1) >= self.capacity
@@ -230,11 +230,11 @@ class BandwidthSignal:
     def _not_ahead(
         self, start: Times, end: Times, volume: Numbers, last: Times, known: int, reach: int
     ) -> npt.NDArray[np.bool_]:
-        """Tells which requests continue the signal; holds back, counts or takes in the others."""
+        """Returns which requests continue the signal; keeps back, counts or adds the others."""
         order = np.sort(last)
         breaks = np.flatnonzero(np.diff(order) > reach)
         if known < 0:
-            # nothing to continue yet: the most populous run of requests without a break is the signal
+            # nothing to continue yet: the largest group of requests without a break is the signal
             edges = np.concatenate([[0], breaks + 1, [len(order)]])
             limit = int(order[edges[1 + int(np.argmax(np.diff(edges)))] - 1])
         elif int(order[order > known][0]) - known > reach:
@@ -267,7 +267,7 @@ class BandwidthSignal:
 
 
 def _merged(fresh: Floats, lowest: int) -> tuple[Floats, int]:
-    """Returns the bins of the next level, and the number of the first of them."""
+    """Returns the bins of the next level, and the index of the first of them."""
     before = lowest % FACTOR
     after = -(before + len(fresh)) % FACTOR
     padded = np.concatenate([np.zeros(before), fresh, np.zeros(after)]) if before or after else fresh

@@ -1,8 +1,8 @@
-"""Spreads the bytes of requests over bins of equal length, so that each bin holds what really moved in it.
+"""Distribution of the bytes of requests over bins of equal length.
 
-A request [s, e) that moves v bytes does so at the constant rate v / (e - s). Binning by volume loses nothing at any
-bin length, whereas sampling the bandwidth at points in time aliases. Source: [FTIO], Eq. 1, where the difference is
-called abstraction error.
+A request [s, e) of v bytes moves them at the constant rate v / (e - s). Binning by volume loses nothing at any bin
+length, whereas sampling the bandwidth at points in time aliases. Source: [FTIO], Eq. 1, where the difference is called
+abstraction error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..common.grouping import native
 
 _FEWEST: Final = 256
-"""Requests from which on the helper pays."""
+"""Minimum number of requests for which the compiled helper pays off."""
 
 Numbers = npt.NDArray[np.integer[Any]] | npt.NDArray[np.floating[Any]]
 
@@ -24,7 +24,7 @@ Numbers = npt.NDArray[np.integer[Any]] | npt.NDArray[np.floating[Any]]
 def bin_range(
     start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], bin_ns: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Returns the first and the last bin that each request [start, end) touches, int64; empty ones touch one bin."""
+    """Returns the first and last bin that each request [start, end) touches, int64; empty ones touch one bin."""
     compiled = _compiled(start, end)
     if compiled is not None:
         first, last = np.empty(len(start), np.int64), np.empty(len(start), np.int64)
@@ -46,18 +46,18 @@ def spread(
 ) -> npt.NDArray[np.float64]:
     """Returns the bytes in each of the bins ``lowest .. lowest + bins - 1``, float64[bins].
 
-    Requests within one bin are summed at once. Of the others the two partial bins get their shares, and the full bins
-    between come from one cumulative sum over changes of the rate; it runs on rates of at most a request's volume a bin,
-    so that rounding stays below 1e-15 of the volume, and bins that no request touches are exactly 0.
+    Requests within one bin are summed at once. For the others, the two partial bins get their shares, and the full bins
+    between come from one cumulative sum over changes of the rate. This sum uses rates of at most a request's volume per
+    bin, so that rounding stays below 1e-15 of the volume. Bins that no request touches are exactly 0.
 
     Args:
         start: start of each request, ns.
-        end: its end, ns, at least ``start``.
-        volume: its bytes.
-        first: its first bin, as ``bin_range`` gives it.
-        last: its last bin, below ``lowest + bins``.
+        end: end of each request, ns, at least ``start``.
+        volume: bytes of each request.
+        first: first bin of each request, as returned by ``bin_range``.
+        last: last bin of each request, below ``lowest + bins``.
         bin_ns: length of a bin.
-        lowest: number of the first bin wanted; what lies before is left out.
+        lowest: index of the first bin wanted; earlier bins are dropped.
         bins: number of bins wanted.
     """
     total, across = _within(first, last, volume, lowest, bins)
@@ -83,7 +83,7 @@ def spread(
 def _within(
     first: npt.NDArray[np.int64], last: npt.NDArray[np.int64], volume: Numbers, lowest: int, bins: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]:
-    """Returns the bytes in each bin of requests within one, and the rows of the others."""
+    """Returns the bytes in each bin from requests within one bin, and the rows of the others."""
     compiled = _compiled(first, last)
     if compiled is not None and volume.dtype == np.int64:
         total, rows = np.zeros(bins), np.empty(len(first), np.intp)
@@ -99,7 +99,7 @@ def _within(
 
 
 def _compiled(*columns: npt.NDArray[np.int64]) -> ctypes.CDLL | None:
-    """Returns the helper where it is there and it pays, for columns that lie as it reads them."""
+    """Returns the compiled helper if it exists, pays off, and can read the columns."""
     if len(columns[0]) < _FEWEST or any(not column.flags.c_contiguous for column in columns):
         return None
     return native()
@@ -109,5 +109,5 @@ def _sums(position: npt.NDArray[np.int64], weight: Numbers, bins: int) -> npt.ND
     if len(position) and position.min() < 0:
         inside = position >= 0
         position, weight = position[inside], weight[inside]
-    # NumPy's type stubs do not tell the weighted count's float64 from the plain one's integers
+    # NumPy's type stubs do not distinguish the weighted count's float64 from integers
     return np.bincount(position, weight, bins).astype(np.float64, copy=False)

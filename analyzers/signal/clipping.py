@@ -1,4 +1,4 @@
-"""Cuts events to a window of time."""
+"""Clipping of events to a time window."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ...events.spread import spread
 
 
 def clip(batch: EventBatch, from_ns: int, to_ns: int) -> EventBatch:
-    """Returns the events within [from, to), those that cross an edge cut there with their share of the bytes.
+    """Returns the events within [from, to); events that cross an edge are cut, with their share of the bytes.
 
     An event moves its bytes at a constant rate. Shares are rounded so that those of adjacent windows add up to the
-    whole. An event that does not last belongs to the window that holds its start.
+    total. An event of zero duration belongs to the window that contains its start.
     """
     start, end = batch.start.astype(np.int64, copy=False), batch.end
     touching = (start < to_ns) & ((end > from_ns) | (start >= from_ns))
@@ -29,7 +29,7 @@ def clip(batch: EventBatch, from_ns: int, to_ns: int) -> EventBatch:
     shared[cut] = _moved(start, end, volume, high, cut) - _moved(start, end, volume, low, cut)
     columns: dict[str, npt.NDArray[np.int64]] = {"start": low, "duration": high - low, "bytes": shared}
     if (rows := spread(batch)) is not None:
-        for name in ("offset", "requested"):  # of a summary the time that its calls took, and how many there are
+        for name in ("offset", "requested"):  # of a summary: the time that its calls took, and their number
             whole = getattr(batch, name).astype(np.int64)
             parts = whole.copy()
             parts[cut] = _moved(start, end, whole, high, cut) - _moved(start, end, whole, low, cut)
@@ -44,7 +44,7 @@ def _moved(
     until: npt.NDArray[np.int64],
     rows: npt.NDArray[np.intp],
 ) -> npt.NDArray[np.int64]:
-    """Returns the bytes that some events have moved by a time each, a whole number that depends on nothing else."""
+    """Returns the bytes that events have moved by a time each, as integers that depend on nothing else."""
     begin, stop, moved = start[rows], end[rows], volume[rows]
     part = (until[rows] - begin) / np.maximum(stop - begin, 1)
     done: npt.NDArray[np.int64] = np.rint(moved * part).astype(np.int64)

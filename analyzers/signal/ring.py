@@ -1,4 +1,4 @@
-"""A bounded ring of bins of equal length: one resolution of a signal."""
+"""Bounded ring of bins of equal length: one resolution of a signal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FIRST_BINS: Final = 256
 
 
 class Samples(Struct, frozen=True, eq=False):
-    """A stretch of signal in bins of equal length.
+    """A range of signal in bins of equal length.
 
     Attributes:
         first_ns: start of the first bin.
@@ -33,7 +33,7 @@ class Samples(Struct, frozen=True, eq=False):
 
     @property
     def end_ns(self) -> int:
-        """End of the last bin."""
+        """End of the last bin, ns."""
         return self.first_ns + self.bin_ns * len(self.volume)
 
 
@@ -42,9 +42,9 @@ class Ring:
 
     Attributes:
         bin_ns: length of a bin.
-        capacity: most bins held.
-        oldest: number of the earliest bin held.
-        newest: number of the latest one; below ``oldest`` for an empty ring.
+        capacity: maximum number of bins.
+        oldest: index of the earliest bin stored.
+        newest: index of the latest one; below ``oldest`` for an empty ring.
     """
 
     def __init__(self, bin_ns: int, capacity: int) -> None:
@@ -58,11 +58,11 @@ class Ring:
         return self.newest - self.oldest + 1
 
     def floor(self, newest: int) -> int:
-        """Returns the earliest bin that can be held beside ``newest`` and all that is known."""
+        """Returns the earliest bin that fits together with ``newest`` and all stored bins."""
         return max(max(newest, self.newest) - self.capacity + 1, 0)
 
     def add(self, lowest: int, fresh: Floats, newest: int) -> None:
-        """Adds volume to the bins from ``lowest`` on and reaches up to ``newest``; leaves out bins below the floor."""
+        """Adds volume to the bins from ``lowest`` on and extends the ring to ``newest``; drops bins below the floor."""
         skipped = self.floor(newest) - lowest
         if skipped > 0:
             lowest, fresh = lowest + skipped, fresh[skipped:]
@@ -78,7 +78,7 @@ class Ring:
             self._bins[: len(fresh) - straight] += fresh[straight:]
 
     def read(self, low: int, high: int) -> Floats:
-        """Returns the bins low .. high - 1, a copy; those not held are 0."""
+        """Returns a copy of the bins low .. high - 1; bins that are not stored are 0."""
         volume = np.zeros(high - low)
         begin, stop = max(low, self.oldest), min(high, self.newest + 1)
         if begin < stop:
@@ -89,9 +89,9 @@ class Ring:
         return volume
 
     def window(self, from_ns: int, to_ns: int) -> Samples:
-        """Returns the bins that overlap [from_ns, to_ns), as far as the ring reaches back.
+        """Returns the bins that overlap [from_ns, to_ns), as far as the ring covers them.
 
-        Bins after the newest data hold 0. At most ``capacity`` bins are returned, the newest of those asked for.
+        Bins after the newest data are 0. At most ``capacity`` bins are returned, the newest of the range.
         """
         low = from_ns // self.bin_ns
         high = max(low, -(-to_ns // self.bin_ns))
@@ -109,7 +109,7 @@ class Ring:
         return ring
 
     def _cover(self, low: int, high: int) -> None:
-        """Makes the ring hold the bins low .. high as well, as far as its capacity goes; new bins are 0."""
+        """Extends the ring to the bins low .. high, within its capacity; new bins are 0."""
         if not len(self):
             self.oldest, self.newest = low, low
             self._bins[low % len(self._bins)] = 0.0
@@ -137,7 +137,7 @@ class Ring:
 
 
 def sums_of(values: Floats, factor: int) -> Floats:
-    """Sums each ``factor`` neighbours, float64[len(values) / factor]; the length is a multiple of ``factor``."""
+    """Sums groups of ``factor`` neighbours, float64[len(values) / factor]; the length is a multiple of ``factor``."""
     total = values[::factor].copy()
     for offset in range(1, factor):
         total += values[offset::factor]

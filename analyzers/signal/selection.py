@@ -1,4 +1,4 @@
-"""Which events make up a job's bandwidth signal."""
+"""Selection of the events that form a job's bandwidth signal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...results.prediction import ModeName
 from ..file_groups import READS, WRITES
 
 LeftOut = npt.NDArray[np.uint8]
-"""What does not count of each file, by its number; bits of ``CountRule.left_out``. All counts of files beyond it."""
+"""Mask of directions that do not count, by file number; bits of ``CountRule.left_out``. Files beyond it count fully."""
 ALL_COUNTS: Final[LeftOut] = np.zeros(0, np.uint8)
 Times = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -23,11 +23,11 @@ _EVERY: Final = READS | WRITES
 
 _WAYS: Final[dict[int, int]] = {int(Kind.READ): READS, int(Kind.WRITE): WRITES}
 FEW: Final = 64
-"""Events that are looked at one by one."""
+"""Maximum number of events that are processed one by one."""
 
 
 def _bits(reads: int, writes: int) -> npt.NDArray[np.uint8]:
-    """Returns a table of bits by Kind: which of READS and WRITES an event of it is, as far as these are wanted."""
+    """Returns a table by Kind with READS or WRITES for the wanted directions."""
     table = np.zeros(256, np.uint8)
     table[Kind.READ], table[Kind.WRITE] = reads, writes
     return table
@@ -41,14 +41,14 @@ _BITS: Final[dict[ModeName, npt.NDArray[np.uint8]]] = {
 
 
 def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
-    """Tells which events count towards the bandwidth signal.
+    """Returns which events count towards the bandwidth signal.
 
-    These are reads or writes (as ``mode`` says) of more than 0 bytes at depth 0, on files that count that way. A call
-    that another traced layer made is deeper than 0 and would be counted twice.
+    These are reads or writes (according to ``mode``) of more than 0 bytes at depth 0, on files that count in that
+    direction. A call made by another traced layer has a greater depth and would be counted twice.
 
     Args:
-        batch: the events.
-        left_out: what does not count, by file number.
+        batch: events.
+        left_out: mask of directions that do not count, by file number.
         mode: direction of data movement.
 
     Returns:
@@ -59,7 +59,7 @@ def counted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
 
 
 def _wanted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
-    """Returns the same, bool[1] where all that it depends on has one value throughout."""
+    """Returns the result of ``counted``, as bool[1] if all columns involved are constant."""
     bits = _BITS[mode].take(occurring(batch.kind))
     if left_out.any():
         bits = bits & (_of_files(left_out, 0, batch) ^ np.uint8(_EVERY))
@@ -69,13 +69,13 @@ def _wanted(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> Flags:
 
 
 def is_left_out(batch: EventBatch, left_out: LeftOut) -> Flags:
-    """Tells which events are reads or writes of files that do not count that way, bool[len(batch)]."""
+    """Returns which events are reads or writes that do not count for their file, bool[len(batch)]."""
     result: Flags = (_of_files(left_out, 0, batch) & _BITS["both"].take(occurring(batch.kind))) != 0
     return result if len(result) == len(batch) else np.broadcast_to(result, (len(batch),))
 
 
 def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> npt.NDArray[np.uint8]:
-    """Looks the files of events up; numbers beyond the table share one last entry."""
+    """Looks up the files of events; numbers beyond the table share one last entry."""
     files = occurring(batch.file)
     if int(files.max(initial=0)) < len(table):
         return table.take(files)
@@ -83,7 +83,7 @@ def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> n
 
 
 def counted_of_few(batch: EventBatch, left_out: LeftOut) -> list[int]:
-    """Returns the rows of the events that count in both directions, of so few that arrays take longer."""
+    """Returns the rows that count in both directions, for so few events that arrays are slower."""
     columns = (batch.kind, batch.bytes, batch.depth, batch.file)
     files = len(left_out)
     return [
@@ -94,7 +94,7 @@ def counted_of_few(batch: EventBatch, left_out: LeftOut) -> list[int]:
 
 
 def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tuple[Times, Times, Times, Flags]:
-    """Returns start, end, bytes, and whether it is a read (bool[1] if one is for all), of the events that count."""
+    """Returns start, end, bytes and whether it is a read (bool[1] if constant) of the events that count."""
     rows = _wanted(batch, left_out, mode)
     start, end, volume, is_read = batch.start, batch.end, batch.bytes, occurring(batch.kind) == Kind.READ
     if not rows.all():

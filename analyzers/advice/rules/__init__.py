@@ -1,1 +1,1 @@
-"""The rules of advice: each finds calls with one cause, and what of their time can be saved."""
+"""Rules of advice: each detects calls with one cause, and estimates how much of their time can be saved."""

@@ -1,4 +1,4 @@
-"""What rules of advice say: of each call's time, which cause it has and what of it can be saved."""
+"""Claims of rules: the cause of each call's time, and how much of it can be saved."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Group(NamedTuple):
     calls: Calls
     rows: Ints
     calls_made: int
-    """Of all threads."""
+    """Number of calls of all threads."""
     size: int
     files: int
     where: str
-    """The path of the one file, or what several have in common."""
+    """Path of the file, or the common part of several paths."""
 
 
 class Words(NamedTuple):
-    """What a finding says."""
+    """Texts of a finding."""
 
     title: str
     why: str
@@ -41,14 +41,14 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class Claim:
-    """What one rule says.
+    """Result of one rule.
 
     Attributes:
-        cause: which.
-        rows: of ``Calls``.
-        gain_ns: what can be saved of each.
-        place: rows of one place are one finding.
-        words: makes the sentences.
+        cause: cause of the time.
+        rows: row numbers of ``Calls``.
+        gain_ns: time that can be saved per row, ns.
+        place: place of each row; rows of one place form one finding.
+        words: function that writes the texts.
     """
 
     cause: Cause
@@ -60,10 +60,10 @@ class Claim:
 
 
 def settled(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Ints, Floats]]:
-    """Leaves each row to the claim that saves the most of it; of equal ones the earlier.
+    """Assigns each row to the claim that saves the most of it; ties go to the earlier claim.
 
     Yields:
-        Each claim with the rows that it has, and what it saves of each.
+        Each claim with its rows, and the time saved per row, ns.
     """
     best = np.zeros(len(calls.rows))
     owner = np.full(len(calls.rows), -1)
@@ -78,7 +78,7 @@ def settled(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Ints
 
 
 def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
-    """Makes findings of claims that save more than the floor; what is below it is not told."""
+    """Creates findings from claims that save at least the floor; smaller ones are not reported."""
     picture = calls.picture
     for claim, rows, gain in settled(calls, claims):
         place = claim.place[np.isin(claim.rows, rows)]
@@ -94,7 +94,7 @@ def findings_of(calls: Calls, claims: Sequence[Claim], run_s: float, floor_s: fl
 
 
 def group_of(calls: Calls, rows: Ints) -> Group:
-    """Returns what rows have in common."""
+    """Returns the common properties of rows."""
     picture = calls.picture
     files = np.unique(calls.file[rows])
     if len(files) == 1:
@@ -122,7 +122,7 @@ def group_of(calls: Calls, rows: Ints) -> Group:
 def made(
     group: Group, cause: Cause, words: Words, gain_s: float, run_s: float, numbers: dict[str, float] | None = None
 ) -> AdviceFinding:
-    """Makes a finding about a group."""
+    """Creates a finding about a group."""
     picture, calls, rows = group.picture, group.calls, group.rows
     ns = calls.ns[rows].astype(np.float64)
     seconds = picture.slowest(ns, calls.thread[rows])

@@ -1,4 +1,4 @@
-"""A rule about data: processes write the same bytes, or read them, and nothing between makes them visible.
+"""Rule for conflicts: processes write, or write and read, the same bytes without a flush or close between.
 
 Source: the conflict detector of Recorder (Wang et al., IPDPS 2020) and VerifyIO's commit and session semantics.
 """
@@ -18,24 +18,26 @@ from .claims import Words, group_of, made
 from .words import size_text
 
 _MOST_PAIRS: Final = 200_000
-"""Pairs of extents that are compared; what is beyond is not looked at."""
+"""Maximum number of compared pairs of extents per file; further pairs are ignored."""
 _NEVER: Final = 2**62
 
 
 class Conflict(NamedTuple):
-    """What processes do to the same bytes of one file."""
+    """Conflicting accesses of two processes to the same bytes of one file."""
 
     file: int
     writers: bool
-    """Whether both write; else one reads."""
+    """Whether both processes write; otherwise one reads."""
     bytes: int
-    """At least."""
+    """Lower bound of the conflicting bytes."""
     one: str
     other: str
 
 
 def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
-    """Bytes are written by several processes, or by one and read by another rank, without a flush or close between."""
+    """Reports bytes that several processes write, or that one writes and another rank reads, without a flush or
+    close.
+    """
     picture = calls.picture
     found = [conflict for file in _shared(picture.extents) if (conflict := _of_file(picture, file))]
     for writers in (True, False):
@@ -63,7 +65,7 @@ def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
 
 
 def _shared(extents: Extents) -> list[int]:
-    """Returns the files of which several threads' extents are known, and something was written."""
+    """Returns the files with a write and with extents of several threads."""
     pairs = np.unique(np.stack([extents.file, extents.thread]), axis=1)
     files, users = np.unique(pairs[0], return_counts=True)
     found: list[int] = np.intersect1d(files[users > 1], extents.file[extents.write]).tolist()
@@ -71,10 +73,10 @@ def _shared(extents: Extents) -> list[int]:
 
 
 def _of_file(picture: Picture, file: int) -> Conflict | None:
-    """Returns the conflicts on a file; None where there are none."""
+    """Returns the conflicts on a file; None if there are none."""
     every, shown = picture.extents, picture.shown
     rows = np.flatnonzero(every.file == file)
-    # By their content: the order in which extents are kept depends on how events were batched.
+    # Sort by content, since the order of extents depends on batching.
     rows = rows[np.lexsort([each[rows] for each in (every.high, every.last, every.first, every.low)])]
     some = every.at(rows)
     names = [picture.threads[thread] for thread in some.thread.tolist()]
@@ -108,7 +110,7 @@ def _of_file(picture: Picture, file: int) -> Conflict | None:
 
 
 def _visible_at(extents: Extents, shown: Shown, file: int) -> Ints:
-    """Returns from when on others may count on each extent, ns: the first flush or close of its stream after it."""
+    """Returns the time from which each extent is visible to others, ns: its stream's next flush or close."""
     mine = shown.file == file
     stream, at = shown.stream[mine], shown.at[mine]
     made = np.full(len(extents.low), _NEVER, np.int64)
@@ -120,7 +122,7 @@ def _visible_at(extents: Extents, shown: Shown, file: int) -> Ints:
 
 
 def _united(pieces: list[tuple[int, int, int, int]]) -> int:
-    """Returns how many bytes some ranges have together."""
+    """Returns the number of bytes in the union of the ranges."""
     total, reached = 0, -_NEVER
     for low, high, _, _ in sorted(pieces):
         total += max(high - max(low, reached), 0)

@@ -1,4 +1,4 @@
-"""Rules about calls that move nothing: flushes, opens, many small files, looks at names."""
+"""Rules for calls that move no bytes: flushes, opens, many small files, metadata look-ups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .words import count_text, size_text, time_text
 
 _SYNCS: Final = 4
 _BULK: Final = 4 * 2**20
-"""Bytes for each flush from which on it waits for these, and not for being a flush."""
+"""Bytes per flush from which on its duration is due to the data and not to the flush itself."""
 _OPENS: Final = 8
 _PER_OPEN: Final = 4
 _FILES: Final = 100
@@ -22,22 +22,23 @@ _SMALL_OBJECT: Final = 4096
 _SMALL_FILE: Final = 2**20
 _LOOKS: Final = 200
 _FEW: Final = 0.9
-"""What one file, or one look, instead of many saves of the time."""
+"""Share of the time saved when one file or look-up replaces many."""
 _OWN: Final = 1.02
-"""More than a file that is opened again claims."""
+"""Factor on gains that makes these claims win over reopening of the same file."""
 _LOG_ENDINGS: Final = ("-journal", "-wal")
 _DATABASES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
 
 
 def fsync(calls: Calls) -> Iterator[Claim]:
-    """Data is flushed again and again."""
+    """Reports files that are flushed repeatedly."""
     picture = calls.picture
     synced = calls.kind == int(Kind.SYNC)
-    synced &= ~np.isin(calls.layer, LIBRARIES) & (calls.layer != int(Layer.STDIO))  # fflush waits for no storage
+    # fflush does not wait for the storage
+    synced &= ~np.isin(calls.layer, LIBRARIES) & (calls.layer != int(Layer.STDIO))
     count = calls.by_file(calls.calls, synced)
     often = (count >= _SYNCS) & (calls.by_file(calls.bytes, calls.writes) < _BULK * count)
     log = np.array([info.path.endswith(_LOG_ENDINGS) for info in picture.files])
-    beside = log[calls.file] & ~calls.reads & ~calls.writes  # a database opens and removes its log for each transaction
+    beside = log[calls.file] & ~calls.reads & ~calls.writes  # a database opens and removes its log per transaction
     rows = np.flatnonzero((synced | beside) & often[calls.file])
     if not len(rows):
         return
@@ -45,7 +46,7 @@ def fsync(calls: Calls) -> Iterator[Claim]:
     numbers = {folder: at for at, folder in enumerate(picture.folders)}
     own = np.array([numbers.get(info.path, -1) for info in picture.files])[calls.file[rows]]
     place = np.where(own >= 0, own, picture.folder_of[calls.file[rows]])  # a folder is flushed with its files
-    # A log is opened anew because of the flush: no other cause has that time.
+    # A log is reopened because of the flush, so this claim takes precedence for its time.
     yield Claim("fsync", rows, calls.ns[rows] * share * np.where(beside[rows], _OWN, 1.0), place, _fsync_words)
 
 
@@ -75,7 +76,7 @@ def _fsync_words(group: Group) -> Words:
 
 
 def of_files(calls: Calls) -> Iterator[Claim]:
-    """Files are opened again and again, or are many and small, or are only looked at."""
+    """Reports files that are opened repeatedly, many small files, and metadata look-ups."""
     picture = calls.picture
     size = len(picture.files)
     of_objects = _of_objects(calls)
@@ -91,7 +92,7 @@ def of_files(calls: Calls) -> Iterator[Claim]:
 
 
 def _of_objects(calls: Calls) -> Flags:
-    """Tells which cells open datasets, groups and attributes inside a file that is opened far less often itself."""
+    """Returns which cells open datasets, groups and attributes of a file that itself is opened far less often."""
     keys, sums = calls.picture.keys, calls.picture.cells.sums
     below = keys.deep & (keys.kind == int(Kind.CREATE)) & ~np.isin(keys.layer, LIBRARIES)
     itself = np.bincount(keys.file[below], sums[below, 0], minlength=len(calls.picture.files))
@@ -104,7 +105,7 @@ def _of_objects(calls: Calls) -> Flags:
 
 
 def _objects(calls: Calls, of_objects: Flags) -> Iterator[Claim]:
-    """A file has many small datasets or attributes."""
+    """Reports files with many small datasets or attributes."""
     if not of_objects.any():
         return
     inside = calls.by_file(calls.calls, of_objects & calls.opens)
@@ -140,7 +141,7 @@ def _reopened(calls: Calls, opens: Floats, openers: Floats, beside: Flags) -> It
     moved = np.bincount(classes, calls.by_file(calls.bytes, moves))
     asked = np.bincount(classes, calls.by_file(calls.calls, moves))
     often = (times >= _OPENS * np.maximum(once, 1)) & (once > 0) & (moved < _SMALL_FILE * times)
-    short = often & (asked <= _PER_OPEN * times)  # and what is read or written each time could be with the rest, too
+    short = often & (asked <= _PER_OPEN * times)  # few requests per open could be combined, too
     beside = (beside & often[classes[calls.file]]) | (moves & short[classes[calls.file]])
     rows = np.flatnonzero(beside & (calls.file > 0) & (opens[calls.file] > 0))
     if not len(rows):

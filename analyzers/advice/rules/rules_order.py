@@ -1,4 +1,4 @@
-"""Rules about where in a file requests lie: order, the same bytes again, and the borders of stripes."""
+"""Rules for request positions in a file: order, repeated bytes, and stripe boundaries."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _FEWEST: Final = 50
 _JUMPS: Final = 0.5
 _BACKWARDS: Final = 0.2
 _WAITED_NS: Final = 15_000
-"""A request that takes less was in memory: its order costs nothing."""
+"""Minimum mean duration of a request that waits for storage, ns. Faster requests were served from memory."""
 _COLD_RATE: Final = 5e8
-"""What reading in order reaches where nothing is in memory, bytes a second."""
+"""Sequential read bandwidth from storage without caching, bytes/s."""
 _DENSE: Final = 8.0
-"""Bytes that are read in order for each that is wanted, at most: beyond, gaps are skipped."""
+"""Maximum bytes read sequentially per wanted byte; larger gaps are skipped."""
 _AGAIN: Final = 0.5
 _STRIPE_GAIN: Final = 0.3
 
 
 class Places:
-    """What is known of the order of each cell of ``Calls``, by its row; zeros where nothing is."""
+    """Access order of each row of ``Calls``; zeros if unknown."""
 
     def __init__(self, calls: Calls) -> None:
         picture = calls.picture
@@ -58,7 +58,7 @@ def _number(thread: Ints, file: Ints, kind: Ints, layer: Ints) -> Ints:
 
 
 def random(calls: Calls, places: Places) -> Iterator[Claim]:
-    """Requests jump to and fro, and each waits for its bytes."""
+    """Reports reads at random positions that wait for storage."""
     known = np.maximum(places.calls, 1)
     rows = np.flatnonzero(
         calls.reads
@@ -88,7 +88,7 @@ def random(calls: Calls, places: Places) -> Iterator[Claim]:
 
 
 def again(calls: Calls, places: Places) -> Iterator[Claim]:
-    """The same bytes are read or written again."""
+    """Reports bytes that are read or written repeatedly."""
     picture = calls.picture
     size = len(picture.files)
     written = calls.by_file(calls.calls, calls.writes)
@@ -106,7 +106,7 @@ def again(calls: Calls, places: Places) -> Iterator[Claim]:
             fraction[int(thread) * size + int(file)] = float(part)
         rows = np.flatnonzero(found)
         gain = calls.ns[rows] * share[rows]
-        if cause == "read_again":  # with the opens that come with it
+        if cause == "read_again":  # including the opens that belong to them
             pairs = calls.thread * size + calls.file
             beside = np.flatnonzero(~found & ~calls.writes & np.isin(pairs, np.array(list(fraction), np.int64)))
             of = np.array([fraction[int(each)] for each in pairs[beside]], np.float64)
@@ -116,7 +116,7 @@ def again(calls: Calls, places: Places) -> Iterator[Claim]:
 
 
 def _opens(calls: Calls) -> Floats:
-    """Returns how often the thread of each row opened its file."""
+    """Returns how often each row's thread opened its file."""
     size = len(calls.picture.files)
     pairs = calls.thread * size + calls.file
     found, which = np.unique(pairs, return_inverse=True)
@@ -150,7 +150,7 @@ def _rewritten(group: Group) -> Words:
 
 
 def read_back(calls: Calls, chunked: Flags) -> Iterator[Claim]:
-    """A thread reads what it has written itself."""
+    """Reports reads of data that the same thread has written."""
     size = len(calls.picture.files)
     pairs = calls.thread * size + calls.file
     _, which = np.unique(pairs, return_inverse=True)
@@ -185,7 +185,7 @@ def _read_back(group: Group) -> Words:
 
 
 def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
-    """Requests of several threads to a striped file cross the borders of its stripes."""
+    """Reports requests of several threads to a striped file that cross stripe boundaries."""
     files = calls.picture.files
     striped = np.array([info.stripes > 1 and info.stripe_bytes > 0 for info in files])
     rows = np.flatnonzero(

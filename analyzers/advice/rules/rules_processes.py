@@ -1,4 +1,4 @@
-"""Rules about who does the work, where, and how often: imbalance, mounts, intervals of checkpoints."""
+"""Rules for the distribution of work: imbalance, mounts, checkpoint intervals."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .words import size_text, time_text
 
 _UNEVEN: Final = 1.5
 _SLOWER: Final = 2.5
-"""Times the mean, from which on a rank that does no more than the others is told."""
+"""Minimum ratio to the mean time for a rank that does no more work than others."""
 _NETWORK: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"})
 _PARALLEL: Final = frozenset({"lustre", "gpfs", "beegfs", "ceph", "pvfs2", "orangefs", "wekafs", "daos"})
 _FASTER: Final = 2.0
 _OFTEN: Final = 2.0
 _LEAST_PERIOD_S: Final = 0.1
 _LEAST_BYTES: Final = 2**20
-"""What a phase writes and how long it lasts with what follows, below which it is no checkpoint."""
+"""Minimum period (s) and minimum bytes per phase of a checkpoint."""
 
 
 def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
-    """One rank spends much more time in I/O than the others, which wait for it."""
+    """Reports a rank that spends much more time in I/O than the others, which wait for it."""
     picture = calls.picture
     ranked = np.flatnonzero([thread.rank >= 0 for thread in picture.threads])
     if not len(ranked):
@@ -67,7 +67,7 @@ def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFind
 
 
 def mounts(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
-    """Data goes to a file system for homes while a faster one is in use."""
+    """Reports data on a home file system while the job uses a faster one."""
     picture = calls.picture
     kinds = np.array([info.filesystem for info in picture.files])
     moves = calls.reads | calls.writes
@@ -94,7 +94,7 @@ def mounts(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding
 
 
 def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
-    """Checkpoints come more often than failures of nodes make worth their cost (Young, Daly)."""
+    """Reports checkpoints that are more frequent than the failure rate justifies (Young, Daly)."""
     if (
         periodicity is None
         or periodicity.period_s is None
@@ -113,7 +113,7 @@ def checkpoints(calls: Calls, periodicity: Prediction | None, run_s: float, floo
         calls.picture.slowest(calls.ns[some].astype(np.float64), calls.thread[some])
         for some in (np.flatnonzero(calls.writes), synced)
     )
-    cost = min(cost, moving_s / phases) + flushing_s / phases  # a signal of bytes does not show how long flushes take
+    cost = min(cost, moving_s / phases) + flushing_s / phases  # a signal of bytes does not show the duration of flushes
     mtbf = calls.picture.settings.mtbf_s
     best = float(np.sqrt(2.0 * cost * mtbf))
     small = period < _LEAST_PERIOD_S or float(calls.bytes[rows].sum()) < _LEAST_BYTES * phases

@@ -1,4 +1,4 @@
-"""Rules about requests: small ones, also on shared files, and chunks that do not fit the access."""
+"""Rules for request sizes: small requests, also on shared files, and chunks that do not match the access."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from .words import count_text, size_text, time_text
 
 _FEWEST: Final = 100
 _LIBRARY_CALL_NS: Final = 20_000.0
-"""What a read or write of a format library takes besides its bytes."""
+"""Overhead of a read or write of a format library besides its bytes, ns."""
 _BUFFERED: Final = 4
-"""Calls of the C library for each system call that they lead to, from which on its buffer does its work."""
+"""Minimum C library calls per system call for the buffer to be effective."""
 _BUFFERED_NS: Final = 600.0
-"""A call of the C library that takes less only copied to its buffer: where no system calls were traced."""
+"""Maximum mean duration of a C library call that only copies to its buffer, ns. Used if no system calls were traced."""
 _LARGE: Final = 2_048
-"""Bytes of a request from which on its bytes cost more than the call, where it is served from memory."""
+"""Request size from which the bytes cost more than the call if served from memory, bytes."""
 _CACHED_NS: Final = 50_000.0
-"""A request that takes less was served from memory."""
+"""Maximum mean duration of a request served from memory, ns."""
 _READ_CALL_NS, _WRITE_CALL_NS = 1_000.0, 4_000.0
-"""What a system call takes besides its bytes: of 80 MiB to a new file on ext4, writes of 2 to 64 KiB took 4.0 to 5.7 us
-each more than ones of 1 MiB."""
+"""Overhead of a system call besides its bytes, ns.
+
+Measured with 80 MiB to a new file on ext4: writes of 2 to 64 KiB took 4.0 to 5.7 us each more than writes of 1 MiB.
+"""
 _MORE_CALLS: Final = 4
 _MORE_BYTES: Final = 1.5
 
 
 def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
-    """Requests are small: those to files alike are taken together, those to files with few requests by folder.
+    """Reports small requests, combined per class of files, or per folder for files with few requests.
 
-    Requests of one process that do not follow one another in their file cannot be made one, and are left out.
+    Requests of one process that are not contiguous in their file cannot be merged and are excluded.
     """
     picture = calls.picture
     moves = (calls.reads | calls.writes) & (calls.calls > 0) & ~chunked[calls.file]
@@ -70,7 +72,7 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
 
 
 def _buffered(calls: Calls) -> Flags:
-    """Tells which cells are of the C library's calls that only copy to or from its buffer."""
+    """Returns which cells are C library calls that only copy to or from its buffer."""
     keys, sums = calls.picture.keys, calls.picture.cells.sums
     size = len(calls.picture.files)
     stdio = calls.layer == int(Layer.STDIO)
@@ -88,12 +90,12 @@ def _buffered(calls: Calls) -> Flags:
 
 
 def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
-    """Returns the cells in which the C library is told to give its buffer away, by those who make some small writes.
+    """Returns the C library flushes of the same thread and file as small writes.
 
     Args:
         calls: all calls.
         rows: cells of small requests.
-        place: what each is taken together by.
+        place: place of each row.
 
     Returns:
         The cells, and the place of each.
@@ -108,7 +110,7 @@ def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
 
 
 def _place(calls: Calls, rows: Ints) -> Ints:
-    """Numbers what requests are taken together by: class of file, or folder where its files have few; and the way."""
+    """Numbers the places of requests: class of file, or folder for files with few requests; and direction."""
     picture = calls.picture
     classes, folders = picture.class_of[calls.file[rows]], picture.folder_of[calls.file[rows]]
     count = np.bincount(classes, calls.calls[rows], minlength=len(picture.class_names))
@@ -165,10 +167,10 @@ def _shared_words(group: Group) -> Words:
 
 
 def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
-    """A format library makes many small requests, or many more bytes, of what it is asked for.
+    """Reports format libraries that issue many more requests, or bytes, than they are asked for.
 
     Returns:
-        The claims, and which files they are about, bool[files].
+        The claims, and whether each file is affected, bool[files].
     """
     picture = calls.picture
     size = len(picture.files)

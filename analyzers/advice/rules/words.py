@@ -1,10 +1,10 @@
-"""Numbers in the sentences of advice."""
+"""Number formatting for the texts of advice."""
 
 from __future__ import annotations
 
 
 def count_text(number: int, what: str) -> str:
-    """Writes how many of something there are.
+    """Formats a count with its noun.
 
     >>> count_text(1, "file"), count_text(4096, "read")
     ('1 file', '4,096 reads')
@@ -13,7 +13,7 @@ def count_text(number: int, what: str) -> str:
 
 
 def size_text(size: float) -> str:
-    """Writes bytes with a binary unit, as requests are sized.
+    """Formats bytes with a binary unit.
 
     >>> size_text(12), size_text(4096), size_text(1_572_864)
     ('12 B', '4 KiB', '1.5 MiB')
@@ -27,7 +27,7 @@ def size_text(size: float) -> str:
 
 
 def time_text(seconds: float) -> str:
-    """Writes a duration with three digits.
+    """Formats a duration with three digits.
 
     >>> time_text(0.00123), time_text(2.5)
     ('1.23 ms', '2.5 s')

@@ -1,1 +1,1 @@
-"""From a signal window to a period: the default estimator, FTIO's, and further periods."""
+"""Estimators from a signal window to a period: the default one, FTIO's, and further periods."""

@@ -1,4 +1,4 @@
-"""Our estimator: the spectrum finds the period, the phases measure it, and each is held against the other."""
+"""Default estimator (tide): the spectrum finds the period, the phases measure it, and each is checked by the other."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _SAME: Final = TUNING.same
 _LINES: Final = TUNING.lines
 _CHANCES: Final = TUNING.chances
 _NONE: Final = 0.005
-"""Confidence below which a period is not told: it would be read as 0 %."""
+"""Minimum confidence of a reported period; lower values would be displayed as 0 %."""
 
 
 def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
-    """Finds the period of a signal, or the periods of two programs in it, or that it has none.
+    """Finds the period of a signal, or the periods of two programs in it, or none.
 
-    Two programs are looked for where one does not foresee the next phase surely; they are the answer where they do so
-    better.
+    Two programs are searched if one program does not predict the next phase with certainty. They are the result if
+    their predictions are better.
     """
     one = _of_one_program(view, settings)
     if one.foresight >= _SAME.sure or len(view.window) < TUNING.cutting.fewest_bins:
@@ -44,26 +44,30 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
     two = find_two_programs(view)
     if two is None or two.foresight <= one.foresight or two.confidence < _SAME.trusted:
         return one
-    # the answer of one program is none of the spectrum's candidates
+    # the result for one program is no candidate of the spectrum
     return replace(two, dominant=one.dominant[one.period_s is not None :], harmonics_dropped=one.harmonics_dropped)
 
 
 def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
-    """Finds the period of a signal whose phases are those of one program, or that it has none.
+    """Finds the period of a signal with the phases of one program, or none.
 
-    1. Where the period found last is there beyond doubt, it is the answer.
-    2. Hypotheses: the strongest lines of the zero-padded spectrum, and the border between short and long pauses.
-    3. Each hypothesis guides a segmentation into phases (``phases.Segmenter``); intervals and volumes are measured.
-    4. Where phases and line agree, or phases are the more certain, the period is the mean interval between starts;
-       else it is the line's, refined below a bin.
+    1. If the last period still holds with certainty, it is the result.
+    2. Hypotheses are the strongest lines of the zero-padded spectrum, and the border between short and long pauses.
+    3. Each hypothesis guides a segmentation into phases (``phases.Segmenter``), whose intervals and volumes are
+    measured.
+    4. If phases and line agree, or the phases are more certain, the period is the mean interval between starts.
+    Otherwise it is that of the line, refined below a bin.
 
-    What is sure of the phases is 1 - (1 - q_phases)(1 - q_line) where they agree. Where not, it is the larger quality
-    less half the smaller; of phases, as far as they do not foresee the next one. Confidence is the probability that the
-    period is their mean distance to 5 %: that, times the share with which they keep a period at all
-    (``PeriodCandidate.periodic_ones``). Of a finished job it is taken to a power that is the larger the fewer intervals
-    there are, since among few random ones are alike now and then. Foresight is the probability that the next phase
-    starts within a fifth of a period of when it is expected: that, times the chance that an interval as irregular as
-    the past ones is in time. Where both are below 0.15 there is no period.
+    If phases and line agree, quality is 1 - (1 - q_phases)(1 - q_line). Otherwise it is the larger quality less half
+    the smaller one; for phases, only to the extent that they do not predict the next one.
+
+    Confidence is the probability that the period is the mean distance of phases to 5 %. It is the quality times the
+    probability of a steady period (``PeriodCandidate.periodic_ones``). For a finished job it is raised to a power that
+    increases for few intervals, since a few random intervals are alike by chance.
+
+    Foresight is the probability that the next phase starts within a fifth of a period of its prediction. It is the
+    quality times the probability that an interval as irregular as the past ones is on time. If both are below 0.15,
+    there is no period.
     """
     window = view.window
     spectrum = spectrum_of(window, 1 / view.bin_s)
@@ -132,7 +136,7 @@ def _drift(view: SignalWindow, candidate: PeriodCandidate, clock: Clock) -> Drif
 
 
 def _look(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
-    """Returns the strongest line and the best segmentation; no line where none need be asked."""
+    """Returns the strongest line and the best segmentation; no line if it is not needed."""
     known = candidate_at_known_period(view)
     if known is not None and (known.settled or (known.sure and not view.thorough)):
         return None, known
@@ -141,7 +145,7 @@ def _look(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | No
 
 
 def _line_confidence(window: Floats, line: SpectralPeak | None) -> float:
-    """Tells how sure a line is; a mere ripple may come of bins that hold a request more or less."""
+    """Returns the confidence of a line; a ripple may be due to bins with one request more or less."""
     if line is None:
         return 0.0
     depth = 2 * abs(component(window, line.period)) / float(window.sum())
@@ -166,9 +170,9 @@ def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidat
     if multiple > 1 and abs(ratio / multiple - 1) < _SAME.right and by_phases >= _LINES.believed:
         return candidate.period, by_phases, True  # the line is a harmonic of sharp bursts
     if candidate.sure and abs(ratio * round(1 / ratio) - 1) < _SAME.right:
-        return candidate.period, by_phases, True  # the line tells that phases differ in what they move
+        return candidate.period, by_phases, True  # the line shows that phases differ in volume
     if by_phases >= by_line:
-        # phases that foresee the next one are no accident, whatever else repeats
+        # phases that predict the next one are not due to chance, whatever else repeats
         doubt = 1 - chance_in_time(candidate.regularity.clock_spread, len(candidate.regularity.intervals))
         return candidate.period, by_phases - _LINES.contradicts * doubt * by_line, True
     return line.period, by_line - _LINES.contradicts * by_phases, False
@@ -191,7 +195,7 @@ def _period(view: SignalWindow, period: float, candidate: PeriodCandidate | None
 def _dominant(
     view: SignalWindow, period: float, confidence: float, z: Floats, listed: list[Frequency]
 ) -> list[Frequency]:
-    """Puts the answer first, then the spectral candidates that are more than a bin away from it."""
+    """Lists the result first, then the spectral candidates that are more than one bin away from it."""
     values = view.window
     wave = component(values, period)
     frequency = 1 / (period * view.bin_s)

@@ -1,4 +1,4 @@
-"""FTIO's own answer: bandwidth sampled at points, plain DFT, z-scores. Source: [FTIO], Sections 2 and 3."""
+"""FTIO's method: bandwidth sampled at points, plain DFT, z-scores. Source: [FTIO], Sections 2 and 3."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _MOST_DOMINANT = 2
 def overlap(
     start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], volume: Numbers
 ) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Sums the bandwidths of all requests that run at a time.
+    """Sums the bandwidths of all requests in progress at a time.
 
-    Requests that do not last have no bandwidth and are left out.
+    Requests of zero duration have no bandwidth and are dropped.
 
     Returns:
-        Times in ns at which the sum changes, ascending, and the sum in bytes/s from each on; starts come before ends
-        at equal times.
+        Times in ns at which the sum changes, ascending, and the sum in bytes/s from each on; starts come before ends at
+        equal times.
     """
     lasting = end > start
     start, end, volume = start[lasting], end[lasting], volume[lasting]
@@ -41,7 +41,7 @@ def point_samples(
 ) -> Floats:
     """Samples the bandwidth at t0, t0 + 1/f_s, ... from the first request's start until before the last one's end.
 
-    The times are summed up step by step, as the reference does, and so carry its rounding.
+    The times are accumulated step by step like in the reference, including its rounding errors.
 
     Returns:
         bytes/s, float64[floor((last end - first start) f_s)]
@@ -59,18 +59,18 @@ def point_samples(
 
 
 def samples_within(bins: int) -> int:
-    """Returns how many samples of a trace surely fit so many bins: these are whole ns long, 1 us or more."""
+    """Returns the number of samples that certainly fit in these bins, which are whole ns long and at least 1 us."""
     return bins - bins // 1000 - 2
 
 
 def automatic_frequency(changes: Iterable[npt.NDArray[np.int64]], most_samples: int) -> float | None:
-    """Returns the sampling frequency that the reference chooses itself, Hz; None without two different times.
+    """Returns the sampling frequency that the reference selects, Hz; None without two different times.
 
-    It is twice the inverse of the shortest time between two changes of the bandwidth, or as much less as memory asks.
+    It is twice the inverse of the shortest time between two changes of the bandwidth, or lower if memory requires it.
 
     Args:
         changes: start and end times of all requests, ns, ascending, in pieces.
-        most_samples: samples that memory allows.
+        most_samples: maximum number of samples in memory.
     """
     first = last = shortest = None
     for piece in changes:
@@ -87,9 +87,10 @@ def automatic_frequency(changes: Iterable[npt.NDArray[np.int64]], most_samples: 
 
 
 def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
-    """Finds the dominant frequency as the reference does: one or two candidates are an answer, more are none.
+    """Finds the dominant frequency like the reference: a result needs one or two candidates.
 
-    Of two the one with the larger confidence is the answer. The period's interval is that of the spectral bin.
+    Of two candidates, the one with the higher confidence is the result. The period's interval is that of the spectral
+    bin.
     """
     spectrum = spectrum_of(view.window, 1 / view.bin_s)
     candidates = find_candidates(spectrum, settings, harmonics="modulo")

@@ -1,4 +1,4 @@
-"""The estimators by name, and their answer as a public result."""
+"""Estimators by name, and conversion of their results to public results."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def prediction_of(
     adapted: bool,
     error: float = 0.0,
 ) -> Prediction:
-    """Puts together what was found, what it was found in, and the scores.
+    """Combines an estimate, its window and the scores.
 
     Args:
-        job: the job's name.
+        job: job name.
         settings: method and limits.
-        view: the signal that was looked at.
-        periodicity: what was found in it.
-        made_at_s: the present.
-        adapted: whether the window was cut after hits.
-        error: the abstraction error of the signal.
+        view: signal that was analyzed.
+        periodicity: estimate for it.
+        made_at_s: current time, s.
+        adapted: whether the window was shortened after hits.
+        error: abstraction error of the signal.
     """
     period = periodicity.period_s
     before = _others_before(view, periodicity)
@@ -57,14 +57,14 @@ def prediction_of(
 
 
 def _others_before(view: SignalWindow, periodicity: PeriodEstimate) -> int:
-    """Returns how many bins of the window belong to earlier periods, of which the scores would say nothing."""
+    """Returns the number of bins of the window with earlier periods, which must not affect the scores."""
     ends_s = [each.end_s for each in periodicity.others if each.relation == "earlier"]
     bins = int((max(ends_s) - view.window_start_s) / view.bin_s) if ends_s else 0
     return min(max(bins, 0), len(view.window) - 1)
 
 
 def _phase_rad(periodicity: PeriodEstimate) -> float | None:
-    """Returns the phase of the answer's cosine, where that is among the frequencies listed."""
+    """Returns the phase of the estimate's cosine, if it is in the list of frequencies."""
     period = periodicity.period_s
     listed = (row.phase_rad for row in periodicity.dominant if period is not None and row.period_s == period.value)
     return next(listed, None)

@@ -1,7 +1,7 @@
-"""The periods of a job beside its main one: before it, within its phases or between them, and around them.
+"""Secondary periods of a job: before the main one, within or between its phases, and around them.
 
-A job may checkpoint in two kinds, write a log between its checkpoints, or have changed its period. The main
-period is known here; what it leaves unexplained is looked at again.
+A job may write two kinds of checkpoints, write a log between checkpoints, or change its period. The main period is
+known here; what it does not explain is analyzed again.
 """
 
 from __future__ import annotations
@@ -27,15 +27,14 @@ _OTHERS: Final = TUNING.others
 
 
 def other_periods(view: SignalWindow, period_s: float) -> list[OtherPeriod]:
-    """Looks for further periods in a signal whose main period is known.
+    """Finds further periods in a signal whose main period is known.
 
     Args:
-        view: the signal; the whole of it is looked at.
-        period_s: the main period.
+        view: signal; all of it is analyzed.
+        period_s: main period, s.
 
     Returns:
-        At most one period around, one of the bursts that make up phases and one between phases, and the earlier
-        ones, the latest first.
+        At most one period around, one of bursts within phases, one between phases, and the earlier ones, latest first.
     """
     if not period_s > 0 or not view.bandwidth.any():
         return []
@@ -47,18 +46,18 @@ def other_periods(view: SignalWindow, period_s: float) -> list[OtherPeriod]:
         return []
     inside, between = _inside(whole, segmenter, main), _between(whole, segmenter, main)
     if inside is not None and between is not None and _same(inside, between):
-        inside = None  # one that goes on through the phases
+        inside = None  # a period that continues through the phases
     found = [_around(view, main), inside, between, *_earlier(view, segmenter, main)]
     return [each for each in found if each is not None]
 
 
 def ended_period(view: SignalWindow) -> OtherPeriod | None:
-    """Finds the period that a job had which has none any more: of the part before or after its longest pause.
+    """Finds the former period of a job that has none now, in the part before or after its longest pause.
 
-    A burst that happened once, and hides what else there is, is left out.
+    A single burst that hides the rest is removed.
 
     Args:
-        view: the signal; the whole of it is looked at.
+        view: signal; all of it is analyzed.
     """
     whole = replace(view, begin=0)
     found = (_ended_period(each) for each in (whole, *without_bursts(whole)))
@@ -79,7 +78,7 @@ def _ended_period(view: SignalWindow) -> OtherPeriod | None:
 
 
 def _periodicity_of(view: SignalWindow, first: int, stop: int) -> OtherPeriod | None:
-    """Finds the period of the bins first .. stop - 1, if it is sure."""
+    """Finds the period of the bins first .. stop - 1, if it is certain."""
     values = view.bandwidth[first:stop]
     if stop - first < TUNING.cutting.fewest_bins:
         return None
@@ -97,7 +96,7 @@ def _same(one: OtherPeriod, other: OtherPeriod) -> bool:
 
 
 def _around(view: SignalWindow, main: PeriodCandidate) -> OtherPeriod | None:
-    """Finds the shortest pattern of phases whose volumes repeat: each third one is larger."""
+    """Finds the shortest pattern of phases with repeating volumes, such as every third one larger."""
     running = bool(main.phases.stop[-1] >= len(view.bandwidth))
     volume = main.phases.volume[: len(main.phases) - int(running)]
     n = len(volume)
@@ -119,11 +118,11 @@ def _around(view: SignalWindow, main: PeriodCandidate) -> OtherPeriod | None:
 
 
 def _between(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -> OtherPeriod | None:
-    """Finds bursts that come between main phases."""
+    """Finds bursts between main phases."""
     rest = segmenter.values.copy()
-    rest[: main.phases.first[0]] = 0.0  # before, there may have been another main period
+    rest[: main.phases.first[0]] = 0.0  # an earlier main period may precede the first phase
     for first, stop in zip(main.phases.first.tolist(), main.phases.stop.tolist(), strict=True):
-        rest[max(first - 1, 0) : stop + 1] = 0.0  # the bins beside a phase hold its edges
+        rest[max(first - 1, 0) : stop + 1] = 0.0  # the bins beside a phase contain its edges
     if float(rest.sum()) < _OTHERS.share * segmenter.total:
         return None
     line, peaks = dominant_peak(rest)
@@ -140,7 +139,7 @@ def _between(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -
 
 
 def _inside(whole: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) -> OtherPeriod | None:
-    """Finds the interval between bursts of one main phase."""
+    """Finds the interval between bursts within a main phase."""
     pauses = segmenter.pauses
     if not len(pauses):
         return None
@@ -176,14 +175,14 @@ def _earlier(view: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) ->
 
 
 def _most_regular(phases: Phases, shortest: float) -> Regularity:
-    """Measures phases before a change of period; the last interval may be between the two periods."""
+    """Measures phases before a change of period; the last interval may lie between the two periods."""
     found = [regularity(some, shortest) for some in (phases, phases.select(slice(None, -1)))]
     all_of_them, rest = (each for each in found if each is not None)
     return rest if rest.spread < TUNING.same.far_less * all_of_them.spread else all_of_them
 
 
 def _before(phases: Phases, start: float) -> Phases:
-    """Returns the phases up to the one with which another period begins; none if that is the first."""
+    """Returns the phases up to the one that starts the next period; none if that is the first."""
     rows = phases.start <= start + 0.5
     return phases.select(rows if rows.sum() > 1 else slice(0, 0))
 

@@ -1,4 +1,4 @@
-"""The best segmentation of a signal into phases, and how sure it is."""
+"""Search for the best segmentation of a signal into phases, and its quality."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
     """A segmentation into phases.
 
     Attributes:
-        phases: times in bins of the view; stragglers, if there are any, belong to the phase before them.
+        phases: phases, times in bins of the view; stragglers belong to the phase before them.
         period: mean interval between the phases within the window, bins.
-        regularity: of all these phases, those of the history included.
-        quality: how sure it is that these are the phases, however irregular, in [0, 1].
-        regular, alike: how sure it is for their intervals, and for their volumes.
-        proven: how sure it is that intervals keep a mean distance, however uneven.
-        clear: whether the phases are both regular and alike, so that no other segmentation need be tried.
-        weight: for the choice between segmentations: higher where intervals and volumes are more alike.
-        by_pauses: whether pauses were sought, and not phases.
+        regularity: regularity of all phases, including those of the history.
+        quality: confidence that these are the phases, however irregular, in [0, 1].
+        regular, alike: confidence from their intervals, and from their volumes.
+        proven: confidence that intervals have a mean distance, however uneven.
+        clear: whether the phases are both regular and alike, so that no other segmentation is tried.
+        weight: rank among segmentations: higher for more similar intervals and volumes.
+        by_pauses: whether the segmentation searched pauses instead of phases.
     """
 
     phases: Phases
@@ -53,43 +53,42 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
 
     @property
     def sure(self) -> bool:
-        """Whether these are the phases beyond doubt, however regular."""
+        """Whether these are certainly the phases, however regular."""
         return self.quality > _SAME.sure
 
     @property
     def settled(self) -> bool:
-        """Whether nothing else need be looked at."""
+        """Whether no alternative needs to be examined."""
         return self.clear and self.confidence > _SAME.sure
 
     @property
     def periodic_ones(self) -> float:
-        """Share of the quality with which they keep a period: phases that are alike may come at random moments.
+        """Share of the quality for which the phases have a period: similar phases may come at random times.
 
-        Regular intervals count by how likely the next two are as foreseen: those of random length are regular, too, now
-        and then.
+        Regular intervals count by the probability that the next two are as predicted.
         """
         spread, count = self.regularity.clock_spread, len(self.regularity.intervals)
         foreseen = max(self.regular * chance_in_time(spread, count) ** 2, self.proven)
         steady = 1 - (1 - foreseen) * (1 - self.alike)
-        # about a drift they are more regular than chance counts them
+        # around a drift, intervals are more regular than ``chance`` assumes
         chance = self.regularity.chance
         if self.regularity.drift:
             chance = chance_of(spread, min(count, TUNING.regular.drift_over))
         periodic_ones = certain(chance) * steady / max(1 - (1 - self.regular) * (1 - self.alike), _NOTHING)
-        if spread > _SAME.near:  # intervals that vary less come near the mean, however they follow one another
+        if spread > _SAME.near:  # intervals that vary less come near the mean in any order
             periodic_ones *= certain(_QUALITY.accident**2 / max(chance_to_wander(self.regularity.intervals), _NOTHING))
         return periodic_ones
 
     @property
     def confidence(self) -> float:
-        """Probability that these are the phases, and that the next one starts when the period says."""
+        """Probability that these are the phases, and that the next one starts as the period predicts."""
         return self.quality * chance_in_time(self.regularity.clock_spread, len(self.regularity.intervals))
 
 
 def best_candidate(
     view: SignalWindow, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
 ) -> PeriodCandidate | None:
-    """Segments the window by several hypotheses of the period; returns the outcome with the most weight.
+    """Segments the window by several hypotheses of the period; returns the result with the highest weight.
 
     The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses.
     """
@@ -104,9 +103,9 @@ def best_candidate(
 
 
 def _levels() -> tuple[tuple[float, float], tuple[float, float]]:
-    """Returns quantiles of bandwidth to cut the signal off at, and the least confidence of what is found there.
+    """Returns quantiles of bandwidth for clipping the signal, and the minimum confidence of results from each.
 
-    The lower the level, the more a log or noise counts.
+    The lower the level, the more weight a log or noise has.
     """
     return (_CUTTING.half_level, _CUTTING.half_level_from), (_CUTTING.low_level, _CUTTING.low_level_from)
 
@@ -133,10 +132,9 @@ def _heaviest(
 
 
 def candidate_at_known_period(view: SignalWindow) -> PeriodCandidate | None:
-    """Looks for the period found last, in the history before the window as well; None where it is not known or
-    gone.
+    """Searches for the last period in the window and its history; None if unknown or gone.
 
-    A window of three periods holds two whole intervals, which say little of regularity.
+    A window of three periods has only two complete intervals, which is too few to measure regularity.
     """
     if not view.expected_s:
         return None
@@ -146,15 +144,15 @@ def candidate_at_known_period(view: SignalWindow) -> PeriodCandidate | None:
 def with_history(
     view: SignalWindow, line: SpectralPeak | None, peaks: list[float], known: PeriodCandidate | None
 ) -> PeriodCandidate | None:
-    """Finds the best segmentation of the window, and takes the phases before it into account.
+    """Finds the best segmentation of the window, including the phases before it.
 
-    They are left out where they followed another period.
+    Earlier phases are excluded if they had another period.
 
     Args:
-        view: the signal.
-        line: the strongest line of its window.
+        view: signal.
+        line: strongest line of its window.
         peaks: periods of the peaks of its spectrum, bins.
-        known: what ``candidate_at_known_period`` found.
+        known: result of ``candidate_at_known_period``.
     """
     candidate = best_candidate(view, Segmenter(view.window), line, peaks)
     if not view.begin or not view.expected_s:
@@ -170,7 +168,7 @@ def with_history(
 def _surer_candidate(
     view: SignalWindow, segmenter: Segmenter, hypothesis: float, *, by_pauses: bool = False
 ) -> PeriodCandidate | None:
-    """Measures the phases of the whole view, by its pauses or with all bandwidths alike where that makes them surer."""
+    """Measures the phases of the whole view; uses pauses or a clipped signal if that is more certain."""
     best = score_candidates(view, segmenter, 0, hypothesis, by_pauses=by_pauses)
     if segmenter.duty > _CUTTING.busy and not by_pauses and (best is None or not best.settled):
         other = score_candidates(view, segmenter, 0, hypothesis, by_pauses=True)
@@ -197,15 +195,15 @@ def score_candidates(
     """Segments the signal from bin ``begin`` on and measures the phases.
 
     Args:
-        view: the signal, for its window and whether it was cut.
-        segmenter: of the signal from ``begin`` on.
+        view: signal, for its window and whether it was cut.
+        segmenter: segmenter of the signal from ``begin`` on.
         begin: number of bins of the view before it.
-        hypothesis: the period that guides the segmentation, bins.
-        by_pauses: seek pauses and not phases.
-        seen: segmentations that were measured already; this one is added.
+        hypothesis: period that guides the segmentation, bins.
+        by_pauses: whether to search pauses instead of phases.
+        seen: segmentations already measured; this one is added.
 
     Returns:
-        None where there are too few phases, the latest differ from those before, or all this was seen before.
+        None if there are too few phases, the latest differ from those before, or the segmentation was seen before.
     """
     phases = segmenter.segment_by_pauses(hypothesis) if by_pauses else segmenter.segment(hypothesis)
     if seen is not None:
@@ -240,14 +238,14 @@ def score_candidates(
 
 
 def begun(phases: Phases, cut: bool) -> Phases:
-    """Leaves out a first phase that may have begun before the first bin."""
+    """Drops a first phase that may have begun before the first bin."""
     return phases.select(slice(1, None)) if cut and len(phases) and phases.first[0] == 0 else phases
 
 
 def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool) -> tuple[Phases, Regularity | None]:
-    """Measures phases; irregular ones are taken as others see them, where that makes them regular.
+    """Measures phases; irregular ones are corrected if that makes them regular.
 
-    Some may have run together, some be extra ones, and some be missed as they are far smaller than the usual one.
+    Some may have merged, some may be extra, and some may be missing because they are far smaller than usual.
     """
     shortest = shortest_interval(hypothesis)
     measured = regularity(phases, shortest)
@@ -269,7 +267,7 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
 
 
 def _unseen(segmenter: Segmenter, phases: Phases) -> bool:
-    """Tells whether something as large as a phase moved in most of the long pauses: none was missed there."""
+    """Returns whether most long pauses contain a volume as large as a phase, so that none was missed there."""
     running = segmenter.origin.running
     pauses = phases.first[1:] - phases.stop[:-1]
     moved = running[phases.first[1:]] - running[phases.stop[:-1]]
@@ -284,7 +282,7 @@ def _unseen(segmenter: Segmenter, phases: Phases) -> bool:
 
 
 class Segmentation(Struct, frozen=True, eq=False):
-    """Phases in bins of their segmenter, their regularity, and the period that they give."""
+    """Phases in bins of their segmenter, their regularity, and the resulting period."""
 
     phases: Phases
     period: float
@@ -293,10 +291,10 @@ class Segmentation(Struct, frozen=True, eq=False):
 
 
 def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCandidate:
-    """Says how sure a segmentation is.
+    """Computes the quality of a segmentation.
 
-    Phases are sure when their intervals, or else their volumes, are more alike than chance would have them. A few that
-    stand out clearly and are alike are believed to some degree as well.
+    Phases are certain if their intervals, or their volumes, are more alike than by chance. A few phases that stand out
+    clearly and are alike have some confidence, too.
     """
     measured = found.regularity
     contrast = _contrast(segmenter, found.phases)
@@ -305,24 +303,24 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
     phases = segmenter.measured(found.phases)
     volumes = likeness_of(segmenter, found.phases)
     if segmenter.origin is not segmenter:
-        # of phases that others hold up what moves is alike, of those that write for a fixed time how long they do
+        # phases that others delay have similar volumes; phases that write for a fixed time have similar lengths
         volumes = min(volumes, likeness_of(segmenter.origin, phases), key=lambda each: each.spread)
     likeness = math.exp(-((volumes.spread / _QUALITY.alike) ** 2))
-    # each phase moves a fifth of the usual one at least, by the rule that finds them
+    # by construction, each phase has at least a fifth of the usual volume
     alike = likeness * certain(
         _QUALITY.trials * chance_of(max(volumes.spread, _QUALITY.resolved) / (1 - _CUTTING.small), volumes.count)
     )
     regular = max(even, proven)
     found_by = 1 - (1 - regular) * (1 - alike)
-    # what is as even as no accident needs no quiet between: pauses shorter than a bin are never empty. But bins
-    # that have a request more or less by turns, as requests and bins have unlike lengths, are as even
+    # Very even phases need no quiet between them, since pauses shorter than a bin are never empty. But bins with
+    # alternately one request more or less are as even.
     evident = (
         (contrast > _CUTTING.small)
         * math.exp(-((measured.clock_spread / TUNING.same.irregular) ** 2))
         * certain(chance_of(max(measured.clock_spread, TUNING.same.even), len(measured.intervals)))
     )
     quiet, contrast = contrast, 1 - (1 - contrast) * (1 - evident)
-    # merging k phases divides both spreads by the root of k, which must not count for it
+    # merging k phases divides both spreads by the root of k, which must not increase the weight
     spreads = _shrunk(measured.clock_spread, len(measured.intervals)) * _shrunk(volumes.spread, volumes.count)
     if measured.clock_spread > 1:
         spreads *= measured.clock_spread**2  # wilder than chance: these are parts of phases
@@ -342,7 +340,7 @@ def _judged(segmenter: Segmenter, begin: int, found: Segmentation) -> PeriodCand
 
 
 def _share_told(found: Segmentation) -> float:
-    """Returns the share of the time that intervals on time and over missed phases take."""
+    """Returns the share of the time in intervals on time or across missed phases."""
     measured = found.regularity
     if not measured.astray:
         return 1.0
@@ -351,7 +349,7 @@ def _share_told(found: Segmentation) -> float:
 
 
 def _proven(measured: Regularity) -> float:
-    """Tells how sure it is that intervals keep a mean distance as they are too many for an accident, however uneven."""
+    """Returns the confidence that uneven intervals have a mean distance, since they are too many for chance."""
     accident = certain(_QUALITY.accident * measured.chance / _QUALITY.proven)
     return accident * math.exp(-((measured.spread / _QUALITY.uneven) ** 8))
 
@@ -367,7 +365,7 @@ def _backing(candidate: PeriodCandidate, line: SpectralPeak | None) -> float:
 
 
 def periods_by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
-    """Splits the pauses at the largest ratio between neighbours by length; the period that merges the shorter ones."""
+    """Returns the period that merges the shorter pauses, split from longer ones at the largest ratio of neighbours."""
     if not len(pauses):
         return []
     pauses = np.sort(pauses)
@@ -379,7 +377,7 @@ def periods_by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
 
 
 def _contrast(segmenter: Segmenter, phases: Phases) -> float:
-    """Returns how much quieter it is between phases than within, in [0, 1]; each unrelated byte counts as between."""
+    """Returns how much quieter the time between phases is, in [0, 1]; each byte outside counts as between."""
     begin = int(phases.first[0])
     inside, length = float(phases.volume.sum()), float((phases.stop - phases.first).sum())
     outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)
@@ -387,7 +385,7 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
     level = inside / max(length, 1.0)
     gaps = phases.first[1:] - phases.stop[:-1]
     if 2 * int((gaps <= _CUTTING.edges).sum()) > len(gaps):
-        # volumes hold the bins at both edges of a phase, which here are all there is between two
+        # volumes include the bins at both edges of a phase, which here are all bins between two phases
         quiet = np.minimum(segmenter.values[phases.stop[:-1]], segmenter.values[phases.first[1:] - 1])
         outside = max(outside, float(quiet.sum()) / len(quiet) * rest)
         within = segmenter.running[phases.stop] - segmenter.running[phases.first]
@@ -396,5 +394,5 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
 
 
 def _shrunk(spread: float, count: int) -> float:
-    """Returns a spread as if one more value had been seen that is a quarter off: few may be alike by accident."""
+    """Returns a spread with one additional value that is off by a quarter, since a few may be alike by chance."""
     return math.sqrt(((count - 1) * spread**2 + _QUALITY.believed**2) / count)

@@ -1,4 +1,4 @@
-"""The periods of two programs whose phases are in one signal, where nothing else tells the programs apart."""
+"""Periods of two programs whose phases share one signal, if nothing else separates the programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .segmentation_search import begun, periods_by_pauses
 
 
 class _Program(NamedTuple):
-    """A program's phases, and what is said of them."""
+    """Phases of a program, and its results."""
 
     phases: Phases
     period_s: Estimate
@@ -32,12 +32,12 @@ class _Program(NamedTuple):
 
 
 def find_two_programs(view: SignalWindow) -> PeriodEstimate | None:
-    """Finds two programs that do I/O at distances of their own; None where there are not two.
+    """Finds two programs with separate periods; None if there are not two.
 
-    The one that moves more bytes has the main period; the other one's is beside it, with its next phase.
+    The program with more bytes has the main period; the other period and its next phase are listed beside it.
 
     Args:
-        view: the signal; the history before the window is looked at, too.
+        view: signal; the history before the window is included.
     """
     segmenter = Segmenter(view.bandwidth)
     for hypothesis in sorted(periods_by_pauses(segmenter.pauses)):
@@ -72,7 +72,7 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
 
 
 def _silence(view: SignalWindow, phases: Phases, own: Phases, period: float) -> float:
-    """Returns for how many bins a program did nothing; what another program's phase hides may have been there."""
+    """Returns for how many bins a program has been silent; phases hidden by the other program count as present."""
     last = float(own.start[-1])
     reach = TUNING.same.right * period
     while bool(((phases.start - reach <= last + period) & (last + period <= phases.end + reach)).any()):

@@ -1,1 +1,1 @@
-"""Phases of a signal, their volumes and how regularly they come."""
+"""Phases of a signal, their volumes and their regularity."""

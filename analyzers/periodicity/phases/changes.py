@@ -1,4 +1,4 @@
-"""Where the period of a job changed, and whether it changes all the time, so that there is none."""
+"""Detection of changes of a job's period, and of intervals that change all the time."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .phases import Floats
 _REGULAR = TUNING.regular
 _NOTHING = 1e-9
 LONGER = 1.5
-"""Periods: nearer to two than to one."""
+"""Factor of the usual interval from which on an interval is closer to two periods than to one."""
 
 
 def last_change(intervals: Floats) -> int:
-    """Returns the number of the first interval after the last change of period; 0 without one.
+    """Returns the index of the first interval after the last change of period; 0 if there is none.
 
-    A change splits the logarithms of the intervals in two groups, each about its own mean. It is believed when that is
-    far more likely than one group: the ratio of the likelihoods of normal distributions, n/2 ln(SSE one / SSE two),
-    exceeds a bound that grows with the number of places where it may be. Two intervals show a new period, and
-    three when each is a multiple of the old ones, as missed phases would make them. One that is longer than the two
-    before and after it, as a pause or a missed phase makes it, belongs to neither. Where all intervals are likelier
-    as a walk at random than as levels, none is a change: a walk keeps near one distance for a while wherever it gets.
+    A change splits the logarithms of the intervals into two groups around separate means. It is accepted if two groups
+    are far more likely than one: the log likelihood ratio of normal distributions, n/2 ln(SSE one / SSE two), exceeds a
+    bound that grows with the number of possible places. Two intervals show a new period. Three are needed if each is a
+    multiple of the old ones, since missed phases look the same. An interval that is longer than the two before and
+    after it (a pause or a missed phase) belongs to neither group. If all intervals are more likely a random walk than
+    levels, no change is accepted, since a walk also stays near one value for a while.
     """
     kept = np.flatnonzero(~_longer_than_neighbours(intervals))
     if len(kept) < len(intervals):
@@ -34,7 +34,7 @@ def last_change(intervals: Floats) -> int:
 
 
 def _longer_than_neighbours(intervals: Floats) -> npt.NDArray[np.bool_]:
-    """Tells which are longer than the two before and the two after."""
+    """Returns which intervals are longer than the two before and the two after."""
     around = np.concatenate([np.full(2, np.inf), intervals, np.full(2, np.inf)])
     near = np.maximum(np.maximum(around[:-4], around[1:-3]), np.maximum(around[3:-1], around[4:]))
     return np.asarray(intervals >= LONGER * near)
@@ -45,7 +45,7 @@ def _last_change(intervals: Floats) -> int:
         return 0
     begin = 0
     while True:
-        # several changes hide one another: the newer half may show what all together do not
+        # several changes hide one another: the newer half may show a change that the whole does not
         for first in (begin, (begin + len(intervals)) // 2):
             if (found := _likeliest_split(intervals[first:])) is not None:
                 begin = first + found
@@ -55,9 +55,10 @@ def _last_change(intervals: Floats) -> int:
 
 
 def _walks(intervals: Floats) -> bool:
-    """Tells whether logarithms of intervals are likelier as a walk than as levels between changes.
+    """Returns whether logarithms of intervals are more likely a random walk than levels between changes.
 
-    Both are normal: a walk in its steps, levels in what is off them. A change costs as much as its place and its level.
+    Both are normal: a walk in its steps, levels in the deviations from them. Each change costs two parameters, its
+    place and its level.
     """
     n, least = len(intervals), len(intervals) * TUNING.same.even**2
     steps = np.diff(np.log(np.maximum(intervals, _NOTHING)))
@@ -66,7 +67,7 @@ def _walks(intervals: Floats) -> bool:
 
 
 def _about_levels(intervals: Floats) -> tuple[float, int]:
-    """Returns the sum of squares of logarithms about the levels between all changes, and how many changes there are."""
+    """Returns the sum of squares of logarithms around the levels between changes, and the number of changes."""
     n = len(intervals)
     if (at := _likeliest_split(intervals)) is not None:
         before, after = _about_levels(intervals[:at]), _about_levels(intervals[at:])
@@ -89,7 +90,7 @@ def _likeliest_split(intervals: Floats) -> int | None:
     level -= level.mean()
     sums, squares = np.cumsum(level), np.cumsum(level * level)
     before = np.arange(1, n)
-    within = squares[-1] - sums[:-1] ** 2 / before - sums[:-1] ** 2 / (n - before)  # level sums up to 0
+    within = squares[-1] - sums[:-1] ** 2 / before - sums[:-1] ** 2 / (n - before)  # the level sums up to 0
     gain = n / 2 * np.log((squares[-1] + n * TUNING.same.even**2) / (np.maximum(within, 0) + n * TUNING.same.even**2))
     gain[: _REGULAR.latest - 1] = gain[n - _REGULAR.latest :] = 0.0
     at = int(gain.argmax())
@@ -104,15 +105,15 @@ def _likeliest_split(intervals: Floats) -> int | None:
     ratio = math.exp(-float(sums[at]) * (1 / (n - 1 - at) + 1 / (at + 1)))
     times = max(round(ratio), 1)
     if times > 1 and abs(ratio / times - 1) < TUNING.same.irregular and n - 1 - at <= _REGULAR.latest:
-        return None  # missed phases look the same so far
+        return None  # cannot be distinguished from missed phases yet
     return at + 1
 
 
 def chance_to_wander(intervals: Floats) -> float:
-    """Probability that independent intervals are as like the ones before them as these are.
+    """Probability that independent intervals are as similar to their predecessors as these.
 
-    Those of periodic I/O vary about the period. Where each is near the one before, but far from the mean, there is no
-    period. The correlation of the logarithms of neighbours is nearly normal, about -1/n and with a variance of 1/n.
+    Intervals of periodic I/O vary around the period. If each is close to the one before, but far from the mean, there
+    is no period. The correlation of the logarithms of neighbours is nearly normal, with mean -1/n and variance 1/n.
     """
     n = len(intervals)
     level = np.log(np.maximum(intervals, _NOTHING))
@@ -124,7 +125,7 @@ def chance_to_wander(intervals: Floats) -> float:
 
 
 def line_through(intervals: Floats) -> tuple[float, Floats]:
-    """Returns the slope of the line through successive values, and what they are off it."""
+    """Returns the slope of the line through successive values, and the deviations from it."""
     n = len(intervals)
     at = np.arange(n) - (n - 1) / 2
     slope = float(at @ intervals) / float(at @ at)

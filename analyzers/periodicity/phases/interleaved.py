@@ -1,4 +1,4 @@
-"""Phases of two programs in one signal, told apart: each keeps its own distance, whatever the other does."""
+"""Separation of the phases of two independent programs in one signal."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .stumbles import RESOLVED
 
 _REGULAR: Final = TUNING.regular
 _LATEST: Final = 64
-"""Phases that are looked at."""
+"""Number of latest phases examined."""
 _ORDERS: Final = 5
-"""Phases from one of a program to its next one, at most."""
+"""Maximum distance between successive phases of one program, in phases of both."""
 _TRIED: Final = 8
-"""Distances that are tried."""
+"""Maximum number of distances tried."""
 _COMMON: Final = 1 / 4
-"""Share of a program's phases that have their next one at its distance, at least: half of them may be hidden."""
+"""Minimum share of a program's phases with a successor at its distance; half of them may be hidden."""
 _NOTHING: Final = 1e-9
 
 Numbers = npt.NDArray[np.int64]
@@ -33,9 +33,9 @@ class Train(Struct, frozen=True, eq=False):
     """Phases of one program.
 
     Attributes:
-        members: their numbers, int64.
-        period: mean distance, bins; over phases that are hidden by the other program's, the share of it.
-        chance: probability that as many of so many random moments can be chosen that are as regular.
+        members: indices of the phases, int64.
+        period: mean distance, bins; distances over hidden phases are divided.
+        chance: probability to find as many equally regular times among as many random ones.
     """
 
     members: Numbers
@@ -44,16 +44,16 @@ class Train(Struct, frozen=True, eq=False):
 
 
 def interleaved(phases: Phases) -> tuple[Train, Train] | None:
-    """Tells the phases of two programs apart; None where there are not two.
+    """Separates the phases of two programs; None if there are not two.
 
-    Distances that many phases have, to the next or one of those behind it, are tried from the shortest on, as pulses of
-    radars are told apart (Milojevic and Popovic 1992). The sequence of phases at such a distance that is the least
-    likely an accident is one program, that of those that are left the other; some are hidden by the other program's.
-    Few phases may be left over. The programs must have moved against each other, by two phases or more: others are one
-    program that does I/O twice a period, or a pattern.
+    Common distances of phases, to the next phase or one of those after it, are tried from the shortest on, as in the
+    deinterleaving of radar pulses (Milojevic and Popovic 1992). The least likely sequence of phases at such a distance
+    is one program, and that of the remaining phases the other. Phases may be hidden by those of the other program, and
+    few may be left over. The programs must have shifted against each other by at least two phases. Otherwise they are
+    one program with a pattern, or with two phases per period.
 
     Args:
-        phases: all of them, in order of time; the latest 64 are looked at.
+        phases: all phases in order of time; the latest 64 are examined.
     """
     skipped = max(len(phases) - _LATEST, 0)
     start = phases.start[skipped:]
@@ -73,14 +73,14 @@ def interleaved(phases: Phases) -> tuple[Train, Train] | None:
 
 
 def _best_train(start: Floats, among: Numbers) -> Train | None:
-    """Returns the sequence of phases that is the least likely an accident."""
+    """Returns the sequence of phases that is least likely due to chance."""
     found = (_train(start[among], distance) for distance in _common_distances(start[among]))
     best = min(filter(None, found), key=lambda each: each.chance, default=None)
     return None if best is None else replace(best, members=among[best.members])
 
 
 def _common_distances(start: Floats) -> list[float]:
-    """Returns distances of which there are at least half as many as a program has that keeps it; shortest first."""
+    """Returns distances with at least half the count of a regular program, shortest first."""
     n, whole = len(start), float(start[-1] - start[0])
     orders = range(1, min(_ORDERS, n - 1) + 1)
     distances = np.sort(np.concatenate([start[order:] - start[:-order] for order in orders]))
@@ -99,14 +99,14 @@ def _common_distances(start: Floats) -> list[float]:
 
 
 def _train(at: Floats, distance: float) -> Train | None:
-    """Returns the longest sequence of phases at a distance, of which some may be hidden; None where it is short."""
+    """Returns the longest sequence of phases at a distance, of which some may be hidden; None if it is too short."""
     n = len(at)
     links = [_links(at, hidden, distance) for hidden in range(_REGULAR.missed)]
     length, steps, before = [1.0] * n, [0] * n, [-1] * n
     for each in range(n):
         for hidden, (nexts, offs) in enumerate(links):
             to = nexts[each]
-            # what is nearer counts for more, and what is hidden for less
+            # smaller deviations increase the score, hidden phases decrease it
             if to > each and (score := length[each] + 1 - hidden - offs[each]) > length[to]:
                 length[to], before[to], steps[to] = score, each, steps[each] + hidden + 1
     chosen = [max(range(n), key=length.__getitem__)]
@@ -126,7 +126,9 @@ def _train(at: Floats, distance: float) -> Train | None:
 
 
 def _links(at: Floats, hidden: int, distance: float) -> tuple[list[int], list[float]]:
-    """Returns of each phase which one follows so many hidden ones later, -1 for none, and how far off that is."""
+    """Returns, per phase, the index of the phase after ``hidden`` hidden ones (-1 if none) and its deviation in
+    distances.
+    """
     wanted = at + (hidden + 1) * distance
     after = np.minimum(np.maximum(np.searchsorted(at, wanted), 1), len(at) - 1)
     nearest = np.where(wanted - at[after - 1] < at[after] - wanted, after - 1, after)
@@ -135,7 +137,7 @@ def _links(at: Floats, hidden: int, distance: float) -> tuple[list[int], list[fl
 
 
 def _independent(start: Floats, one: Train, other: Train) -> bool:
-    """Tells whether two programs were there together and moved against each other by two phases or more."""
+    """Returns whether two programs overlapped in time and shifted against each other by at least two phases."""
     began = max(float(start[one.members[0]]), float(start[other.members[0]]))
     ended = min(float(start[one.members[-1]]), float(start[other.members[-1]]))
     together = ended - began

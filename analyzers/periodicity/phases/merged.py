@@ -1,7 +1,7 @@
-"""Phases that ran together without a pause, told by what they move: a whole multiple of what the others do.
+"""Phases without a pause between them, detected by volumes that are whole multiples of the others.
 
-Where the time between phases varies, some follow one another at once. A program that writes the same state each time
-gives them away: their volume and length are twice that of the others, or three times.
+If the time between phases varies, some follow each other immediately. A program that writes the same state each time
+reveals them: their volume and length are two or three times those of the others.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from .phase_volumes import with_trickle
 from .phases import Floats, Phases, Positions, Segmenter
 
 _MULTIPLES: Final = TUNING.multiples
-_TRIED: Final = 48  # volumes tried as the unit
+_TRIED: Final = 48  # maximum number of volumes tried as the unit
 
 
 def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
-    """Splits phases whose volume and length are a whole multiple of the others'; None where there is none.
+    """Splits phases whose volume and length are whole multiples of the others'; None if there are none.
 
     Args:
-        segmenter: of the signal.
-        phases: its phases.
+        segmenter: segmenter of the signal.
+        phases: phases of the signal.
     """
     length = phases.end - phases.start
     found = [multiples_of_one(volume, length) for volume in (phases.volume, with_trickle(segmenter, phases))]
@@ -46,9 +46,9 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
 
 
 def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
-    """Returns how many phases of one size each phase holds, int64; None where they have no size in common.
+    """Returns the number of equal phases in each phase, int64; None if there is no common size.
 
-    Either nearly all volumes are close to whole multiples of one of them, or most are about the same.
+    Either nearly all volumes are close to whole multiples of one of them, or most volumes are about equal.
     """
     if len(volume) < TUNING.regular.fewest:
         return None
@@ -64,7 +64,7 @@ def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
     ):
         fits = off <= np.where(one, tolerance, _MULTIPLES.alike)
         single = np.count_nonzero(fits & one, axis=1) / len(volume)
-        # of the volumes that as many phases have, the middle one stands for them best
+        # of the volumes that equally many phases have, use the middle one
         best = np.flatnonzero(single >= single.max() - 1e-9)
         row = int(best[len(best) // 2])
         if single[row] >= least_single and fits[row].mean() >= _MULTIPLES.fitting:
@@ -73,14 +73,14 @@ def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
 
 
 def _as_long(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> Positions:
-    """Keeps the multiples of phases that are as much longer than those that stand alone."""
+    """Keeps the multiples of phases that are longer by the same factor than single phases."""
     usual = max(float(np.median(length[alone])), 1e-9)
     fits = np.abs(np.log(np.maximum(length, 1e-9) / usual / multiple)) <= _MULTIPLES.as_long
     return np.where(fits, multiple, 1).astype(np.int64)
 
 
 def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:
-    """Returns the bins before which the second phase and those after it begin: the quietest near equal volumes."""
+    """Returns the bins at which the second and later phases begin: the quietest bins near equal volumes."""
     running = segmenter.running
     volume = (running[stop] - running[first]) / count
     cuts: list[int] = []
@@ -92,7 +92,7 @@ def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:
         near = segmenter.values[max(int(low), begin + 1) : min(int(high), stop - 1)]
         if len(near) and float(near.min()) < _MULTIPLES.dip * float(near.mean()):
             cut = max(int(low), begin + 1) + int(near.argmin())
-            # the next phase begins in the quiet bin or after it, by how much of it is quiet
+            # the next phase begins in the quiet bin or after it, depending on the quiet share of the bin
             cut += int(segmenter.values[cut] < segmenter.threshold)
         cuts.append(min(max(cut, begin + 1), stop - 1))
         begin = cuts[-1]

@@ -1,4 +1,4 @@
-"""What is left of a signal without a burst that happened once and hides a period of little I/O."""
+"""Removal of a single burst that hides a period with little I/O."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _OTHERS: Final = TUNING.others
 
 
 def without_bursts(view: SignalWindow) -> Iterator[SignalWindow]:
-    """Yields shorter views: without the burst that holds most of the volume, then without the next such burst, ...
+    """Yields shorter windows: without the burst that has most of the volume, then without the next such burst, and so
+    on.
 
-    A burst at the start is input that is read once, one at the end a result that is written once; what lies on the
-    longer side of it is a view of its own. One that leaves less than half of the bins of the window is no such burst.
+    A burst at the start may be input that is read once, and one at the end a result that is written once. The longer
+    side of the burst is the new window. Bursts that leave less than half of the window's bins are ignored.
     """
     least = _OTHERS.left * len(view.window)
     for _ in range(_OTHERS.told):
@@ -42,7 +43,7 @@ def _without_burst(view: SignalWindow) -> SignalWindow | None:
     heaviest = int(volumes.argmax())
     if volumes[heaviest] < _OTHERS.dominates * total:
         return None
-    # the bins beside it may hold its edges
+    # the bins beside the burst may contain its edges
     before, after = max(int(first[heaviest]) - 1, 0), min(int(last[heaviest]) + 2, len(window))
     kept = slice(0, before) if before > len(window) - after else slice(after, len(window))
     part = window[kept]

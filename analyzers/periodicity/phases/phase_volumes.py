@@ -1,4 +1,4 @@
-"""What phases move, and how alike they are in it."""
+"""Volumes of phases, and their similarity."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .phases import Floats, Phases, Segmenter
 
 
 class VolumeSimilarity(Struct, frozen=True):
-    """How unlike the volumes of phases are.
+    """Similarity of the volumes of phases.
 
     Attributes:
-        spread: their standard deviation as a share of the mean; 0 for a single one.
-        count: how many they are; a last phase that still runs is left out.
-        straggling: whether what trickles in after phases belongs to them.
+        spread: standard deviation of the volumes over their mean; 0 for a single one.
+        count: number of volumes; a last phase that is still running is excluded.
+        straggling: whether volume that trickles in after phases belongs to them.
     """
 
     spread: float
@@ -26,7 +26,7 @@ class VolumeSimilarity(Struct, frozen=True):
 
 
 def likeness_of(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
-    """Compares the volumes of phases, with and without what trickles in after them."""
+    """Compares the volumes of phases with and without the volume that trickles in after them."""
     running = bool(phases.stop[-1] >= len(segmenter.values))
     plain = _spread(phases.volume[: len(phases) - int(running)])
     whole = _spread(with_trickle(segmenter, phases)[:-1])
@@ -41,16 +41,16 @@ def likeness_of(segmenter: Segmenter, phases: Phases) -> VolumeSimilarity:
 
 
 def with_trickle(segmenter: Segmenter, phases: Phases) -> Floats:
-    """Returns what moves from the start of each phase to that of the next."""
+    """Returns the volume from the start of each phase to the start of the next."""
     after = np.append(phases.first[1:], len(segmenter.values))
     volume: Floats = segmenter.running[after] - segmenter.running[phases.first]
     return volume
 
 
 def with_stragglers(segmenter: Segmenter, phases: Phases) -> Phases:
-    """Extends each phase to the last bin before the next one in which something moves.
+    """Extends each phase to the last non-empty bin before the next one.
 
-    The bin right before a phase may hold its beginning, and is none of the phase before.
+    The bin right before a phase may contain its beginning, and does not extend the phase before.
     """
     busy = np.flatnonzero(segmenter.values > TUNING.cutting.silent * segmenter.threshold)
     after = np.append(phases.first[1:] - 1, len(segmenter.values))

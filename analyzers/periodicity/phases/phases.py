@@ -1,4 +1,4 @@
-"""Cuts a signal into I/O phases."""
+"""Segmentation of a signal into I/O phases."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SAMPLE = 512  # bins that suffice for a median
 
 
 class Phases(Struct, frozen=True, eq=False):
-    """I/O phases in order of time; arrays of equal length, times in bins (fractions are meant) from the first bin.
+    """I/O phases in order of time. Arrays have equal length; times are fractional bins from the first bin.
 
     Attributes:
         start: start times.
         end: end times.
-        volume: what moved, in the signal's unit times bins.
+        volume: volumes, in the signal's unit times bins.
         first: first bin above the noise threshold, int64.
-        stop: one after the last such bin.
+        stop: one after the last such bin, int64.
     """
 
     start: Floats
@@ -40,35 +40,35 @@ class Phases(Struct, frozen=True, eq=False):
         return len(self.start)
 
     def shifted(self, bins: int) -> Phases:
-        """Returns the phases with all times later by ``bins``."""
+        """Returns the phases with all times shifted by ``bins``."""
         return Phases(self.start + bins, self.end + bins, self.volume, self.first + bins, self.stop + bins)
 
     def select(self, rows: slice | npt.NDArray[np.bool_]) -> Phases:
-        """Returns some of the phases."""
+        """Returns the selected phases."""
         return Phases(self.start[rows], self.end[rows], self.volume[rows], self.first[rows], self.stop[rows])
 
 
 class Segmenter:
-    """Cuts one signal into phases, for several hypotheses of its period.
+    """Segments one signal into phases for several hypotheses of its period.
 
-    A bin belongs to a phase when the signal there, smoothed over a sixteenth of the period, is above the noise
-    threshold, the mean V(T)/L(T) ([FTIO], Section 3.3). Gaps below a quarter of the period are closed. Phases that
-    move less than a fifth of a typical one are left out: loading of libraries, logs.
+    A bin belongs to a phase if the signal there, smoothed over a sixteenth of the period, exceeds the noise threshold,
+    which is the mean V(T)/L(T) ([FTIO], Section 3.3). Gaps below a quarter of the period are closed. Phases with less
+    than a fifth of a typical volume are dropped (loading of libraries, logs).
     """
 
     def __init__(self, values: Floats, origin: Segmenter | None = None) -> None:
-        """Prepares what all hypotheses share; the signal is at least 0 everywhere.
+        """Prepares the data that all hypotheses share.
 
         Args:
-            values: the signal.
-            origin: of the signal that this one is a form of; itself by default.
+            values: signal, >= 0 everywhere.
+            origin: segmenter of the signal that this one was derived from; itself by default.
         """
         self.values = values
         self.origin = origin or self
         self.running = np.zeros(len(values) + 1)
         np.cumsum(values, out=self.running[1:])
         self.total = float(self.running[-1])
-        # rounding must not cut a constant signal into phases
+        # rounding must not split a constant signal into phases
         self.threshold = self.total / max(len(values), 1) * (1 + _ROUNDING)
         above = values > self.threshold
         self._runs = runs(above)
@@ -77,19 +77,19 @@ class Segmenter:
 
     @property
     def busy(self) -> tuple[Positions, Positions]:
-        """First bin of each stretch above the threshold, and one after its last."""
+        """First bin of each run above the threshold, and one after its last."""
         return self._runs
 
     @property
     def pauses(self) -> Positions:
-        """Length of each stretch between two others above the threshold, bins."""
+        """Length of each pause between two runs above the threshold, bins."""
         first, stop = self._runs
         return first[1:] - stop[:-1]
 
     def segment(self, period: float, least: float | None = None) -> Phases:
-        """Finds phases of a signal of which the period in bins is known roughly; edges are those of bins.
+        """Finds phases of a signal for a rough period in bins; edges are whole bins.
 
-        ``least``: of the volume of a typical phase, that one moves; as is usual by default.
+        ``least`` is the minimum volume of a phase as a share of a typical one; by default the usual share.
         """
         width = int(period * _CUTTING.smoothing)
         if width > 1 and len(self.values) > width:
@@ -98,31 +98,31 @@ class Segmenter:
             smooth[low : high + 1] = self.running[width:] - self.running[:-width] > width * self.threshold
             smooth[:low], smooth[high + 1 :] = smooth[low], smooth[high]
             begin, end = merge(*runs(smooth), period * _CUTTING.gap)
-            # smoothing moves the edges; those of the bins above the threshold are the true ones
+            # smoothing shifts the edges, so use those of the bins above the threshold
             left = np.searchsorted(self._runs[1], begin, side="right")
             right = np.searchsorted(self._runs[0], end) - 1
             filled = right >= left
             first, stop = self._runs[0][left[filled]], self._runs[1][right[filled]]
         else:
             first, stop = merge(*self._runs, period * _CUTTING.gap)
-        # a first or last bin that a phase fills in part may lie below the threshold
+        # a first or last bin that a phase fills partly may be below the threshold
         volume = self.running[np.minimum(stop + 1, len(self.values))] - self.running[np.maximum(first - 1, 0)]
         phases = Phases(first.astype(float), stop.astype(float), volume, first, stop)
         least = _CUTTING.small if least is None else least
         return phases.select(volume >= least * _typical(volume)) if len(first) else phases
 
     def refined(self, phases: Phases) -> Phases:
-        """Places starts and ends within their bins."""
+        """Computes starts and ends within their bins."""
         if not len(phases):
             return phases
         start, end = _edges(self.origin.values, phases.first, phases.stop, self._background)
         return Phases(start, end, phases.volume, phases.first, phases.stop)
 
     def segment_by_pauses(self, period: float) -> Phases:
-        """Finds phases that fill most of the time, by the pauses between them.
+        """Finds phases that fill most of the time, using the pauses between them.
 
-        Pauses are sought as ``segment`` seeks phases, in how far the signal lies below its usual level. What comes
-        before the first pause is left out, since its start is not known; the last phase may still run.
+        Pauses are found like phases in ``segment``, in the amount by which the signal falls below its usual level.
+        Volume before the first pause is dropped, since its start is unknown; the last phase may be running.
         """
         dips = self._dips
         pauses = dips.refined(dips.segment(period))
@@ -135,17 +135,17 @@ class Segmenter:
         return Phases(pauses.end[rows], end[rows], volume[rows], first[rows], stop[rows])
 
     def levelled(self, quantile: float) -> Segmenter:
-        """Of the same signal, cut off at a quantile of the bandwidths of the bins with I/O.
+        """Returns a segmenter of the same signal, clipped at a quantile of the bandwidths of bins with I/O.
 
-        Phases that move much more than others hide them from a threshold and from a typical volume; here all count for
-        about as long as they last.
+        Large phases hide smaller ones by raising the threshold and the typical volume. After clipping, phases count
+        roughly by their length.
         """
         active = np.sort(self.values[self.values > _CUTTING.silent * self.threshold])
         level = float(active[int(quantile * len(active))]) if len(active) else 0.0
         return Segmenter(np.minimum(self.values, level), self)
 
     def measured(self, phases: Phases) -> Phases:
-        """Returns phases with what they move in the signal that this one is a form of."""
+        """Returns the phases with their volumes in the original signal."""
         if self.origin is self:
             return phases
         running, last = self.origin.running, len(self.values)
@@ -154,7 +154,7 @@ class Segmenter:
 
     @cached_property
     def _background(self) -> float:
-        """What moves in a bin outside of phases; counts as none."""
+        """Median volume of a bin outside of phases, which counts as empty."""
         values = self.origin.values
         quiet = values[values <= self.threshold]
         quiet = np.sort(quiet[:: len(quiet) // _SAMPLE + 1])
@@ -168,7 +168,7 @@ class Segmenter:
 
 
 def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:
-    """Finds stretches of true values; returns the first position of each and one after its last, int64."""
+    """Finds runs of true values; returns the first position of each run and one after its last, int64."""
     edges = np.flatnonzero(active[1:] != active[:-1]) + 1
     if len(active) and active[0]:
         edges = np.concatenate([[0], edges])
@@ -178,7 +178,7 @@ def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:
 
 
 def merge(first: Positions, stop: Positions, shortest_gap: float) -> tuple[Positions, Positions]:
-    """Joins stretches that a gap shorter than ``shortest_gap`` separates."""
+    """Joins runs that are separated by a gap shorter than ``shortest_gap``."""
     if len(first) < 2:
         return first, stop
     separate = np.flatnonzero(first[1:] - stop[:-1] >= shortest_gap)
@@ -192,18 +192,18 @@ def _typical(volume: Floats) -> float:
 
 
 def _edges(values: Floats, first: Positions, stop: Positions, background: float) -> tuple[Floats, Floats]:
-    """Places starts and ends within their bins.
+    """Computes starts and ends within their bins.
 
-    Where a phase has three bins or more, the share that its edge bin is filled, against the next bin inside, tells
-    where in the bin it began. A shorter one is as long as its volume at its highest rate takes, around its centre of
-    volume. Bins of the background count as empty.
+    For phases of three bins or more, the fill of the edge bin relative to the next inner bin gives the position within
+    the bin. A shorter phase is as long as its volume takes at its highest rate, around its centre of volume. Bins at
+    the background level count as empty.
     """
     last = len(values) - 1
     before = np.where(first > 0, np.maximum(values[np.maximum(first - 1, 0)] - background, 0.0), 0.0)
     after = np.where(stop <= last, np.maximum(values[np.minimum(stop, last)] - background, 0.0), 0.0)
     head, tail = values[first] - background, values[stop - 1] - background
     inner_head, inner_tail = values[np.minimum(first + 1, last)] - background, values[stop - 2] - background
-    # what is left of the background's subtraction may be below 0; np.clip would take as long as all of this
+    # subtracting the background may give values below 0; np.clip would take as long as this whole function
     start = (first + 1.0) - np.minimum(np.maximum((before + head) / np.maximum(inner_head, head), 0), 2)
     end = (stop - 1.0) + np.minimum(np.maximum((after + tail) / np.maximum(inner_tail, tail), 0), 2)
     short = stop - first < 3

@@ -1,4 +1,4 @@
-"""How regularly phases follow one another: since the last change, without pauses, over phases that were missed."""
+"""Regularity of phases: since the last change, without pauses, and across missed phases."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _REGULAR = TUNING.regular
 
 
 class Regularity(Struct, frozen=True, eq=False):
-    """How regularly phases follow one another.
+    """Regularity of a sequence of phases.
 
     Attributes:
         period: mean interval between starts, bins.
-        spread: standard deviation of the intervals, as a share of the period.
-        chance: probability that as many intervals between random moments are as regular as these.
-        intervals: the intervals, bins; one over a missed phase counts as several of equal length.
-        since: number of the first phase that the intervals belong to; the period before was another one.
-        missed: how many of them were over phases that were missed.
-        astray: how many more there were that are left out, as the program paused.
-        drift: by how much each of the latest is longer than the one before, bins; 0 where they keep their length.
-        pauses: from the ends of phases to the next starts, bins, where these are far more alike; then ``chance`` is
-            that of these. Else None.
-        pause_spread: their standard deviation, as a share of the period.
+        spread: standard deviation of the intervals over the period.
+        chance: probability that as many intervals between random times are as regular.
+        intervals: intervals, bins; an interval across missed phases counts as several of equal length.
+        since: index of the first phase of these intervals; earlier phases had another period.
+        missed: number of intervals across missed phases.
+        astray: number of further intervals excluded as pauses of the program.
+        drift: growth of each of the latest intervals over the one before, bins; 0 for constant intervals.
+        pauses: distances from the ends of phases to the next starts, bins, if these are far more regular; ``chance`` is
+            then that of the pauses. Otherwise None.
+        pause_spread: standard deviation of the pauses over the period.
     """
 
     period: float
@@ -48,26 +48,26 @@ class Regularity(Struct, frozen=True, eq=False):
 
     @property
     def clock_spread(self) -> float:
-        """How far the next start is off, as a share of the period: told from the last start, or from the last end."""
+        """Spread of the next start over the period, timed from the last start or the last end."""
         return self.spread if self.pauses is None else self.pause_spread
 
 
 def shortest_interval(period: float) -> float:
-    """Returns the shortest interval in bins that ``segment`` can find between phases: a bin and a pause."""
+    """Returns the shortest interval that ``segment`` can find between phases, bins: one bin and a pause."""
     return 1 + max(period * TUNING.cutting.gap, 1.0)
 
 
 def regularity(phases: Phases, shortest: float = 0.0, *, held_up: bool = True) -> Regularity | None:
     """Measures the intervals between the phases' starts; None for fewer than two phases.
 
-    Those between their ends, or those without the first phase, are taken when they are far more regular: a start-up is
-    no phase, and it may run into the first one. Only those since the last change of period are taken. When
-    intervals are alike but for a few that are a whole multiple, phases were missed there.
+    Intervals between ends, or without the first phase, are used if they are far more regular: a start-up is no phase,
+    and may run into the first one. Only intervals since the last change of period are used. If intervals are alike
+    except for a few whole multiples, phases were missed there.
 
     Args:
-        phases: the phases.
-        shortest: the shortest interval that their segmentation lets through, bins.
-        held_up: whether phases may have been missed, or come late.
+        phases: phases.
+        shortest: shortest interval that the segmentation allows, bins.
+        held_up: whether phases may have been missed, or may be late.
     """
     if len(phases) < 2:
         return None
@@ -86,7 +86,7 @@ def regularity(phases: Phases, shortest: float = 0.0, *, held_up: bool = True) -
         return fixed
     if (change := last_change(found.intervals)) > 0:
         since = _since(len(phases), found.intervals[change:], shortest)
-        # where intervals wander, the latest are always another group
+        # if intervals wander, the latest are always a separate group
         found = since if since.spread < TUNING.same.near else found
     if found.spread > TUNING.same.even:
         found = _over_stumbles(found, shortest, held_up=held_up)
@@ -94,14 +94,14 @@ def regularity(phases: Phases, shortest: float = 0.0, *, held_up: bool = True) -
 
 
 def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:
-    """Leaves out phases that follow another one closely, where the others are alike without them; None where not.
+    """Drops phases that closely follow another one, if the remaining ones are then regular; None otherwise.
 
-    Up to one phase in five may be one that a program does a second time, or for something else.
+    Up to one phase in five may be extra: repeated, or with another purpose.
 
     Args:
-        phases: the phases.
-        before: the regularity of all of them.
-        shortest: the shortest interval that their segmentation lets through, bins.
+        phases: phases.
+        before: regularity of all phases.
+        shortest: shortest interval that the segmentation allows, bins.
     """
     intervals = phases.start[1:] - phases.start[:-1]
     if len(intervals) < _REGULAR.fewest:
@@ -118,10 +118,10 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
 
 
 def _of_fixed_pauses(found: Regularity, phases: Phases, shortest: float) -> Regularity | None:
-    """Measures the pauses between phases; None where they are not far more alike than the intervals between starts.
+    """Measures the pauses between phases; None if they are not far more regular than the intervals between starts.
 
-    So does a program that computes for a fixed time: phases that others hold up take longer, and the next one is later.
-    A few may be longer, where a phase was missed, if they explain the starts far better than those do themselves.
+    A program with a fixed computation time behaves like this: if other jobs delay a phase, the next one starts later. A
+    few pauses may be longer, across missed phases, if they explain the starts far better than the intervals do.
     """
     n = len(found.intervals)
     if n < _REGULAR.fewest:
@@ -130,7 +130,7 @@ def _of_fixed_pauses(found: Regularity, phases: Phases, shortest: float) -> Regu
     pause = float(pauses.sum()) / n
     if pause < TUNING.chances.clock_pause * found.period or float(pauses.min()) <= 0:
         return None
-    # the share of a pause that chance has to itself: gaps in phases are closed
+    # share of a pause available to chance, since gaps in phases are closed
     free = max(pause - max(shortest - 1, 0.0), 1e-3 * pause)
     deviation, most = _deviation(pauses), TUNING.same.far_less * found.spread * free
     if deviation >= most:
@@ -151,7 +151,7 @@ def _of_fixed_pauses(found: Regularity, phases: Phases, shortest: float) -> Regu
 
 
 def _may_be_astray(intervals: Floats, astray: npt.NDArray[np.bool_], share: float) -> bool:
-    """Tells whether so many may be astray; what fills less of the time than several of them is the inside of phases."""
+    """Returns whether that many intervals may be stray. Several must take only part of the time."""
     count = int(astray.sum())
     if count > share * len(intervals):
         return False
@@ -160,21 +160,21 @@ def _may_be_astray(intervals: Floats, astray: npt.NDArray[np.bool_], share: floa
 
 def _deviation(pauses: Floats) -> float:
     off = pauses - float(pauses.sum()) / len(pauses)
-    # no end is known better than a start: a twelfth of a bin's square each
+    # ends are known no better than starts: one twelfth of a bin squared each
     return math.sqrt(float(off @ off) / (len(pauses) - 1) + RESOLVED)
 
 
 def _has_longer(intervals: Floats) -> bool:
-    """Tells whether one is so much longer than the usual one that a phase may have been missed in it."""
+    """Returns whether an interval is so long that it may span a missed phase."""
     return float(intervals.max()) >= LONGER * float(np.sort(intervals)[(len(intervals) - 1) // 2])
 
 
 def _over_stumbles(found: Regularity, shortest: float, *, held_up: bool) -> Regularity:
-    """Counts intervals over missed phases as several, and leaves out those in which the program went astray.
+    """Counts intervals across missed phases as several, and excludes stray intervals.
 
-    That is done where a mixture of them is far likelier than intervals of one kind, and the others are alike. Where no
-    phase can have been missed, only pauses are left out. After the last one two phases must show that the period is
-    back.
+    This is done if such a mixture is far more likely than intervals of one kind, and the remaining intervals are alike.
+    If no phase can have been missed, only pauses are excluded. After the last pause, two phases must confirm the
+    period.
     """
     n = len(found.intervals)
     if n < _REGULAR.fewest or float(found.intervals.min()) <= 0 or not _has_longer(found.intervals):
@@ -193,7 +193,7 @@ def _over_stumbles(found: Regularity, shortest: float, *, held_up: bool) -> Regu
     if reading.likelihood - reading.plain < _REGULAR.likelier:
         return found
     rest = _measure(found.intervals[~astray] / multiple[~astray], shortest)
-    # several long ones among uneven ones are a heavy tail, and those over missed phases are whole multiples
+    # several long ones among uneven intervals are a heavy tail; those across missed phases are whole multiples
     most = TUNING.same.irregular if missed else TUNING.quality.even if count == 1 else TUNING.same.near
     if rest.spread >= min(TUNING.same.far_less * found.spread, most):
         return found
@@ -201,7 +201,7 @@ def _over_stumbles(found: Regularity, shortest: float, *, held_up: bool) -> Regu
 
 
 def _with_drift(found: Regularity) -> Regularity:
-    """Measures the spread about a line, where the latest intervals far more likely lie about one than a mean."""
+    """Measures the spread around a line if the latest intervals fit a line far better than a mean."""
     recent = found.intervals[-_REGULAR.drift_over :]
     n = len(recent)
     if n < _REGULAR.fewest or found.missed or found.spread < TUNING.same.even:
@@ -213,15 +213,15 @@ def _with_drift(found: Regularity) -> Regularity:
         return found
     deviation = math.sqrt(left / (n - 2))
     if deviation > TUNING.same.near * float(recent.sum()) / n:
-        return found  # of intervals that walk at random, some lie about a line
+        return found  # some intervals of a random walk fit a line, too
     drift = (following - recent[0]) / n
     return replace(found, spread=min(found.spread, deviation / found.period), drift=float(drift))
 
 
 def drawn_on(intervals: Floats) -> tuple[float, Floats]:
-    """Returns what follows on intervals that grow by the same length, or the same share, and how far off each is.
+    """Returns the extrapolated next interval for linear or exponential growth, and the deviations of each interval.
 
-    Of the two that which fits better counts.
+    The model with the better fit is used.
     """
     slope, rest = line_through(intervals)
     n = len(intervals)
@@ -236,7 +236,7 @@ def drawn_on(intervals: Floats) -> tuple[float, Floats]:
 
 
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
-    """Measures the intervals since a change of period; the first may still be between the two periods."""
+    """Measures the intervals since a change of period; the first may lie between the two periods."""
     found = _measure(intervals, shortest)
     if len(intervals) > _REGULAR.latest + 1:
         rest = _measure(intervals[1:], shortest)
@@ -249,7 +249,7 @@ def _measure(intervals: Floats, shortest: float) -> Regularity:
     n = len(intervals)
     period = max(float(intervals.sum()) / n, 1e-9)
     off = intervals - period
-    # no interval is known better than to a twelfth of a bin's square
+    # the resolution of an interval is one twelfth of a bin squared
     spread = math.sqrt(float(off @ off) / (n - 1) + 1 / 12) / period
-    free = max(1 - shortest / period, 1e-3)  # the share of an interval that chance has to itself
+    free = max(1 - shortest / period, 1e-3)  # share of an interval available to chance
     return Regularity(period, spread, chance_of(spread / free, n), intervals)

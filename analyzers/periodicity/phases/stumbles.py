@@ -1,4 +1,4 @@
-"""What intervals between phases are: on time, over phases that were missed, or such that the program went astray."""
+"""Classification of intervals between phases: on time, across missed phases, or stray."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Floats = npt.NDArray[np.float64]
 Multiples = npt.NDArray[np.int64]
 
 RESOLVED: Final = 1 / 6
-"""Bins squared: no interval is known better."""
+"""Variance of an interval's resolution, bins squared."""
 _ROUNDS: Final = 4
 _NOTHING: Final = 1e-12
 
 
 class Reading(NamedTuple):
-    """How intervals are read.
+    """Interpretation of intervals.
 
     Attributes:
-        multiple: how many periods each spans, int64; 0 where it went astray.
-        likelihood: logarithm of the likelihood of this reading, less what its choices cost.
-        plain: the same if all intervals are of one kind.
+        multiple: number of periods that each interval spans, int64; 0 for stray intervals.
+        likelihood: log likelihood of this interpretation, less the cost of its parameters.
+        plain: log likelihood if all intervals are of one kind.
     """
 
     multiple: Multiples
@@ -34,16 +34,16 @@ class Reading(NamedTuple):
 
 
 def read_as_stumbling(intervals: Floats) -> Reading:
-    """Tells how many periods each interval spans.
+    """Determines how many periods each interval spans.
 
-    Intervals are a mixture: a period, or some more where phases were missed, about which they are normal; and any time,
-    whose logarithm is uniform, where the program paused or something held a phase up. The period, its deviation and
-    the shares of phases that are missed or go astray are those of the highest likelihood, by four rounds of expectation
-    and maximisation from the usual interval on. One kind is a gamma distribution, which is nearly normal for small
-    spreads and that of random moments for a spread of one.
+    Intervals are a mixture of two components. One is normal around one period, or around several periods across missed
+    phases. The other has a uniform logarithm, for pauses and delays of the program. The period, its deviation and the
+    shares of missed and stray phases maximize the likelihood, in four rounds of expectation maximization from the usual
+    interval on. The alternative of one kind is a gamma distribution, which is nearly normal for small spreads and that
+    of random times for a spread of one.
 
     Args:
-        intervals: bins, more than 0, at least two.
+        intervals: intervals, bins, > 0, at least two.
     """
     n = len(intervals)
     period = float(np.sort(intervals)[(n - 1) // 2])
@@ -71,12 +71,12 @@ def read_as_stumbling(intervals: Floats) -> Reading:
         astray = max(1 - whole / n, TUNING.chances.rate / n)
     likelihood = float(np.log(on_grid + elsewhere).sum()) - n * math.log(unit)
     found = np.where(2 * share > 1, multiple, 0.0).astype(np.int64)
-    # two more numbers are chosen, each at the cost of half the logarithm of what there is to choose them by
+    # two additional parameters each cost half the logarithm of the number of intervals
     return Reading(found, likelihood - math.log(n), _of_one_kind(intervals))
 
 
 def _of_one_kind(intervals: Floats) -> float:
-    """Returns the logarithm of the likelihood of a gamma distribution."""
+    """Returns the log likelihood of a gamma distribution."""
     n = len(intervals)
     mean = float(intervals.sum()) / n
     logs = float(np.log(intervals).sum()) / n

@@ -1,1 +1,1 @@
-"""Spectrum, its peaks, autocorrelation."""
+"""Spectrum of a signal, its peaks, and its autocorrelation."""

@@ -1,7 +1,7 @@
-"""Which bins of a spectrum are outliers: z-scores, clustering, isolation, local density, or peaks.
+"""Outliers of a spectrum: z-scores, clustering, isolation forest, local outlier factor, or peaks.
 
-All but the z-scores see the spectrum as points (f_k / max f, p_k / sum p). Their parameters are those of FTIO as
-``ftio-hpc`` 0.0.9 runs it, so that its users get the answers that they know.
+All methods except z-scores take the spectrum as points (f_k / max f, p_k / sum p). Their parameters are those of FTIO
+as run by ``ftio-hpc`` 0.0.9, so that results agree.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ Flags = npt.NDArray[np.bool_]
 
 _CONTAMINATION: Final = 0.001
 _NEIGHBOURS: Final = 20
-_DBSCAN_BINS: Final = 2**15  # its memory grows with the square
+_DBSCAN_BINS: Final = 2**15  # memory of the method grows with the square of the bins
 _CLUSTER_BINS: Final = 2**16
 _SEED: Final = 0
 
 
 class Outliers(Struct, frozen=True, eq=False):
-    """Judgement of every bin.
+    """Outlier classification of all bins.
 
     Attributes:
-        found: whether a bin is an outlier.
-        confidence: how far it is one, in [0, 1].
+        found: whether each bin is an outlier.
+        confidence: degree to which each bin is an outlier, in [0, 1].
     """
 
     found: Flags
@@ -54,17 +54,17 @@ def find_outliers(name: OutlierName, strength: Floats, tolerance: float) -> Outl
     """Finds outliers by a method other than z-scores.
 
     ===================  ============================================================================================
-    ``dbscan``           bins that belong to no cluster: two points within eps make one, eps^2 = ((1 - tolerance)
+    ``dbscan``           bins outside of all clusters: two points within eps form one, with eps^2 = ((1 - tolerance)
                          (max p - min p))^2 + (distance of two bins)^2; confidence is p over its maximum
-    ``isolation-forest`` the one bin in a thousand, at least one, that random cuts isolate soonest
-    ``lof``              the same share by local outlier factor over 20 neighbours
+    ``isolation-forest`` one bin in a thousand, at least one, that random cuts isolate first
+    ``lof``              the same share, by local outlier factor over 20 neighbours
     ``peaks``            local maxima of at least ``tolerance`` times the highest value; confidence is 1
     ===================  ============================================================================================
 
-    Confidence of the second and third is the decision function, scaled so that it runs from 0 to 1.
+    The confidence of ``isolation-forest`` and ``lof`` is the decision function, scaled to the range 0 to 1.
 
     Args:
-        name: the method.
+        name: method.
         strength: power or amplitude of the bins k = 1, 2, ..., at least 0.
         tolerance: see above.
 
@@ -111,7 +111,7 @@ def _lof(at: Floats, share: Floats, tolerance: float) -> Outliers:
 
 
 def _by_decision(decision: Floats) -> Outliers:
-    """Outliers have negative decisions; the lowest one is the surest."""
+    """Classifies by decision values: outliers are negative, and the lowest value has the highest confidence."""
     span = float(decision.max() - decision.min())
     confidence = (decision.max() - decision) / span if span > 0 else np.zeros(len(decision))
     return Outliers(decision < 0, confidence)

@@ -1,4 +1,4 @@
-"""The strongest line of a signal's spectrum, checked on the autocorrelation, and refined below a bin."""
+"""Strongest line of a signal's spectrum, checked with the autocorrelation and refined below the bin resolution."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class SpectralPeak(Struct, frozen=True, eq=False):
     """A spectral line.
 
     Attributes:
-        period: in bins.
-        support: how alike the signal is to itself a period later, in [0, 1]; less where few periods move anything, or
-            where slower changes are as strong.
+        period: period, bins.
+        support: similarity of the signal to itself one period later, in [0, 1]; reduced if few periods have I/O, or if
+            slower changes are as strong.
         chance: probability that white noise has such a line.
     """
 
@@ -34,7 +34,7 @@ def dominant_peak(window: Floats) -> tuple[SpectralPeak | None, list[float]]:
     """Finds the strongest line of a signal.
 
     Returns:
-        The line, None where the autocorrelation knows nothing of it; and the periods in bins of the strongest peaks of
+        The line (None if the autocorrelation does not support it), and the periods in bins of the strongest peaks of
         the zero-padded spectrum, strongest first.
     """
     detrended = _without_trend(window)
@@ -79,17 +79,17 @@ def _peaks(power: Floats, samples: int) -> list[float]:
 
 
 def _line(window: Floats, power: Floats, correlation: Floats, peaks: list[float]) -> SpectralPeak | None:
-    """Asks the autocorrelation for the strongest line."""
+    """Returns the strongest line if the autocorrelation supports it."""
     if not peaks:
         return None
     n = len(window)
     period, height = peaks[0], _local_maximum(correlation, peaks[0]) or 0.0
     for multiple in (2, 3):
-        # of sharp bursts a harmonic may be the strongest line; the bursts themselves repeat at the fundamental only
+        # for sharp bursts a harmonic may be the strongest line; the bursts themselves repeat at the fundamental only
         if n < _LINES.cycles * multiple * peaks[0]:
             break
         longer = _local_maximum(correlation, multiple * peaks[0]) or 0.0
-        # between two bins, bursts shorter than a bin lose up to half of their likeness
+        # between two bins, bursts shorter than a bin lose up to half of their similarity
         clear = longer > _LINES.twice * height + _LINES.longer
         if clear or (longer > height + _LINES.longer and _alternates(window, peaks[0], multiple)):
             period, height = multiple * peaks[0], longer
@@ -97,7 +97,7 @@ def _line(window: Floats, power: Floats, correlation: Floats, peaks: list[float]
     if support <= 0:
         return None
     padded = 2 * (len(power) - 1)
-    # bursts shake up to the inverse of their length only, so that the mean over the whole spectrum would say too little
+    # the power of bursts ends at the inverse of their length, so a mean over the whole spectrum would be too low
     band = power[1 : min(int(_LINES.band * padded / peaks[0]) + 1, len(power))]
     excess = float(power[min(round(padded / peaks[0]), len(power) - 1)]) / max(float(band.mean()), 1e-300)
     chance = min(1.0, len(band) * n / padded * math.exp(-min(excess, 700.0)))
@@ -105,7 +105,7 @@ def _line(window: Floats, power: Floats, correlation: Floats, peaks: list[float]
 
 
 def _cells(window: Floats, period: float) -> Floats:
-    """Returns what moves in each period, cut where it is quietest; the first and the last may be incomplete."""
+    """Returns the volume of each period, cut at its quietest point; the first and last may be incomplete."""
     folded, at = _folded(window, period)
     wave = complex(np.exp((2j * math.pi / period) * at) @ folded)
     centre = math.atan2(wave.imag, wave.real) / (2 * math.pi) * period
@@ -114,9 +114,9 @@ def _cells(window: Floats, period: float) -> Floats:
 
 
 def _presence(window: Floats, period: float) -> float:
-    """Returns the share of the periods in which I/O takes place, in [0, 1]; near 0 when it is in two of them at most.
+    """Returns the share of periods with I/O, in [0, 1]; near 0 for at most two periods.
 
-    Each period counts by what it moves, through the participation ratio (sum V)^2 / sum V^2.
+    Periods are weighted by volume, through the participation ratio (sum V)^2 / sum V^2.
     """
     moved = _cells(window, period)
     count = float(moved.sum()) ** 2 / float(moved @ moved)
@@ -124,7 +124,7 @@ def _presence(window: Floats, period: float) -> float:
 
 
 def _alternates(window: Floats, period: float, multiple: int) -> bool:
-    """Tells whether volumes of successive periods differ in turn, so that only ``multiple`` of them are alike."""
+    """Returns whether volumes of successive periods alternate, so that only every ``multiple``-th is alike."""
     moved = _cells(window, period)[1:-1]
     groups = len(moved) // multiple
     if groups < 2:
@@ -135,7 +135,7 @@ def _alternates(window: Floats, period: float, multiple: int) -> bool:
 
 
 def _prominence(power: Floats, at: float) -> float:
-    """Returns 1 for a line three times as strong as all below 0.6 of its frequency, 0 for one no stronger."""
+    """Returns 1 for a line three times as strong as everything below 0.6 of its frequency, 0 for one no stronger."""
     below = power[1 : max(int(_LINES.slower * at), 2)]
     here = power[max(int(at) - 1, 1) : int(at) + 3]
     ratio = float(here.max()) / max(float(below.max()), 1e-300)
@@ -143,7 +143,7 @@ def _prominence(power: Floats, at: float) -> float:
 
 
 def _support(correlation: Floats, period: float) -> float:
-    """Returns how alike the signal is to itself one period later, and two where there are four; 0 without a peak."""
+    """Returns the similarity one period later, averaged with two if there are four periods; 0 without a peak."""
     at_one = _local_maximum(correlation, period)
     if at_one is None:
         return 0.0
@@ -153,7 +153,7 @@ def _support(correlation: Floats, period: float) -> float:
 
 
 def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
-    """Sums neighbouring bins, a sixth of a period at most, which keeps what moves at the period.
+    """Sums neighbouring bins over at most a sixth of a period, which preserves the component of that period.
 
     Returns:
         The sums, and the position of each one's middle in bins.
@@ -177,9 +177,9 @@ def component(values: Floats, period: float) -> complex:
 
 
 def refined(window: Floats, period: float) -> float:
-    """Returns the period near ``period`` at which |X(f)| of a signal is highest, below the resolution of its bins.
+    """Returns the period near ``period`` with the highest |X(f)|, below the bin resolution.
 
-    A parabola goes through three points of the continuous transform, twice.
+    A parabola is fitted to three points of the continuous transform, twice.
     """
     values = _without_trend(window)
     folded, at = _folded(values, period)
@@ -200,7 +200,7 @@ def refined(window: Floats, period: float) -> float:
 
 
 def _local_maximum(correlation: Floats, lag: float) -> float | None:
-    """Returns the highest value within 10 % of a lag if the autocorrelation falls off on both sides of it."""
+    """Returns the highest value within 10 % of a lag if the autocorrelation drops on both sides; otherwise None."""
     reach = max(TUNING.same.period * lag, 0.6)
     low, high = max(math.ceil(lag - reach), 1), math.floor(lag + reach) + 1
     if high >= len(correlation):

@@ -1,4 +1,4 @@
-"""The discrete Fourier transform of a signal, its outliers, and which of them may be the dominant frequency."""
+"""Discrete Fourier transform of a signal, its outliers, and candidates for the dominant frequency."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MODULO_TOLERANCE_HZ = 1e-5
 
 
 class Spectrum(Struct, frozen=True, eq=False):
-    """The single-sided spectrum of N real samples: bins k = 1 .. N // 2, the mean left out.
+    """Single-sided spectrum of N real samples: bins k = 1 .. N // 2, without the mean.
 
     Attributes:
         transform: X_k, complex128 ([FTIO], Eq. 2).
         samples: N, at least 1.
-        sampling_frequency_hz: f_s.
+        sampling_frequency_hz: f_s, Hz.
     """
 
     transform: npt.NDArray[np.complex128]
@@ -54,13 +54,13 @@ class Spectrum(Struct, frozen=True, eq=False):
 
 
 class Candidates(Struct, frozen=True, eq=False):
-    """Spectral bins that may hold the dominant frequency.
+    """Spectral bins that may be the dominant frequency.
 
     Attributes:
-        bins: numbers k - 1 into the spectrum's arrays, ascending, harmonics left out.
+        bins: indices k - 1 into the spectrum's arrays, ascending, without harmonics.
         z: z-score of every bin of the spectrum.
         confidence: confidence of each candidate in [0, 1], by the reference's formula.
-        dropped: how many harmonics were left out.
+        dropped: number of dropped harmonics.
     """
 
     bins: npt.NDArray[np.intp]
@@ -70,7 +70,7 @@ class Candidates(Struct, frozen=True, eq=False):
 
 
 def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
-    """Transforms real samples; what is left of a constant signal is rounding, and 0."""
+    """Transforms real samples; rounding errors of a constant signal are set to 0."""
     every = np.fft.rfft(values) if len(values) else np.zeros(1, np.complex128)
     transform = every[1:]
     if len(transform) and float(np.abs(transform).max()) <= _ROUNDING * abs(complex(every[0])):
@@ -81,18 +81,18 @@ def spectrum_of(values: Floats, sampling_frequency_hz: float) -> Spectrum:
 def find_candidates(
     spectrum: Spectrum, settings: DetectSettings, harmonics: Literal["relative", "modulo"] = "relative"
 ) -> Candidates:
-    """Finds the outliers of the spectrum that come near its largest one.
+    """Finds the outliers of the spectrum that are close to its largest one.
 
     A candidate has a z-score above the threshold and above ``tolerance`` times the largest (Eq. 6), or is an outlier by
-    ``settings.outlier``. Of these a multiple of a lower one is a harmonic and left out. By z-scores, the confidence of
-    candidate k is the mean of z_k's shares in the sum over the bins that pass the tolerance and in the sum over those
-    that pass the threshold, both without harmonics.
+    ``settings.outlier``. A candidate that is a multiple of a lower one is a harmonic and dropped. With z-scores, the
+    confidence of candidate k is the mean of two shares of z_k: in the sum over the bins that pass the tolerance, and in
+    the sum over those that pass the threshold, both without harmonics.
 
     Args:
-        spectrum: the spectrum.
-        settings: detector, tolerance, threshold, and whether power or amplitude is judged.
-        harmonics: how a multiple is told: by the ratio of the frequencies to 2 %, or as the reference does by a
-            floating-point remainder below 1e-5 Hz, which misses many multiples.
+        spectrum: spectrum.
+        settings: detector, tolerance, threshold, and power or amplitude.
+        harmonics: test for multiples: "relative" compares the ratio of frequencies to 2 %; "modulo" uses a
+            floating-point remainder below 1e-5 Hz like the reference, which misses many multiples.
     """
     strength = spectrum.power if settings.spectrum == "power" else np.abs(spectrum.transform)
     z = z_scores(strength)
@@ -114,7 +114,7 @@ def find_candidates(
 
 
 def describe(spectrum: Spectrum, candidates: Candidates) -> list[Frequency]:
-    """Returns the candidates as public results, the strongest first; the samples must be in bytes/s."""
+    """Returns the candidates as public results, strongest first; the samples must be in bytes/s."""
     rows = candidates.bins[np.argsort(-candidates.z[candidates.bins], kind="stable")].tolist()
     confidence = dict(zip(candidates.bins.tolist(), candidates.confidence.tolist(), strict=True))
     unit = spectrum.sampling_frequency_hz / spectrum.samples

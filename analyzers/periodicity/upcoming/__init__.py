@@ -1,1 +1,1 @@
-"""When the next phase comes, given those before."""
+"""Prediction of the next phase from past phases."""

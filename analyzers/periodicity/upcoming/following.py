@@ -1,4 +1,4 @@
-"""When the phases after the next one come."""
+"""Prediction of the phases after the next one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .intervals import interval_of
 from .next_start import NextStart
 
 _CHANCES: Final = TUNING.chances
-_MOST: Final = 5  # phases after the next one
-_OF_SEEN: Final = 2  # intervals seen for each phase ahead
-_HOLDS: Final = 0.95  # probability that fewer phases are missed than an interval reckons with
-_STEEPEST: Final = 4.0  # times the first of the intervals that show a drift
-_REACH: Final = 1.645  # standard deviations that hold 90 %
+_MOST: Final = 5  # maximum phases after the next one
+_OF_SEEN: Final = 2  # past intervals needed per predicted phase
+_HOLDS: Final = 0.95  # probability that at most this many phases are missed
+_STEEPEST: Final = 4.0  # maximum ratio of the next interval to the first interval of a drift
+_REACH: Final = 1.645  # half width of a 90 % interval, in standard deviations
 
 
 class Following(NamedTuple):
-    """A phase after the next one, bins: when it is expected, its 90 % interval, and how likely it comes near."""
+    """A phase after the next one, bins: expected start, its 90 % interval, and the probability of coming near it."""
 
     start: float
     low: float
@@ -32,17 +32,17 @@ class Following(NamedTuple):
 
 
 def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: float, period: float) -> list[Following]:
-    """Returns when the phases after the next one start, if none is missed.
+    """Predicts the phases after the next one, if none is missed.
 
-    How far phases stray over several intervals is taken from the past ones: where they keep a grid, one that comes late
-    does not move those behind it; where each waits for the one before, they do. Phases that are missed make it later.
+    The deviation over several intervals is measured on the past ones. If phases keep a grid, a late one does not delay
+    those after it; if each waits for the one before, it does. Missed phases delay the prediction.
 
     Args:
-        expected: when the next phase starts.
-        clock: what that was told from.
-        intervals: between the starts of past phases, bins; of a drifting clock they count as they would be now.
-        drift: by how many bins each of the latest is longer than the one before, in the mean.
-        period: the mean interval, bins.
+        expected: predicted start of the next phase.
+        clock: clock that predicts it.
+        intervals: intervals between starts of past phases, bins; of a drifting clock, extrapolated to now.
+        drift: mean growth of each of the latest intervals over the one before, bins.
+        period: mean interval, bins.
     """
     recent = (clock.intervals if clock.drifts else intervals)[-_CHANCES.recent :]
     step, growth = period, 1.0
@@ -68,16 +68,16 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
 
 
 def _off_by_line(ahead: int, count: int) -> float:
-    """Returns how far off several intervals are, in deviations of one, by what a line through ``count`` is off.
+    """Returns the error of several intervals due to the error of a line through ``count``, in deviations of one.
 
-    They are the next one and so many after it; a line that is too steep errs in all of them.
+    The intervals are the next one and ``ahead`` after it; an error in slope affects all of them.
     """
     at = (math.hypot(1, (place + (count - 1) / 2) * math.sqrt(12) / count) for place in range(1, ahead + 2))
     return sum(at) / math.sqrt(count)
 
 
 def _missed_in(phases: int, share: float) -> int:
-    """Returns how many of so many phases are missed at most, with a probability of 95 %."""
+    """Returns the maximum number of missed phases with a probability of 95 %."""
     missed, left = 0, (1 - share) ** phases
     term = left
     while left < _HOLDS and missed < phases:

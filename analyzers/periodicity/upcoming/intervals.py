@@ -1,4 +1,4 @@
-"""Intervals that hold the next value of a sequence in 90 % of cases, from its past values."""
+"""90 % intervals for the next value of a sequence, from its past values."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _T: Final = (
 def interval_of(values: Floats, *, of_mean: bool = False, least: float = 0.0) -> float:
     """Returns the half width of a 90 % interval around the mean of past values.
 
-    It is Student's: t s sqrt(1 + 1/n) for the next value, t s / sqrt(n) for the mean. One value alone says nothing of
-    its spread; the interval is then as wide as the value.
+    It is Student's: t s sqrt(1 + 1/n) for the next value, t s / sqrt(n) for the mean. A single value has no spread; the
+    interval is then as wide as the value.
 
     Args:
         values: past values, at least one.
-        of_mean: whether the mean is wanted and not the next value.
+        of_mean: whether the interval is for the mean instead of the next value.
         least: lower bound, e.g. the resolution of the values.
     """
     n = len(values)

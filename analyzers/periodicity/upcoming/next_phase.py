@@ -1,4 +1,4 @@
-"""When the next I/O phase comes, how long it lasts and how much it moves."""
+"""Start, duration and volume of the next I/O phase."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def next_phase(
     following: list[Following],
     confidence: float,
 ) -> NextPhase:
-    """Tells the next phase; length and volume are as those of the complete phases so far.
+    """Predicts the next phase; duration and volume are means of the past complete phases.
 
-    The last phase is left out of these while it may run. Intervals come from the spread of past phases.
+    The last phase is excluded while it may be running. Intervals follow from the spread of past phases.
 
     Args:
-        view: the signal, for its bins and now.
-        phases: at least two past phases.
-        period: the period in bins.
-        expected: when it starts, in bins.
-        following: when those after it start, in bins.
-        confidence: probability that it starts within a fifth of a period of when it is expected.
+        view: signal, for its bins and current time.
+        phases: past phases, at least two.
+        period: period, bins.
+        expected: predicted start, bins.
+        following: predicted starts of the phases after it, bins.
+        confidence: probability that it starts within a fifth of a period of the prediction.
     """
     now = (view.now_s - view.start_s) / view.bin_s
     running = bool(now - phases.stop[-1] < TUNING.cutting.gap * period) and len(phases) > 1
@@ -52,7 +52,7 @@ def next_phase(
 
 
 def _start_of(view: SignalWindow, at: NextStart | Following) -> Estimate:
-    """Returns a start in seconds; one in the past is known not to have happened."""
+    """Returns a start in seconds; a start in the past has not happened, so it is moved to now."""
     value, low, high = (max(view.start_s + bins * view.bin_s, view.now_s) for bins in (at.start, at.low, at.high))
     return Estimate(value=value, low=min(low, value), high=max(high, value))
 

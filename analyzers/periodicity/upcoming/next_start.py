@@ -1,4 +1,4 @@
-"""When the next phase starts, given that it has not come yet: on time, after phases that are missed, or astray."""
+"""Start of the next phase, given that it has not come yet: on time, after missed phases, or astray."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from .intervals import interval_of
 from .running import endings
 
 _CHANCES: Final = TUNING.chances
-_NEGLIGIBLE: Final = 1e-4  # share of the odds that need not be reckoned with
-_HOLDS: Final = 0.9  # probability that an interval holds what comes
+_NEGLIGIBLE: Final = 1e-4  # share of the odds below which a course is ignored
+_HOLDS: Final = 0.9  # coverage of an interval
 _HALVINGS: Final = 12
 _ROOT: Final = math.sqrt(2)
-_NEVER: Final = 1e-12  # probability that is as good as none
+_NEVER: Final = 1e-12  # negligible probability
 _NORMAL: Final = NormalDist()
-_REACH: Final = _NORMAL.inv_cdf(0.5 + _HOLDS / 2)  # half of such an interval, in standard deviations
+_REACH: Final = _NORMAL.inv_cdf(0.5 + _HOLDS / 2)  # half width of such an interval, in standard deviations
 
 
 @dataclass(frozen=True, slots=True)
 class NextStart:
-    """The next start, bins.
+    """Predicted next start, bins.
 
     Attributes:
-        start: when it is expected.
+        start: expected start.
         low, high: its 90 % interval.
         in_time: probability that it comes within a fifth of a period of ``start``.
-        missed: share of the phases that are missed, or go astray.
+        missed: share of missed or stray phases.
     """
 
     start: float
@@ -47,7 +47,7 @@ class NextStart:
 
 @dataclass(frozen=True, slots=True)
 class _Time:
-    """When the next phase starts if it is on time: from when on, in how long, give or take how much; and its odds."""
+    """Start of the next phase if it is on time: odds, origin, mean time from there, and its deviation, bins."""
 
     odds: float
     origin: float
@@ -57,20 +57,20 @@ class _Time:
 
 @dataclass(frozen=True, slots=True)
 class _Course:
-    """One way in which it may go on; times in bins.
+    """One possible course; times in bins.
 
-    The time from ``origin`` on has a gamma distribution, which is nearly normal for small spreads and that of random
-    moments for a spread of one; by Wilson and Hilferty's approximation its cube root is normal.
+    The time from ``origin`` has a gamma distribution, which is nearly normal for small spreads, and that of random
+    times for a spread of one. By Wilson and Hilferty's approximation, its cube root is normal.
 
     Attributes:
-        odds: of this course.
-        left: odds of it that are left after what would have been seen by now.
-        origin: from when on the time counts.
-        mean: of that time.
+        odds: odds of this course.
+        left: remaining odds, given that the phase has not been seen yet.
+        origin: time from which the interval counts.
+        mean: mean of the interval.
         spread: its standard deviation over the mean.
-        missed: how many phases are missed.
-        deviation: standard deviation of what is left of a phase that goes on, bins.
-        slope, shift: of the line from the cube root of the time to what ``erfc`` takes.
+        missed: number of missed phases.
+        deviation: standard deviation of the remaining length of a running phase, bins.
+        slope, shift: line from the cube root of the time to the argument of ``erfc``.
     """
 
     odds: float
@@ -85,7 +85,7 @@ class _Course:
 
     @classmethod
     def of(cls, time: _Time, share: float, usual: float, later: float, missed: int, seen: float) -> _Course:
-        """Of a start that is so much later than a time, as phases are missed; ``usual``: deviation of an interval."""
+        """Creates a course that is later by missed phases; ``usual`` is the deviation of an interval."""
         origin, mean, odds = time.origin, time.mean + later, share * time.odds
         spread = math.hypot(usual * math.sqrt(missed + 1), time.deviation) / mean
         scale = 3 / (spread * _ROOT)
@@ -94,16 +94,16 @@ class _Course:
         return cls(odds, left, origin, mean, spread, missed, time.deviation, slope, shift)
 
     def widened(self, usual: float) -> float:
-        """Returns its spread if intervals have another standard deviation, bins."""
+        """Returns its spread for another standard deviation of intervals, bins."""
         return math.hypot(usual * math.sqrt(self.missed + 1), self.deviation) / self.mean
 
 
 @dataclass(frozen=True, slots=True)
 class _Odds:
-    """All ways in which it may go on; times in bins.
+    """All possible courses; times in bins.
 
-    Where the program pauses, is held up or changes, the odds that the phase is still to come fall as one over the time
-    since the last start, in periods, from the first one on.
+    If the program pauses, is delayed or changes, the odds of a start later than t fall as the inverse of the time since
+    the last start, in periods, from one period on.
     """
 
     courses: list[_Course]
@@ -118,7 +118,7 @@ class _Odds:
         return sum(course.left for course in self.courses) + self._astray_after(self.seen)
 
     def before(self, time: float) -> float:
-        """Returns the odds that it comes after ``seen`` and before a time."""
+        """Returns the odds of a start after ``seen`` and before ``time``."""
         odds = self._astray_after(self.seen) - self._astray_after(time)
         for course in self.courses:
             later = math.cbrt(max(time - course.origin, 0.0)) * course.slope - course.shift
@@ -126,7 +126,7 @@ class _Odds:
         return odds
 
     def near(self, start: float) -> float:
-        """Returns the odds that it comes within a fifth of a period of a start."""
+        """Returns the odds of a start within a fifth of a period of ``start``."""
         return self.before(start + TUNING.same.near * self.period) - self.before(
             max(start - TUNING.same.near * self.period, self.seen)
         )
@@ -135,7 +135,7 @@ class _Odds:
         return self._astray_after(max(low, self.seen)) - self._astray_after(high)
 
     def quantile(self, share: float) -> float:
-        """Returns the time before which it comes with a share of the odds."""
+        """Returns the time before which the start comes with a share of the odds."""
         wanted = share * self.whole
         low, high = self.seen, max([self.seen, *(course.origin + course.mean for course in self.courses)])
         high += self.period
@@ -151,17 +151,18 @@ class _Odds:
 
 
 def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> NextStart:
-    """Returns when the next phase starts, from how often phases came on time, were missed, or went astray so far.
+    """Predicts the next start from the past rates of phases on time, missed phases and stray phases.
 
-    On time is an interval of the clock after the last start or end; phases that are missed make it one, two or three
-    periods more. What would have been seen by now is left out of the odds. It is expected where the most odds are near.
+    On time is an interval of the clock after the last start or end; each missed phase adds one period, up to three.
+    Odds of starts that would have been seen by now are removed. The prediction is the start with the highest odds
+    nearby.
 
     Args:
-        phases: at least two past phases.
-        regularity: of these phases.
-        clock: the clock that they keep.
-        period: in bins.
-        now: in bins.
+        phases: past phases, at least two.
+        regularity: regularity of these phases.
+        clock: clock of these phases.
+        period: period, bins.
+        now: current time, bins.
     """
     odds = _odds(phases, regularity, clock, period, now)
     whole = odds.whole
@@ -197,7 +198,7 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
 
 
 def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[_Time]:
-    """Returns when the next phase starts if it is on time: several times while the last phase may go on."""
+    """Returns the start of the next phase if it is on time; several while the last phase may be running."""
     last = float(phases.start[-1])
     if not clock.from_end:
         return [_Time(1.0, last, clock.next if clock.drifts else period, 0.0)]
@@ -215,7 +216,7 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
 
 
 def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
-    """Probability that it comes near an expected start; courses spread as far as is believed after few intervals."""
+    """Probability that the start is near its prediction; after few intervals, courses have a wider spread."""
     low, high = max(start - TUNING.same.near * odds.period, odds.seen), start + TUNING.same.near * odds.period
     near = odds.astray_between(low, high)
     for course in odds.courses:
@@ -230,17 +231,19 @@ def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
 
 
 def _deviations(share: float, spread: float) -> float:
-    """Returns how many standard deviations a time, as a share of its mean, is off in the cube root."""
+    """Returns the deviation of a time (as a share of its mean) in the cube root, in standard deviations."""
     return (math.cbrt(max(share, 0.0)) - 1 + spread * spread / 9) * 3 / spread
 
 
 def _above(deviations: float) -> float:
-    """Probability that a normal distribution exceeds so many standard deviations."""
+    """Probability that a normal value exceeds so many standard deviations."""
     return 0.5 * math.erfc(deviations / _ROOT)
 
 
 def _median(course: _Course, seen: float, spread: float) -> float:
-    """Returns the median of what is left of a course; of few intervals the spread is wider than is believed."""
+    """Returns the median of the rest of a course; for few intervals its own spread is too wide, so the smaller one is
+    used.
+    """
     spread = min(course.spread, course.widened(spread))
     gone = 1 - _above(_deviations((seen - course.origin) / course.mean, spread))
     off = _NORMAL.inv_cdf(min((1 + gone) / 2, 1 - _NEVER))

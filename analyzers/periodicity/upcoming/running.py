@@ -1,4 +1,4 @@
-"""How much longer the last phase goes on, while its end may still be to come."""
+"""Remaining length of the last phase while it may be running."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NEVER: Final = 1e-9
 
 
 class Ending(NamedTuple):
-    """One way in which a phase may end.
+    """One possible end of a phase.
 
     Attributes:
-        odds: of it; those of all ways add up to one.
-        length: of the phase then, bins.
-        deviation: standard deviation of that length, bins; 0 where it has ended.
+        odds: odds of this end; the odds of all ends add up to one.
+        length: length of the phase in that case, bins.
+        deviation: standard deviation of that length, bins; 0 if it has ended.
     """
 
     odds: float
@@ -29,7 +29,7 @@ class Ending(NamedTuple):
 
 
 class _Kind(NamedTuple):
-    """Phases of about one length: how many they are, their mean length and its standard deviation, bins."""
+    """Phases of similar length: number, mean length and its standard deviation, bins."""
 
     phases: int
     mean: float
@@ -37,16 +37,16 @@ class _Kind(NamedTuple):
 
 
 def endings(lengths: Floats, length: float, since: float) -> list[Ending]:
-    """Returns how a phase may end of which so much was seen, and nothing for so long.
+    """Returns the possible ends of a phase, given its visible length and the silence since.
 
-    Phases have several lengths: where others use the file system, some take several times as long. A phase has ended
-    with what was seen of it, or goes on and the next request of it has not ended yet. The first is as likely as such
-    lengths were, the second as longer ones were, and as requests are that take so long.
+    Phases have several lengths: if other jobs use the file system, some take several times as long. Either the phase
+    has ended, or its next request has not finished yet. The odds of an end follow from past phases of such lengths. The
+    odds of continuation follow from longer phases, and from the duration of requests.
 
     Args:
-        lengths: of complete phases, bins, at least one.
-        length: of the last phase as far as it was seen, bins.
-        since: bins since then.
+        lengths: lengths of complete phases, bins, at least one.
+        length: visible length of the last phase, bins.
+        since: time since then, bins.
     """
     kinds = _kinds(lengths)
     requests = TUNING.chances.requests / max(float(lengths.sum()) / len(lengths), _NEVER)
@@ -59,7 +59,7 @@ def endings(lengths: Floats, length: float, since: float) -> list[Ending]:
         off = (length + since - kind.mean) / kind.deviation
         left = 0.5 * math.erfc(off / _ROOT)
         if left > _NEVER:
-            # the mean of a normal distribution that is known to exceed a value, and its deviation
+            # mean and deviation of a normal distribution truncated from below
             beyond = math.exp(-off * off / 2) / math.sqrt(2 * math.pi) / left
             narrower = math.sqrt(max(1 + off * beyond - beyond * beyond, _NEVER))
             found.append(Ending(share * left * silent, kind.mean + kind.deviation * beyond, kind.deviation * narrower))
@@ -70,13 +70,13 @@ def endings(lengths: Floats, length: float, since: float) -> list[Ending]:
 
 
 def _kinds(lengths: Floats) -> list[_Kind]:
-    """Sorts lengths into kinds between which nothing lies; their spread is that of all about their kind's mean."""
+    """Groups lengths into kinds separated by gaps; the common relative spread is around the mean of each kind."""
     ordered = np.sort(lengths)
     cuts = np.flatnonzero(ordered[1:] > (1 + TUNING.chances.unlike) * ordered[:-1]) + 1
     parts = np.split(ordered, cuts)
     means = [max(float(part.sum()) / len(part), _NEVER) for part in parts]
     square = sum(float(np.square(part / mean - 1).sum()) for part, mean in zip(parts, means, strict=True))
-    # a belief that weighs as much as one more length
+    # the prior weighs as much as one more length
     spread = math.sqrt((square + TUNING.chances.usual**2) / (len(lengths) - len(parts) + 1))
     return [
         _Kind(len(part), mean, max(spread * mean, TUNING.chances.sharpest))
