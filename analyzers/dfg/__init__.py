@@ -1,1 +1,1 @@
-"""Directly-follows graphs: what an activity and a case are, the graph and its statistics, comparison."""
+"""Directly-follows graphs: activities, cases, the graph with its statistics, and comparison."""

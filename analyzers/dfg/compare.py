@@ -1,9 +1,9 @@
-"""What sets two graphs apart, in colours ([DFG], Section IV-C) and in numbers; and whether a run is unlike others.
+"""Comparison of two graphs by coloring ([DFG], Section IV-C) and by distance, and detection of outlier runs.
 
-The distance is the total variation distance of the edges' shares, those of the start and end markers among them: half
-the sum of the absolute differences. 0 means that both do the same things in the same order equally often, whatever
-their length; 1 that no step is common. It is a metric, it says by itself what share of the steps is different, and no
-edge that is missing on one side makes it infinite.
+The distance is the total variation distance of the edges' shares, including those of the start and end markers: half
+the sum of the absolute differences. 0 means that both graphs have the same steps equally often, independent of their
+length; 1 means that no step is common. It is a metric and equals the share of different steps. An edge that is missing
+on one side does not make it infinite.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ START: Final = "(start)"
 END: Final = "(end)"
 FEWEST_BASELINES: Final = 3
 _DEVIATIONS: Final = 3.0
-_OF_NORMAL: Final = 1.4826  # makes the median absolute deviation that of a normal distribution
+_OF_NORMAL: Final = 1.4826  # scales the median absolute deviation to the standard deviation of a normal distribution
 _LEAST_SPREAD: Final = 0.02
 
 Key = TypeVar("Key")
@@ -28,7 +28,7 @@ Edge = tuple[str, str]
 
 
 def edge_shares(graph: Graph) -> dict[Edge, float]:
-    """Returns the share that each edge has of all, those of the markers among them."""
+    """Returns the share of each edge in all edges, including those of the markers."""
     return _shares(_counts(graph))
 
 
@@ -38,11 +38,11 @@ def compare(green: Graph, red: Graph, green_name: str = "green", red_name: str =
     Args:
         green: first graph; differences are green minus red.
         red: second graph.
-        green_name: what a person calls the first one.
-        red_name: and the second.
+        green_name: display name of the first graph.
+        red_name: display name of the second graph.
 
     Raises:
-        ConfigError: their mappings differ, so that equal names mean different things.
+        ConfigError: the mappings differ, so equal names have different meanings.
     """
     if green.mapping != red.mapping:
         raise ConfigError(f"graphs of the mappings {green.mapping!r} and {red.mapping!r}; expected one mapping")
@@ -63,21 +63,21 @@ def compare(green: Graph, red: Graph, green_name: str = "green", red_name: str =
 
 
 def distance(green: Graph, red: Graph) -> float:
-    """Returns how different two graphs are, in [0, 1]: the total variation distance of their edges' shares."""
+    """Returns the difference of two graphs, in [0, 1]: the total variation distance of their edges' shares."""
     return _variation(edge_shares(green), edge_shares(red))
 
 
 def outlier(graph: Graph, baseline: Sequence[Graph], names: Sequence[str]) -> Outlier:
-    """Tells whether a run is unlike others.
+    """Determines whether a run is an outlier among others.
 
-    The run's distance to the nearest of the others is held against what these have among themselves: the distance of
-    each to the nearest of the rest. It is an outlier beyond their median plus three (robust) standard deviations, of
-    at least 0.02 each. The nearest one counts so that runs of several kinds can be the usual.
+    The run's distance to the nearest other run is compared with the same distance for each of the others. It is an
+    outlier beyond their median plus three robust standard deviations, of at least 0.02 each. Only the nearest run
+    counts, so that normal runs may be of several kinds.
 
     Args:
-        graph: the run.
-        baseline: the others.
-        names: what they are called.
+        graph: graph of the run.
+        baseline: graphs of the other runs.
+        names: names of the other runs.
     """
     distances = [distance(graph, other) for other in baseline]
     usual: float | None = None
@@ -157,7 +157,7 @@ def _shares(counts: Mapping[Key, int]) -> dict[Key, float]:
 
 
 def _variation(green: Mapping[Key, float], red: Mapping[Key, float]) -> float:
-    """Returns half the sum of the differences of two distributions; 1 where only one of them has anything."""
+    """Returns half the sum of the differences of two distributions; 1 if exactly one is empty."""
     if not green or not red:
         return float(bool(green) != bool(red))
     return min(sum(abs(green.get(key, 0.0) - red.get(key, 0.0)) for key in {**green, **red}) / 2, 1.0)

@@ -1,4 +1,4 @@
-"""Many events that come in order, added to the parts of a graph by the compiled helper; they do the same in NumPy."""
+"""Adds large batches of ordered events to the parts of a graph with the compiled helper; NumPy is the fallback."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .state.nodes import Nodes
 from .state.open_cases import OpenCases
 
 FEWEST: Final = 256
-"""Events from which on it pays."""
+"""Minimum number of events for which the helper pays off."""
 _OUT_OF_ORDER, _NO_MEMORY = -1, -2
 
 
 def library(events: int) -> ctypes.CDLL | None:
-    """Returns the helper where it is there and there are so many events that it pays."""
+    """Returns the helper if it exists and the batch is large enough."""
     return native() if events >= FEWEST else None
 
 
 def tally(
     compiled: ctypes.CDLL, nodes: Nodes, durations: Durations, rows: Rows, start: Ints, duration: Ints, size: Ints
 ) -> None:
-    """Adds events to the sums by activity and to the quantiles of durations; columns of shape (n,), n >= 1."""
+    """Adds events to the sums by activity and to the quantiles of durations; columns have shape (n,), n >= 1."""
     made, shortest = Nodes(len(nodes.events)), np.full(len(nodes.events), 2**62)
     columns = (made.events, made.bytes, made.timed, made.first, shortest, made.longest, made.ns, made.rates)
     told = _addresses(*columns)
@@ -41,7 +41,7 @@ def tally(
 
 
 def sweep(compiled: ctypes.CDLL, concurrency: Concurrency, rows: Rows, start: Ints, duration: Ints) -> bool:
-    """Adds events to the largest numbers at once; False, with nothing changed, where some come too early."""
+    """Adds events to the maximum concurrency; returns False without changes if some come too early."""
     running = concurrency.running(len(rows))
     left = compiled.graph_sweep(
         *_of(rows, start, duration), len(rows), *_of(concurrency.latest, concurrency.most), len(concurrency.most),
@@ -64,10 +64,10 @@ def follow(
     start: Ints,
     duration: Ints,
 ) -> bool:
-    """Counts edges, and in how many cases activities are; False, with nothing changed, where the helper cannot.
+    """Counts edges, and cases per activity; returns False without changes if the helper cannot.
 
-    It can where events of a case come in the order of their starts and no edge is new. ``slots`` is each event's, or
-    one for all.
+    It requires that events of a case are in order of their starts and that no edge is new. ``slots`` has one entry per
+    event, or one for all.
     """
     seen, (number, width, count, gap) = cases.activities(), edges.tables()
     told = np.array(

@@ -1,4 +1,4 @@
-"""From the columns of an analyzer to the public graph."""
+"""Conversion of an analyzer's columns to the public graph."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NEVER: Final = 2**62
 
 
 class Counts(State):
-    """Numbers that are no column.
+    """Scalar counters of a graph.
 
     Attributes:
-        events: events that have an activity.
-        unmapped: events that have none.
-        late: events that came too late for their place.
-        highest: highest activity so far, -1 before the first.
-        first_ns: earliest start.
+        events: events with an activity.
+        unmapped: events without an activity.
+        late: events that came too late for their position.
+        highest: highest activity number so far, -1 before the first.
+        first_ns: earliest start, ns.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Counts(State):
         self.first_ns = _NEVER
 
     def merge(self, other: Counts, highest: int) -> None:
-        """Adds those of another, whose highest activity has the number ``highest`` here."""
+        """Adds other counters, whose highest activity has the number ``highest`` here."""
         self.events += other.events
         self.unmapped += other.unmapped
         self.late += other.late
@@ -61,12 +61,12 @@ def make_graph(
     job: str,
     newest_ns: int,
 ) -> Graph:
-    """Makes the graph from columns in which no event waits.
+    """Creates the graph from columns without pending events.
 
     Raises:
         ValueError: an activity has no name.
     """
-    from ...results.dfg import ActivityStats, Follows, Graph  # when asked: results take their time to import
+    from ...results.dfg import ActivityStats, Follows, Graph  # imported on demand, since importing results is slow
 
     told = min(counts.highest + 1, settings.max_activities)
     if len(names) < told:

@@ -1,4 +1,4 @@
-"""The graph of two graphs together, made of these alone: their events may be elsewhere."""
+"""Union of two finished graphs, computed without their events."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ...results.dfg import ActivityStats, Follows, Graph
 
 
 def union_of(green: Graph, red: Graph, job: str = "") -> Graph:
-    """Puts two graphs together; their cases stay apart.
+    """Merges two graphs; their cases stay separate.
 
-    Sums, shares and means are exact. How many events ran at once is the larger of both figures, a lower bound where
-    they lie in the same time; quantiles are not known where an activity occurs in both.
+    Sums, shares and means are exact. The maximum concurrency is the larger of both values, a lower bound if the graphs
+    overlap in time. Quantiles are unknown for activities that occur in both.
 
     Args:
-        green: one graph.
-        red: another of the same mapping.
-        job: what both together are called.
+        green: first graph.
+        red: second graph, of the same mapping.
+        job: name of the union.
 
     Raises:
-        ConfigError: their mappings differ.
+        ConfigError: the mappings differ.
     """
     if green.mapping != red.mapping:
         raise ConfigError(f"graphs of the mappings {green.mapping!r} and {red.mapping!r}; expected one mapping")

@@ -1,4 +1,4 @@
-"""Applies a mapping to batches: two table look-ups an event, and names made once a distinct (call, file) pair."""
+"""Applies a mapping to batches: two table look-ups per event, one name per distinct (call, file) pair."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .spec.mapping import Mapping, Names, joined
 MOST_ACTIVITIES: Final = 65_536
 MOST_CELLS: Final = 1 << 22
 BEYOND: Final = "(beyond the bound)"
-"""Activity of the events whose own would be one too many."""
+"""Activity of events beyond the bound on activities."""
 RESERVED: Final = frozenset(("(start)", "(end)", "(other)"))
-"""Names that mean something else in a graph; an activity that would be called so has a stroke behind it."""
+"""Names with a special meaning in a graph; an activity with such a name gets a prime appended."""
 UNMAPPED: Final = -1
 _UNSEEN: Final = -2
 
 
 class Mapper:
-    """Numbers the activities of one job's events, from 0, in the order in which they are first met.
+    """Numbers the activities of one job's events from 0, in order of first occurrence.
 
-    Memory is bounded by ``most_activities`` and by the numbers of calls and files in the job's own names.
+    Memory is bounded by ``most_activities`` and by the numbers of calls and files in the job's names.
 
     Args:
-        mapping: what an activity is.
-        most_activities: further ones are counted in ``overflowed`` and named BEYOND.
+        mapping: definition of an activity.
+        most_activities: maximum number of activities; further ones are counted in ``overflowed`` and named BEYOND.
     """
 
     def __init__(self, mapping: Mapping, most_activities: int = MOST_ACTIVITIES) -> None:
@@ -48,13 +48,13 @@ class Mapper:
         """Maps events to activities.
 
         Args:
-            batch: events in the numbers of ``names``.
-            names: meanings of calls and files; the same object at each call.
-            cases: case of each event, int64[n]; needed by the part ``role`` alone.
+            batch: events in the numbering of ``names``.
+            names: names of calls and files; the same object at each call.
+            cases: case of each event, int64[n]; needed by the part ``role`` only.
 
         Returns:
-            The number of each event's activity, int32[n], -1 for those that drop out; and the names that are new,
-            which follow those known before.
+            The activity number of each event, int32[n], -1 for dropped events; and the new names, which follow the
+            known ones.
         """
         known = len(self.names)
         if not len(batch):
@@ -79,15 +79,15 @@ class Mapper:
         return activity, self.names[known:]
 
     def observe(self, batch: EventBatch, cases: npt.NDArray[np.int64]) -> None:
-        """Learns which files are shared without naming anything, where a whole trace can be looked at beforehand."""
+        """Records which files are shared without naming activities, for traces that are read in advance."""
         if self._roles is not None:
             self._roles.observe(batch.file, cases)
 
     def activities_with(self, files: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Tells of each activity whether one of its files, or another file that has its name, is among some.
+        """Returns, per activity, whether one of the given files has its name.
 
         Args:
-            files: of each file, by its number in the names, whether it is one of them.
+            files: mask over the file numbers.
         """
         found = np.zeros(len(self.names), np.bool_)
         keys = 2 * np.flatnonzero(files)
@@ -97,7 +97,7 @@ class Mapper:
         return found
 
     def _columns(self, batch: EventBatch) -> Iterator[npt.NDArray[Any]]:
-        """Yields what names depend on, where they do not depend on the cases."""
+        """Yields the columns that determine names, except for cases."""
         yield from (batch.call, batch.file)
         if self.mapping.looks_at_layer:
             yield batch.layer
@@ -154,7 +154,7 @@ class Mapper:
         return number
 
     def _fit(self) -> None:
-        """Makes the table of pairs as large as the classes are; both sides stop growing at the bound."""
+        """Grows the table of pairs to the number of classes; both dimensions stop at the bound."""
         rows, columns = self._cells.shape
         while rows < len(self._calls.meanings):
             rows *= 2
@@ -169,7 +169,7 @@ class Mapper:
 
 
 class _Classes:
-    """Numbers of the distinct meanings of keys; keys with one meaning share a class. Class 0 is beyond the bound."""
+    """Numbers the distinct meanings of keys; keys with the same meaning share a class. Class 0 is beyond the bound."""
 
     def __init__(self, capacity: int) -> None:
         self.meanings: list[Any] = [None]
@@ -192,7 +192,7 @@ class _Classes:
         return classes
 
     def known(self, keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """Returns the distinct classes of those keys that have one."""
+        """Returns the distinct classes of the known keys."""
         classes = self._of_key[keys[keys < len(self._of_key)]]
         return np.unique(classes[classes != _UNSEEN])
 
@@ -207,7 +207,7 @@ class _Classes:
 
 
 class _Roles:
-    """Which files more than one case has used so far."""
+    """Tracks which files more than one case has used."""
 
     def __init__(self) -> None:
         self._first = np.full(64, np.iinfo(np.int64).min)

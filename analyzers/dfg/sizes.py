@@ -1,4 +1,4 @@
-"""Which events have a size, and what it is."""
+"""Sizes of events."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..common.state import Ints
 
 
 def sizes_of(batch: EventBatch) -> Ints:
-    """Returns the bytes that each event moved, int64[n]; -1 for those that are no read or write or that failed."""
+    """Returns the bytes moved by each event, int64[n]; -1 for failed calls and calls other than reads and writes."""
     kind, flags = occurring(batch.kind), occurring(batch.flags)
     moves = ((kind == Kind.READ) | (kind == Kind.WRITE)) & (flags & int(Flag.FAILED) == 0)
     return np.where(moves, batch.bytes, -1).astype(np.int64, copy=False)

@@ -1,4 +1,4 @@
-"""The directly-follows graph of one job, kept up to date from columns of events."""
+"""Incremental directly-follows graph of one job, computed from columns of events."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from ...results.dfg import Graph
 
 OTHER: Final = 0
-"""Row of the activities beyond the bound; activity ``a`` has row ``a + 1``."""
+"""Row of activities beyond the bound; activity ``a`` has row ``a + 1``."""
 _NARROWEST: Final = 8
 _LONGEST_NS: Final = 2**53
 _LATEST_NS: Final = 2**61
 _FEWEST_AT_ONCE: Final = 512
 _MOST_AT_ONCE: Final = 16_384
-_SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
+_SHARE_AT_ONCE: Final = 16  # divisor of the events so far: small jobs buffer few events
 _RENAMED: Final = -(2**63)
 
 
 class ActivityRow(NamedTuple):
-    """Sums of one activity, -1 for what is beyond the bound on activities."""
+    """Sums of one activity; -1 for activities beyond the bound."""
 
     activity: int
     events: int
@@ -45,14 +45,14 @@ class ActivityRow(NamedTuple):
 
 
 class DfgAnalyzer:
-    """Counts what directly follows what within each case, with statistics ([DFG]).
+    """Counts directly-following activities per case, with statistics ([DFG]).
 
-    Events wait in a buffer until their start lies ``lateness_s`` behind the newest end seen, and are then put behind
-    one another by case and start, many at a time; those of one start keep the order of their arrival. The graph of
-    any moment counts those that still wait, too. An event that starts before one of its case that was already
-    placed came too late: it is in the statistics but not in the edges, and is counted.
+    Events wait in a buffer until their start is ``lateness_s`` before the newest end, and are then sorted by case and
+    start, many at a time. Events of equal start keep their order of arrival. A graph includes events that still wait.
+    An event that starts before an already placed event of its case is late: it is counted in the statistics and as
+    late, but not in the edges.
 
-    Memory does not depend on the number of events; every bound is one of the settings and counts what it costs.
+    Memory is independent of the number of events. Every bound is a setting with a counter of its cost.
     """
 
     def __init__(self, settings: DfgSettings) -> None:
@@ -66,13 +66,13 @@ class DfgAnalyzer:
 
     @property
     def events(self) -> int:
-        """Events taken in that have an activity."""
+        """Number of added events with an activity."""
         self._look()
         return self._counts.events
 
     @property
     def waiting(self) -> int:
-        """Events that are not in their place yet."""
+        """Number of events not yet placed."""
         self._look()
         return len(self._pending)
 
@@ -84,14 +84,14 @@ class DfgAnalyzer:
         duration: IntArray,
         size: IntArray,
     ) -> None:
-        """Takes in events; arrays of shape (n,), in the order in which the events of equal start follow one another.
+        """Adds events; arrays have shape (n,), and events of equal start follow one another in this order.
 
         Args:
-            case: int64 each, or one for all; above -2**62.
-            activity: numbered from 0 as they appear; -1 for an event that the mapping drops.
-            start: ns.
-            duration: ns.
-            size: bytes, -1 for an event that has no size.
+            case: case of each event, or of all, int64; above -2**62.
+            activity: activity numbers from 0 in order of appearance; -1 for events dropped by the mapping.
+            start: start times, ns.
+            duration: durations, ns.
+            size: sizes, bytes; -1 for events without a size.
         """
         count = len(activity)
         if count <= _MOST_AT_ONCE:
@@ -103,16 +103,16 @@ class DfgAnalyzer:
             self._put(cases[rows] if cases.ndim else cases, activity[rows], start[rows], duration[rows], size[rows])
 
     def close_case(self, case: int) -> None:
-        """Takes in that a case has ended: its last activity has an edge to the end marker.
+        """Ends a case: its last activity gets an edge to the end marker.
 
-        An event of the same case that comes later opens a new one.
+        A later event of the same case opens a new one.
         """
         if not self._pending.held:
             self._end(case)
             return
         self._renamed += 1
         self._look()
-        name = _RENAMED + self._renamed  # so that what comes under the same id is told from what waits
+        name = _RENAMED + self._renamed  # distinguishes later events under the same id from waiting ones
         waits = self._pending.rename(case, name)
         self._parts.cases.rename(case, name)
         if waits:
@@ -121,7 +121,7 @@ class DfgAnalyzer:
             self._end(name)
 
     def settle(self) -> None:
-        """Puts all events that wait into their places, and gives memory back: for a job that is silent."""
+        """Places all waiting events and frees memory, for a job without activity."""
         self._place(None)
         self._pending.fit()
 
@@ -146,7 +146,7 @@ class DfgAnalyzer:
         ]
 
     def losses(self) -> dict[str, int]:
-        """Returns what the graph lacks so far, by reason: events, occurrences of edges, or cases."""
+        """Returns losses by reason: number of events, edge occurrences, or cases."""
         return {
             "late_events": self._counts.late,
             "other_activities": int(self._parts.nodes.events[OTHER]),
@@ -158,8 +158,8 @@ class DfgAnalyzer:
         """Returns the graph as if all cases ended now.
 
         Args:
-            names: of the activities, by number.
-            job: what the graph is of.
+            names: activity names by number.
+            job: name of the graph.
         """
         self._look()
         whole = DfgAnalyzer.restore(self._settings, self.snapshot()) if len(self._pending) or self._closing else self
@@ -171,13 +171,13 @@ class DfgAnalyzer:
         )  # fmt: skip
 
     def merge(self, other: DfgAnalyzer, activities: Sequence[int] | None = None) -> None:
-        """Adds another graph, as if its events were in cases of their own that have ended.
+        """Adds another graph, as if its events were in separate, finished cases.
 
-        Where events of one activity overlap in time, its largest number at once is a lower bound from then on.
+        If events of one activity overlap in time, its maximum concurrency is a lower bound from then on.
 
         Args:
-            other: of the same mapping; it stays as it is.
-            activities: our number of each of the other's activities; by default both number alike.
+            other: graph of the same mapping; it is not changed.
+            activities: number here of each of the other's activities; by default the numbering is the same.
         """
         theirs = DfgAnalyzer.restore(other._settings, other.snapshot())
         theirs._place(None)
@@ -209,7 +209,7 @@ class DfgAnalyzer:
 
     @classmethod
     def restore(cls, settings: DfgSettings, data: dict[str, Any]) -> Self:
-        """Makes an analyzer that goes on where a snapshot was made, with the same settings."""
+        """Creates an analyzer that continues from a snapshot with the same settings."""
         made = cls.__new__(cls)
         made._settings = settings
         made._counts = Counts.restore(data["counts"])
@@ -232,7 +232,7 @@ class DfgAnalyzer:
             self._place(self._pending.newest - int(self._settings.lateness_s * 1e9))
 
     def _look(self) -> None:
-        """Counts new events, and has those wait that have an activity; many at a time, as each look takes its time."""
+        """Counts buffered new events and accepts those with an activity, many at a time since each pass is costly."""
         new = self._pending.new
         if not len(new.start):
             return
@@ -268,7 +268,7 @@ class DfgAnalyzer:
                 part.grow(max(width, min(2 * before, most)))
 
     def _place(self, until_ns: int | None) -> None:
-        """Takes waiting events that start up to a time, or all, into the graph."""
+        """Adds waiting events that start up to a time, or all, to the graph."""
         self._look()
         if len(self._pending):
             if until_ns is None:
@@ -315,7 +315,7 @@ class DfgAnalyzer:
         np.add.at(parts.nodes.ends, parts.cases.evict(), 1)
 
     def _follow(self, slots: Rows, group: Rows, activity: Rows, start: Ints, end: Ints) -> None:
-        """Counts the edges of events of some cases, given by the number ``group`` into ``slots``."""
+        """Counts the edges of events of several cases; ``group`` is each event's index into ``slots``."""
         cases, nodes = self._parts.cases, self._parts.nodes
         lengths = np.bincount(group, minlength=len(slots))
         heads = np.cumsum(lengths) - lengths
@@ -370,12 +370,12 @@ class _Parts(NamedTuple):
         )
 
     def merge(self, other: _Parts, rows: Rows) -> None:
-        """Adds parts in which no event waits; their activity ``a`` is our ``rows[a]``."""
+        """Adds parts without pending events; their activity ``a`` is ``rows[a]`` here."""
         first, last = np.full(len(self.nodes.first), 2**62), np.full(len(self.nodes.first), -(2**62))
         np.minimum.at(first, rows, other.nodes.first)
         np.maximum.at(last, rows, other.concurrency.last_ns())
         disjoint = (self.concurrency.last_ns() <= first) | (last <= self.nodes.first)
-        # activities that share a row there may overlap among themselves
+        # activities that share a row may overlap among themselves
         disjoint[OTHER] &= np.count_nonzero(other.nodes.events[rows == OTHER]) <= 1
         self.nodes.merge(other.nodes, rows)
         self.edges.merge(other.edges, rows)

@@ -1,1 +1,1 @@
-"""Layers of an I/O stack: who calls whom, where the time goes, and what becomes of a request on its way down."""
+"""Layers of an I/O stack: nesting of calls, time per layer, and how requests change on their way down."""

@@ -1,4 +1,4 @@
-"""Calls as columns, with what is known of the calls around each."""
+"""Calls as columns, with information on enclosing and nested calls."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ..common.state import Ints, Rows
 
 LAYERS: Final = len(Layer)
 PROGRAM: Final = LAYERS
-"""In the place of a layer: the program itself."""
+"""Pseudo layer of the program itself."""
 UNTOLD: Final = 255
-"""In the place of a layer: the enclosing call has not ended yet."""
+"""Pseudo layer for an enclosing call that has not ended yet."""
 FREE: Final = 0
-"""Depth of a call that no other encloses."""
+"""Depth of a call without an enclosing call."""
 
 TOP_DOWN: Final = (
     Layer.OTHER, Layer.NETCDF, Layer.PNETCDF, Layer.HDF5, Layer.MPIIO, Layer.STDIO, Layer.POSIX, Layer.KERNEL,
 )  # fmt: skip
-"""Layers as they usually stand above one another."""
+"""Layers in their usual order from top to bottom."""
 
 NO_FATE: Final = 0
 ABSORBED: Final = 1
@@ -32,23 +32,25 @@ PASSED: Final = 2
 CHANGED: Final = 3
 SPLIT: Final = 4
 FATES: Final = ("", "absorbed", "passed", "changed", "split")
-"""What became of a request below: no request, none below, one of the same size, one of another, several."""
+"""Translation of a request by the layers below: no request, no call below, one of equal size, one of another size, or
+several.
+"""
 
 BOTTOM: Final = (1 << Layer.POSIX) | (1 << Layer.STDIO) | (1 << Layer.KERNEL)
-"""Layers below which there is nothing to trace, as bits."""
+"""Bit mask of layers below which nothing can be traced."""
 
 Column = npt.NDArray[Any]
 
 
 @dataclass(slots=True, eq=False)
 class Calls:
-    """Rows that are calls, or sums of calls that are alike; each column has shape (n,).
+    """Rows that are calls, or sums of equal calls; each column has shape (n,).
 
-    ``depth``: calls around the row's outermost known enclosing call. ``around``: layers that enclose it, as bits.
-    ``over``, ``over_kind``: layer and kind of the directly enclosing call. ``count``: calls in the row. ``ns``: their
-    durations; ``below_ns``: what of these was spent in calls directly below. ``below``, ``below_bytes``: calls directly
-    below that move data the same way. ``system_*``: what all calls below a collective did in the lowest layers.
-    ``summed``: no call any more that can enclose others.
+    ``depth``: number of calls around the outermost known enclosing call. ``around``: bit mask of enclosing layers.
+    ``over``, ``over_kind``: layer and kind of the directly enclosing call. ``count``: number of calls in the row.
+    ``ns``: their total duration; ``below_ns``: time of it in directly nested calls. ``below``, ``below_bytes``:
+    directly nested calls that move data in the same direction. ``system_*``: work of all calls nested in a collective
+    in the lowest layers. ``summed``: whether the row is a sum, which cannot enclose other calls.
     """
 
     serial: Column
@@ -84,13 +86,13 @@ class Calls:
         return len(self.start)
 
     def take(self, rows: npt.NDArray[Any]) -> Self:
-        """Returns the rows that an index array or a mask names."""
+        """Returns the rows selected by an index array or a mask."""
         if rows.dtype == np.bool_:
             rows = np.flatnonzero(rows)
         return type(self)(*(getattr(self, name).take(rows) for name in NAMES))
 
     def columns(self) -> dict[str, Column]:
-        """Maps names to columns."""
+        """Returns a dict from names to columns."""
         return {name: getattr(self, name) for name in NAMES}
 
 
@@ -111,12 +113,12 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def no_calls() -> Calls:
-    """Returns no rows."""
+    """Returns an empty table."""
     return Calls(*(np.zeros(0, dtype_of(name)) for name in NAMES))
 
 
 def joined(parts: Iterable[Calls]) -> Calls:
-    """Returns rows of several behind one another."""
+    """Concatenates the rows of several tables."""
     several = [part for part in parts if len(part)]
     if not several:
         return no_calls()
@@ -126,29 +128,30 @@ def joined(parts: Iterable[Calls]) -> Calls:
 
 
 def moves(calls: Calls) -> npt.NDArray[np.bool_]:
-    """Tells which rows read or write."""
+    """Returns which rows are reads or writes."""
     found: npt.NDArray[np.bool_] = (calls.kind == Kind.READ) | (calls.kind == Kind.WRITE)
     return found
 
 
 def size_class(calls: Calls) -> Ints:
-    """Returns the bits of each request's size: 0 for none, k for 2**(k-1) up to 2**k - 1 bytes."""
+    """Returns the size class of each request: 0 for 0 bytes, k for 2**(k-1) to 2**k - 1 bytes."""
     size = calls.requested if not calls.summed.any() else calls.requested // np.maximum(calls.count, 1)
-    # exact up to 2**46, below which float64 has every integer
+    # exact up to 2**46, since float64 represents every integer below that
     return np.frexp(size.astype(np.float64))[1].astype(np.int64)
 
 
 def summed_up(calls: Calls) -> Calls:
-    """Sums rows that are alike and of sizes alike; how long they took together stays."""
+    """Sums rows that are equal except for times, of the same size class; the total time is kept."""
     alike = [getattr(calls, name).astype(np.int64) for name in _ALIKE]
     return summed_by(calls, [*alike, size_class(calls)])[0]
 
 
 def summed_by(calls: Calls, alike: Sequence[Ints]) -> tuple[Calls, Rows]:
-    """Sums rows that are the same in some columns int64[n], n >= 1.
+    """Sums rows that are equal in the given columns int64[n], n >= 1.
 
     Returns:
-        The sums; and of each the number of one of its rows, whose values it has in all columns that are not summed.
+        The sums, and for each the index of one of its rows, which provides the values of all columns that are not
+        summed.
     """
     found = Grouping(alike)
     groups, some = len(found), found.first

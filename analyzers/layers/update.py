@@ -1,4 +1,4 @@
-"""The layers of one job, kept up to date from columns of events."""
+"""Incremental layer analysis of one job, computed from columns of events."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ from .state.timeline import Timeline, operation_of
 
 _FEWEST_AT_ONCE: Final = 1024
 _MOST_CLOSING: Final = 256
-_MOST_AT_ONCE: Final = 65_536  # as many as ``Sums.add`` takes
-_SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
+_MOST_AT_ONCE: Final = 65_536  # limit of ``Sums.add``
+_SHARE_AT_ONCE: Final = 16  # divisor of the events so far: small jobs buffer few events
 
 
 class LayerAnalyzer:
-    """Takes calls apart by the layer that made them ([Layers]).
+    """Separates calls by the layer that made them ([Layers]).
 
-    The exclusive time of a call is its duration less that of the calls which it made directly. What a call's enclosing
-    calls are is known when they have ended: until then it waits. Calls that wait and are alike are summed up when there
-    are too many; a report counts them as made by the program so far. Events of one thread should come in the order in
-    which they ended.
+    The exclusive time of a call is its duration less that of the calls directly nested in it. The enclosing calls are
+    known when they have ended; until then a call waits. If too many calls wait, equal ones are summed. A report counts
+    waiting calls as made by the program. Events of one thread should be in order of their ends.
 
-    Memory does not depend on the number of events; every bound is one of the settings and counts what it costs.
+    Memory is independent of the number of events. Every bound is a setting with a counter of its cost.
     """
 
     def __init__(self, settings: LayersSettings) -> None:
@@ -67,23 +66,23 @@ class LayerAnalyzer:
 
     @property
     def waiting(self) -> int:
-        """Calls made in ones that have not ended yet."""
+        """Number of calls whose enclosing call has not ended yet."""
         self._look()
         return int(self._waiting.count.sum())
 
     def update(self, batch: EventBatch, stream: str, info: StreamInfo, files: Sequence[FileInfo]) -> None:
-        """Takes in events of a stream.
+        """Adds events of a stream.
 
         Args:
-            batch: in the job's numbers.
-            stream: the stream's id.
-            info: what it says of itself.
-            files: what the job's numbers of files mean, the same for all streams.
+            batch: events in the job's numbering.
+            stream: stream id.
+            info: introduction of the stream.
+            files: files by the job's numbers, the same for all streams.
         """
         self._known = files
         if stream not in self._pids:
             self._pids[stream] = info.pid
-            if info.pid and info.pid in self._closing.values():  # in use again: another process
+            if info.pid and info.pid in self._closing.values():  # a pid in use again is another process
                 self._look()
         at = 0
         while at < len(batch):
@@ -95,13 +94,14 @@ class LayerAnalyzer:
                 self._look()
 
     def close_stream(self, stream: str) -> None:
-        """Takes in that a stream has ended: calls in ones that were never seen to end count as the program's."""
+        """Ends a stream: calls without an observed end of their enclosing call count as the program's."""
         self._closing[stream] = self._pids.pop(stream, 0)
-        if len(self._closing) >= _MOST_CLOSING:  # each look takes its time, and jobs of many short processes end often
+        # each pass is costly, and jobs of many short processes end streams often
+        if len(self._closing) >= _MOST_CLOSING:
             self._look()
 
     def settle(self) -> None:
-        """Takes in what has come, and gives memory back: for a job that is silent."""
+        """Processes buffered events and frees memory, for a job without activity."""
         self._look()
         if len(self._waiting):
             self._waiting = summed_up(self._waiting)
@@ -113,7 +113,7 @@ class LayerAnalyzer:
         return copy
 
     def losses(self) -> dict[str, int]:
-        """Returns what the layers lack so far, by reason: calls, or handles."""
+        """Returns losses by reason: number of calls, or handles."""
         tables = self.tables
         return {
             "processes": max(0, self.processes.serials + 1 - len(self.processes.known)),
@@ -131,11 +131,11 @@ class LayerAnalyzer:
         }
 
     def merge(self, other: LayerAnalyzer, calls: Sequence[int] | None = None) -> None:
-        """Adds another part of the same job: processes of its own, files alike by path.
+        """Adds another part of the same job: its processes are separate, and files are matched by path.
 
         Args:
-            other: it stays as it is; calls that wait there count as made by the program.
-            calls: our number of each of the other's calls; by default both number alike.
+            other: other part; it is not changed, and its waiting calls count as made by the program.
+            calls: number here of each of the other's calls; by default the numbering is the same.
         """
         self._look()
         theirs = other.closed()
@@ -174,7 +174,7 @@ class LayerAnalyzer:
 
     @classmethod
     def restore(cls, settings: LayersSettings, data: dict[str, Any]) -> Self:
-        """Makes an analyzer that goes on where a snapshot was made, with the same settings."""
+        """Creates an analyzer that continues from a snapshot with the same settings."""
         made = cls(settings)
         for name, value in data["counts"].items():
             setattr(made, name, value)
@@ -208,7 +208,7 @@ class LayerAnalyzer:
         return with_summaries_placed(calls_of(batch, serial, self.processes.row_of(serial), file))
 
     def _look(self) -> None:
-        """Takes calls in that have come; many at a time, as each look takes its time."""
+        """Processes buffered calls, many at a time since each pass is costly."""
         if self._new:
             self._look_at_new()
         if self._closing:
@@ -229,7 +229,7 @@ class LayerAnalyzer:
             self._add_alike(batch, serial, host)
 
     def _add_alike(self, batch: EventBatch, serial: Ints, host: Ints) -> None:
-        """Counts calls none of which was made in another, those that are alike at once."""
+        """Counts calls without nesting; equal ones at once."""
         handle = nodes_of(batch, serial, lambda first: self._place(batch.select(first), serial[first], host[first]))
         alike = LeafAggregator(batch, serial, handle)
         rows = alike.rows
@@ -247,7 +247,7 @@ class LayerAnalyzer:
         self.timeline.add(node[rows], operation[rows], *columns)
 
     def _place(self, batch: EventBatch, serial: Ints, host: Ints) -> Ints:
-        """Returns the nodes of handles by their first events, which are counted elsewhere."""
+        """Returns the nodes of handles from their first events, which are counted elsewhere."""
         calls = self._calls(batch, serial, host, np.zeros(len(batch), np.int64))
         return self.handles.of(calls, self.files.class_of(calls.file), self.files.class_groups)
 
@@ -292,7 +292,7 @@ class LayerAnalyzer:
 
 
 def _non_zero(column: IntArray, bits: int | None = None) -> int:
-    """Returns how many values have any of some bits, or any bit; one value for all rows is looked at once."""
+    """Returns the number of values with any of the bits set, or non-zero; a constant column is tested once."""
     values = occurring(column)
     found = int(np.count_nonzero(values if bits is None else values & int(bits)))
     return found * len(column) if is_constant(column) else found

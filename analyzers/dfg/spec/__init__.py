@@ -1,1 +1,1 @@
-"""What a user declares of a graph: mapping, case, filter, rules."""
+"""User declarations of a graph: mapping, case, filter, rules."""

@@ -1,4 +1,4 @@
-"""The cases of [DFG]: which events are one sequence."""
+"""Cases of [DFG]: which events form one sequence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def parse_case(text: str) -> CaseName:
     """Parses the declaration of a case.
 
     Raises:
-        ConfigError: it is none of ``CASES``.
+        ConfigError: it is not one of ``CASES``.
     """
     found = [known for known in CASES if known == text.strip()]
     if not found:
@@ -33,11 +33,11 @@ def parse_case(text: str) -> CaseName:
 class Cases:
     """Numbers the cases of one job's events.
 
-    ``pid`` and ``tid`` are those of a host; ``rank`` and ``pid`` are the stream's where the event does not say;
-    ``command`` is what the traced program is called (cid in [DFG]).
+    ``pid`` and ``tid`` are per host. ``rank`` and ``pid`` are taken from the stream if the event has none. ``command``
+    is the name of the traced program (cid in [DFG]).
 
     Args:
-        case: what a case is.
+        case: definition of a case.
     """
 
     def __init__(self, case: CaseName) -> None:
@@ -49,9 +49,9 @@ class Cases:
         """Returns the case of each event, int64[n], from 0.
 
         Args:
-            batch: events of one stream, in the job's numbers.
-            stream: the stream's id.
-            info: what it says of itself.
+            batch: events of one stream, in the job's numbering.
+            stream: stream id.
+            info: introduction of the stream.
         """
         if self.case == "file":
             return batch.file.astype(np.int64)
@@ -68,7 +68,7 @@ class Cases:
         return np.full(len(batch), number, np.int64)
 
     def label(self, case: int, names: Names) -> str:
-        """Returns what a person calls a case."""
+        """Returns the display name of a case."""
         if self.case == "file":
             path = names.files[case].path if 0 <= case < len(names.files) else ""
             return path or "(file not known)"
@@ -84,7 +84,7 @@ class Cases:
 
 
 class _Texts:
-    """Numbers texts in the order in which they come."""
+    """Numbers texts in order of appearance."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

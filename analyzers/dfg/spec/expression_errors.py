@@ -1,4 +1,4 @@
-"""What the texts that declare mappings, cases and filters share: errors that show the place."""
+"""Errors with positions, shared by the declarations of mappings, cases and filters."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ _SHOWN: Final = 60
 
 
 class Piece(str):
-    """A part of a declaration that knows where it stood.
+    """Part of a declaration with its position.
 
     Attributes:
-        at: 0-based place of its first character.
+        at: 0-based position of its first character.
     """
 
     __slots__ = ("at",)
     at: int
 
     def __new__(cls, text: str, at: int) -> Piece:
-        """Makes a piece that stands at a place."""
+        """Creates a part at a position."""
         piece = super().__new__(cls, text)
         piece.at = at
         return piece
 
     def __getnewargs__(self) -> tuple[str, int]:  # type: ignore[override]
-        """Lets what holds a piece be pickled."""
+        """Supports pickling."""
         return str(self), self.at
 
 
 def split(text: str, separator: str) -> Iterator[Piece]:
-    """Yields the parts of a text between separators, each with its place, white space around them removed."""
+    """Yields the stripped parts of a text between separators, each with its position."""
     at = 0
     for part in text.split(separator):
         bare = part.strip()
@@ -42,7 +42,7 @@ def split(text: str, separator: str) -> Iterator[Piece]:
 
 
 def wrong(what: str, text: str, at: int, problem: str, expected: str) -> NoReturn:
-    """Says what is wrong with a declaration, and where.
+    """Reports an error in a declaration with its position.
 
     Raises:
         ConfigError: always.
@@ -53,10 +53,10 @@ def wrong(what: str, text: str, at: int, problem: str, expected: str) -> NoRetur
 
 
 def check_length(what: str, text: str) -> None:
-    """Refuses texts that no person writes.
+    """Rejects unreasonably long texts.
 
     Raises:
-        ConfigError: it is too long.
+        ConfigError: the text is too long.
     """
     if len(text) > LONGEST_TEXT:
         wrong(what, text, LONGEST_TEXT, f"{len(text)} characters are too many", f"at most {LONGEST_TEXT}")

@@ -1,4 +1,4 @@
-"""Filters: which events a graph is made of. Declared as terms that must all hold; docs/dfg.md lists them."""
+"""Filters that select the events of a graph. All terms must hold; docs/dfg.md lists them."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Term(Struct, frozen=True):
     """One condition: any of the values, or with ``negated`` none of them.
 
     Attributes:
-        texts: patterns of ``path``, ``call`` and what is known of streams, as regular expressions over the whole text.
-        spans: closed intervals of numbers; of ``time``, half-open, seconds.
+        texts: patterns for ``path``, ``call`` and stream properties, as regular expressions over the whole text.
+        spans: closed intervals of numbers; for ``time`` half-open, s.
     """
 
     key: str
@@ -53,7 +53,7 @@ class Term(Struct, frozen=True):
     spans: tuple[Span, ...] = ()
 
     def fits(self, text: str) -> bool:
-        """Tells whether a text is one of the values."""
+        """Returns whether a text matches one of the values."""
         return any(pattern.fullmatch(text) for pattern in self.texts)
 
 
@@ -61,7 +61,7 @@ class Filter(Struct, frozen=True):
     """A declared filter.
 
     Attributes:
-        text: as it was declared; "" lets everything through.
+        text: declaration; "" selects all events.
         terms: conditions that must all hold.
     """
 
@@ -70,14 +70,14 @@ class Filter(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str, sites: Mapping[str, str] | None = None) -> Filter:
-        """Parses a declaration, terms separated by white space.
+        """Parses a declaration, with terms separated by white space.
 
         Args:
-            text: such as ``path=$SCRATCH/* call=read*,write* rank=0-3``.
+            text: declaration such as ``path=$SCRATCH/* call=read*,write* rank=0-3``.
             sites: folders by site variable, for paths that begin with one.
 
         Raises:
-            ConfigError: it is wrong; the text shows where.
+            ConfigError: the declaration is invalid; the text shows where.
         """
         check_length("filter", text)
         terms: list[Term] = []
@@ -96,12 +96,12 @@ class Filter(Struct, frozen=True):
 
 
 class Selector:
-    """Applies a filter to one job's events; patterns are tried once a distinct call and file.
+    """Applies a filter to one job's events; patterns are evaluated once per distinct call and file.
 
     Args:
-        declared: the filter.
-        start_ns: what times below 10^8 s count from: the start of the trace. None where it is not known (live); they
-            then let nothing through.
+        declared: filter.
+        start_ns: start of the trace, to which times below 10^8 s are relative. None if unknown (live); such times then
+            select nothing.
     """
 
     def __init__(self, declared: Filter, start_ns: int | None = None) -> None:
@@ -110,7 +110,7 @@ class Selector:
         self._known: dict[int, Mask] = {}
 
     def of(self, batch: EventBatch, names: Names, info: StreamInfo) -> Mask | None:
-        """Returns which events are let through, bool[n]; None for all."""
+        """Returns which events are selected, bool[n]; None for all."""
         terms = self.filter.terms
         if not terms or not len(batch):
             return None

@@ -1,4 +1,4 @@
-"""What a graph is a graph of, in one line: ``call+site:1 by rank where path=$SCRATCH/* call=read*,write*``."""
+"""One-line definition of a graph: ``call+site:1 by rank where path=$SCRATCH/* call=read*,write*``."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class GraphDefinition:
     """A mapping, a case and a filter.
 
     Attributes:
-        mapping: what an activity is.
-        case: which events are one sequence.
-        filter: which events count at all.
+        mapping: definition of an activity.
+        case: definition of a sequence of events.
+        filter: selection of events.
     """
 
     mapping: Mapping
@@ -36,15 +36,15 @@ class GraphDefinition:
     def parse(
         cls, text: str = "", *, sites: Table[str, str] | None = None, read: Callable[[str], str] | None = None
     ) -> GraphDefinition:
-        """Parses ``MAPPING by CASE where FILTER``; what is left out has its default.
+        """Parses ``MAPPING by CASE where FILTER``; missing parts have defaults.
 
         Args:
-            text: the declaration; "" is ``call+dirs:2 by stream``.
+            text: declaration; "" is ``call+dirs:2 by stream``.
             sites: folders by site variable.
-            read: returns the text of a file of rules.
+            read: function that returns the text of a file of rules.
 
         Raises:
-            ConfigError: a part is wrong; the text shows where.
+            ConfigError: a part is invalid; the text shows where.
         """
         check_length("view", text)
         found = _FORM.fullmatch(text.strip())
@@ -57,6 +57,6 @@ class GraphDefinition:
 
     @property
     def text(self) -> str:
-        """The declaration; parsing it gives an equal view."""
+        """Declaration; parsing it gives an equal definition."""
         chosen = f" where {self.filter.text}" if self.filter.text else ""
         return f"{self.mapping.text} by {self.case}{chosen}"

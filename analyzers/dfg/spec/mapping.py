@@ -1,7 +1,7 @@
-"""The mapping of [DFG]: from an event to the name of its activity, or to none.
+"""Mapping of [DFG] from an event to the name of its activity, or to none.
 
-Declared in one line, ``PART+PART+...``; docs/dfg.md lists the parts. Events without a name drop out before edges are
-drawn.
+Declared in one line, ``PART+PART+...``; docs/dfg.md lists the parts. Events without a name are dropped before edges are
+counted.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _KNOWN: Final = "call, kind, layer, dirs:N, site, site:N, path, name, ext, patte
 
 
 class Names(Protocol):
-    """What the numbers in a batch mean; lists that only grow, such as ``pipeline.numbering.JobNames``."""
+    """Names of the numbers in a batch; lists that only grow, such as ``pipeline.numbering.JobNames``."""
 
     calls: list[str]
     files: list[FileInfo]
@@ -38,7 +38,7 @@ class Part(Struct, frozen=True):
 
     Attributes:
         kind: one of CALL_PARTS or PATH_PARTS.
-        levels: of ``dirs`` and ``site``.
+        levels: number of levels of ``dirs`` and ``site``.
     """
 
     kind: str
@@ -49,10 +49,10 @@ class Mapping(Struct, frozen=True):
     """A declared mapping.
 
     Attributes:
-        text: as it was declared.
-        parts: of the name, joined by ":"; empty where there are rules.
+        text: declaration.
+        parts: parts of the name, joined by ":"; empty with rules.
         sites: variables of the parts ``site``.
-        rules: those of ``rules:FILE``, else None.
+        rules: rules of ``rules:FILE``, otherwise None.
     """
 
     text: str
@@ -67,12 +67,13 @@ class Mapping(Struct, frozen=True):
         """Parses a declaration.
 
         Args:
-            text: such as ``call+dirs:2``, ``call+site:1``, ``layer+call+ext``, ``call+role``, ``rules:my.rules``.
+            text: declaration such as ``call+dirs:2``, ``call+site:1``, ``layer+call+ext``, ``call+role``,
+                ``rules:my.rules``.
             sites: folders by site variable, such as {"SCRATCH": "/p/scratch/ann"}.
-            read: returns the text of a file of rules.
+            read: function that returns the text of a file of rules.
 
         Raises:
-            ConfigError: the declaration, a site or a rule is wrong; the text shows where.
+            ConfigError: the declaration, a site or a rule is invalid; the text shows where.
         """
         check_length("mapping", text)
         variables = paths.Sites(sites or {})
@@ -93,26 +94,26 @@ class Mapping(Struct, frozen=True):
 
     @property
     def looks_at_layer(self) -> bool:
-        """Whether events of one call and file may have different names by their layer."""
+        """Whether names depend on the layer, besides call and file."""
         return any(part.kind == "layer" for part in self.parts)
 
     @property
     def looks_at_kind(self) -> bool:
-        """Whether they may by their kind."""
+        """Whether names depend on the kind of the call."""
         return any(part.kind == "kind" for part in self.parts)
 
     @property
     def looks_at_role(self) -> bool:
-        """Whether a file's name depends on how many cases use it."""
+        """Whether names depend on the number of cases that use a file."""
         return any(part.kind == "role" for part in self.parts)
 
     def of_call(self, call: str, layer: int, kind: int) -> tuple[str, ...]:
-        """Returns what a call contributes: a text for each part, "" for those that are of paths."""
+        """Returns the texts for a call, one per part; "" for parts of paths."""
         values = {"call": call, "layer": _named(Layer, layer), "kind": _named(Kind, kind).lower()}
         return tuple(values.get(part.kind, "") for part in self.parts)
 
     def of_path(self, path: str, shared: bool) -> tuple[str, ...]:
-        """Returns what a file contributes: a text for each part, "" for those that are of calls or not known."""
+        """Returns the texts for a file, one per part; "" for parts of calls and for unknown ones."""
         path = paths.normalise(path)
         return tuple(self._of_path(part, path, shared) if path else "" for part in self.parts)
 
@@ -137,7 +138,7 @@ _OF_PATH: Final[dict[str, Callable[[str], str]]] = {
 
 
 def joined(of_call: tuple[str, ...], of_path: tuple[str, ...]) -> str:
-    """Joins what call and file contribute; parts that are not known are left out, and "" means none is."""
+    """Joins the texts of call and file; unknown parts are skipped, and "" means that there are none."""
     return ":".join(text for text in (a or b for a, b in zip(of_call, of_path, strict=True)) if text)
 
 

@@ -1,4 +1,4 @@
-"""Paths as parts of an activity's name: what differs from run to run is taken out, what is left is cut."""
+"""Paths as parts of activity names: run-specific numbers are replaced, and the rest is shortened."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SITE_NAME: Final = re.compile(r"[A-Za-z_]\w{0,63}")
 
 
 def normalise(path: str) -> str:
-    """Takes out of a path what the kernel numbers anew in each run, so that equal runs give equal graphs.
+    """Replaces kernel-assigned numbers in a path, so that equal runs give equal graphs.
 
     >>> normalise("pipe:[32661033]"), normalise("anon_inode:[eventfd]"), normalise("/proc/4711/status")
     ('pipe', 'anon_inode:eventfd', '/proc/PID/status')
@@ -42,7 +42,7 @@ def normalise(path: str) -> str:
 
 
 def top_levels(path: str, levels: int) -> str:
-    """Cuts a path to its top levels; the file's own name counts as one where it is among them.
+    """Shortens a path to its top levels; the file's own name counts as a level.
 
     Source: [DFG], Eq. 4.
 
@@ -54,7 +54,7 @@ def top_levels(path: str, levels: int) -> str:
 
 
 def extension(path: str) -> str:
-    """Returns the ending of a file's name as a pattern; endings that are numbers are one, as is the lack of any.
+    """Returns the extension of a file's name as a pattern; all numeric extensions are equal, as are missing ones.
 
     >>> extension("/scratch/out.h5"), extension("/scratch/out.00017"), extension("/etc/passwd")
     ('*.h5', '*.#', '*')
@@ -67,7 +67,7 @@ def extension(path: str) -> str:
 
 
 def pattern(path: str) -> str:
-    """Returns a path with every number in it as ``#``: the files of all ranks and steps are then one.
+    """Returns a path with ``#`` for every number, so that the files of all ranks and steps are equal.
 
     >>> pattern("/scratch/out.00017.rank3"), pattern("/scratch/step12.h5")
     ('/scratch/out.#.rank#', '/scratch/step#.h5')
@@ -77,13 +77,13 @@ def pattern(path: str) -> str:
 
 
 class Sites:
-    """Variables for the places of a site: $SCRATCH, $HOME. The longest matching prefix goes first.
+    """Site variables for folders, such as $SCRATCH and $HOME. The longest matching prefix wins.
 
     Args:
-        prefixes: folder by name of the variable. A ``*`` in a folder stands for one level: HOME=/home/*.
+        prefixes: folder by variable name. A ``*`` in a folder stands for one level: HOME=/home/*.
 
     Raises:
-        ConfigError: a name is no name of a variable, or a folder is not absolute.
+        ConfigError: a name is not a valid variable name, or a folder is not absolute.
     """
 
     def __init__(self, prefixes: Mapping[str, str]) -> None:
@@ -99,11 +99,11 @@ class Sites:
                     f"site variable {name}={folder!r}: expected an absolute folder below / such as /scratch"
                 )
             rows.append((parts, f"${name}"))
-        # literal levels before wildcards, so that /home/ann is told before /home/*
+        # literal levels before wildcards, so that /home/ann matches before /home/*
         self._rows = sorted(rows, key=lambda row: (-len(row[0]), row[0].count("*"), row[1]))
 
     def split(self, path: str) -> tuple[str, list[str]]:
-        """Returns the variable that a path lies under and the levels below it; "" where it lies under none."""
+        """Returns the variable that contains a path and the levels below it; "" if there is none."""
         if not path.startswith("/"):
             return "", []
         parts = [part for part in path.split("/") if part]
@@ -113,7 +113,7 @@ class Sites:
         return "", []
 
     def name(self, path: str, levels: int) -> str:
-        """Returns the variable and some levels below it; the top two levels where there is no variable.
+        """Returns the variable and some levels below it; the top two levels without a variable.
 
         >>> Sites({"SCRATCH": "/p/scratch/ann"}).name("/p/scratch/ann/ssf/out.h5", 1)
         '$SCRATCH/ssf'

@@ -1,4 +1,4 @@
-"""Rules of a file that name activities by regular expressions over call and path; the first that fits counts."""
+"""Rules from a file that name activities by regular expressions over call and path; the first match counts."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _EXPECTED: Final = "ACTIVITY CALL PATH, such as: input:\\1  p?read.*  /data/(\\w
 _REFERENCE: Final = re.compile(r"\\(\d+)|\{call\}")
 
 Match = tuple[str, ...]
-"""What a path pattern found: the whole match, then its groups."""
+"""Match of a path pattern: the whole match, then its groups."""
 
 
 class Rule(Struct, frozen=True):
-    """One line: calls that fit ``call`` as a whole, on paths in which ``path`` is found, are ``activity``."""
+    """One line: calls that fully match ``call`` on paths that contain a match of ``path`` are ``activity``."""
 
     activity: str
     call: re.Pattern[str]
     path: re.Pattern[str]
 
     def name(self, call: str, match: Match) -> str:
-        """Returns the activity's name, "" where the rule drops the event."""
+        """Returns the activity's name; "" if the rule drops the event."""
         if self.activity == DROP:
             return ""
 
@@ -38,21 +38,21 @@ class Rule(Struct, frozen=True):
 
 
 class Rules(Struct, frozen=True):
-    """The rules of one file, in order."""
+    """Rules of one file, in order."""
 
     rules: tuple[Rule, ...]
 
     def of_call(self, call: str) -> frozenset[int]:
-        """Returns the numbers of the rules that a call fits."""
+        """Returns the indices of the rules that match a call."""
         return frozenset(number for number, rule in enumerate(self.rules) if rule.call.fullmatch(call))
 
     def of_path(self, path: str) -> tuple[tuple[int, Match], ...]:
-        """Returns the numbers of the rules that a path fits, each with what was found."""
+        """Returns the indices of the rules that match a path, each with its match."""
         found = ((number, rule.path.search(path)) for number, rule in enumerate(self.rules))
         return tuple((number, _groups(match)) for number, match in found if match)
 
     def name(self, call: str, fits_call: frozenset[int], fits_path: Sequence[tuple[int, Match]]) -> str:
-        """Returns the name that the first fitting rule gives, "" where none fits or that one drops the event."""
+        """Returns the name from the first matching rule; "" if none matches or the rule drops the event."""
         for number, match in fits_path:
             if number in fits_call:
                 return self.rules[number].name(call, match)
@@ -60,14 +60,14 @@ class Rules(Struct, frozen=True):
 
 
 def parse_rules(text: str, where: str) -> Rules:
-    """Parses a file of rules: a rule a line in three columns; ``#`` begins a remark.
+    """Parses a file of rules: one rule per line in three columns; ``#`` begins a comment.
 
     Args:
         text: content of the file.
-        where: its name, for messages.
+        where: file name, for messages.
 
     Raises:
-        ConfigError: a line is wrong; the text names file, line and what was expected.
+        ConfigError: a line is invalid; the text names file, line and expected form.
     """
     rules = []
     for number, line in enumerate(text.splitlines(), 1):

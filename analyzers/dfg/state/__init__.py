@@ -1,1 +1,1 @@
-"""What a graph is kept in: bounded tables, each of which counts what it dropped."""
+"""State of a graph: bounded tables, each with a counter of what it dropped."""

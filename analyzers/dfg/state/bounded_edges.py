@@ -1,7 +1,7 @@
-"""Edges with a fixed budget of entries: lossy counting that is cleaned when it is full.
+"""Edges with a fixed budget of entries: lossy counting with eviction when full.
 
-A rule by frequency alone loses half of the edges of a graph with many rare ones; a budget keeps nearly all of the mass.
-What was let go is counted, so that the graph says what it lacks.
+A threshold on frequency loses half of the edges of a graph with many rare ones; a budget keeps nearly all of the mass.
+Dropped occurrences are counted, so that the graph reports what it lacks.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import numpy.typing as npt
 from ...common.state import Floats, Ints, Rows, State, widened
 
 _NONE: Final = -1
-_KEPT: Final = 0.75  # share of the budget that stays when it is used up
+_KEPT: Final = 0.75  # share of the budget kept after an eviction
 
 
 class Edges(State):
     """Counts and gaps of pairs of activities, at most ``budget`` of them.
 
     Attributes:
-        dropped: occurrences that were let go.
+        dropped: dropped occurrences.
     """
 
     def __init__(self, budget: int, width: int) -> None:
@@ -34,18 +34,18 @@ class Edges(State):
         self._gap = np.zeros(0, np.float64)
 
     def grow(self, width: int) -> None:
-        """Makes room for activities below ``width``."""
+        """Extends the tables to activities below ``width``."""
         source, target = np.divmod(self._pair, self._width)
         self._pair = source * width + target
         self._width = width
         self._renumber()
 
     def add(self, source: Rows, target: Rows, gap: Ints) -> None:
-        """Counts occurrences: activity rows of both ends, and the time between in ns."""
+        """Counts occurrences, given the activity rows of both ends and the time between them, ns."""
         self._add(source * self._width + target, None, gap)
 
     def merge(self, other: Edges, rows: Rows) -> None:
-        """Adds the edges of another; its activity ``a`` is our ``rows[a]``."""
+        """Adds the edges of another table; its activity ``a`` is ``rows[a]`` here."""
         source, target = np.divmod(other._pair, other._width)
         self._add(rows[source] * self._width + rows[target], other._count, other._gap)
         self.dropped += other.dropped
@@ -57,10 +57,10 @@ class Edges(State):
         return source, target, self._count[order], self._gap[order]
 
     def tables(self) -> tuple[npt.NDArray[np.int16], int, Ints, Floats]:
-        """Returns what edges are told apart by, and what is counted of them, to be added to.
+        """Returns the tables of edges, which the caller may add to.
 
         Returns:
-            The number of each pair of rows, below 0 where it has none; rows a side; counts by number; gaps, ns.
+            The edge number of each pair of rows (below 0 if none); rows per side; counts by number; gaps, ns.
         """
         return self._number, self._width, self._count, self._gap
 
@@ -83,10 +83,10 @@ class Edges(State):
         self._gap += np.bincount(number, weights=gap, minlength=used)
 
     def _numbers(self, pair: Rows) -> Rows:
-        return self._number.take(pair).astype(np.intp)  # which is counted twice as fast as int16
+        return self._number.take(pair).astype(np.intp)  # intp is counted twice as fast as int16
 
     def _admit(self, pair: Rows, count: Ints | None) -> None:
-        """Gives new pairs a place; where the budget does not suffice, the rarest of the old and the new have none."""
+        """Adds new pairs; if the budget is exceeded, the rarest of old and new ones are dropped."""
         found, inverse = np.unique(pair, return_inverse=True)
         occurs = np.zeros(len(found), np.int64)
         np.add.at(occurs, inverse, 1 if count is None else count)

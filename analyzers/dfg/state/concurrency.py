@@ -1,13 +1,12 @@
-"""How many events of an activity ran at once, at most (max-concurrency of [DFG]).
+"""Maximum number of concurrent events per activity (max-concurrency of [DFG]).
 
-Intervals are half open. The sweep sorts starts and ends by activity and time, ends before starts at equal times, and
-takes the largest running sum. (Comparing the first end of a run with the last start, as the seed does, counts too
-many where an early event ends in between.)
+Intervals are half open. The sweep sorts starts and ends by activity and time, with ends before starts at equal times,
+and takes the maximum running sum. (Comparing the first end of a run with the last start, as the original implementation
+does, counts too many if an early event ends in between.)
 
-Online, what an activity's later events need is only what still runs at its latest start; so a piece of the events is
-swept together with these, and the result is that of one sweep over all as long as each piece starts no earlier than
-the one before ended. An event that starts earlier is counted from that moment on, and the activity's figure is then a
-lower bound.
+Online, later events of an activity only depend on the events that still run at its latest start. So a batch of events
+is swept together with these. The result equals one sweep over all events if each batch starts no earlier than the one
+before ended. An event that starts earlier is counted from that time on, and the activity's value is then a lower bound.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ _FEW: Final = 32
 
 
 class Concurrency(State):
-    """Largest number of events at once, by activity.
+    """Maximum concurrency by activity.
 
     Attributes:
-        most: by activity row, int64.
-        exact: False where an event came too late for its place.
+        most: maximum concurrency by activity row, int64.
+        exact: False if an event came too late for its position.
     """
 
     def __init__(self, width: int) -> None:
@@ -42,13 +41,13 @@ class Concurrency(State):
         self._end = np.zeros(0, np.int64)
 
     def grow(self, width: int) -> None:
-        """Makes room for activities below ``width``."""
+        """Extends the tables to activities below ``width``."""
         self.most = widened(self.most, width)
         self.exact = widened(self.exact, width, fill=1)
         self._latest = widened(self._latest, width, fill=LONG_AGO)
 
     def add(self, events: Groups) -> None:
-        """Takes in events, in any order among themselves; one without length counts as one nanosecond."""
+        """Adds events in any order; an event without duration counts as one nanosecond."""
         rows, start = events.rows, events.start
         length = np.maximum(events.duration, 1)
         if self._in_order(events):
@@ -63,7 +62,7 @@ class Concurrency(State):
             start = np.maximum(start, latest)
             runs = end > start
             activity, start, end = activity[runs], start[runs], end[runs]
-        if len(self._activity):  # of what ran already only the rest counts, from the latest start on
+        if len(self._activity):  # for events already running, only the part from the latest start on counts
             start = np.concatenate([self._latest[self._activity], start])
             activity = np.concatenate([self._activity, activity])
             end = np.concatenate([self._end, end])
@@ -73,7 +72,7 @@ class Concurrency(State):
         self._keep(activity, end)
 
     def _in_order(self, events: Groups) -> bool:
-        """Tells whether events are of few activities, and those of each come in the order of their starts."""
+        """Returns whether the events belong to few activities, and are in order of their starts within each."""
         start, heads = events.start, events.heads
         if len(heads) > _FEW or (start[heads] < self._latest[events.rows]).any():
             return False
@@ -81,9 +80,9 @@ class Concurrency(State):
         return bool(back == np.count_nonzero(start[heads[1:]] < start[heads[1:] - 1]))
 
     def _add_in_order(self, events: Groups, length: Ints) -> None:
-        """Takes in events of which it is mostly told without sorting that they raise no figure.
+        """Adds ordered events; most need no sorting to show that they raise no maximum.
 
-        If the n-th event after each starts no sooner than the longest takes, no more than n are there at once.
+        If the n-th event after each starts no sooner than the longest duration, at most n are concurrent.
         """
         is_other = np.ones(len(self.most), np.bool_)
         is_other[events.rows] = False
@@ -93,7 +92,7 @@ class Concurrency(State):
         stretches = zip(events.rows.tolist(), events.heads.tolist(), events.lengths.tolist(), longest, strict=True)
         for row, head, count, takes in stretches:
             latest, at_once, run = int(self._latest[row]), int(self.most[row]), slice(head, head + count)
-            running = self._end[self._activity == row]  # of what ran already only the rest counts
+            running = self._end[self._activity == row]  # for events already running, only the rest counts
             begun = np.concatenate([np.full(len(running), latest), events.start[run]])
             takes = max(takes, int(running.max(initial=latest)) - latest)
             last = int(begun[-1])
@@ -112,33 +111,33 @@ class Concurrency(State):
 
     @property
     def latest(self) -> Ints:
-        """The latest start by activity row, ns; ``LONG_AGO`` before the first."""
+        """Latest start by activity row, ns; ``LONG_AGO`` before the first."""
         return self._latest
 
     @property
     def kept(self) -> int:
-        """How many events ran at the latest start of their activity."""
+        """Number of events running at the latest start of their activity."""
         return len(self._end)
 
     def running(self, more: int) -> tuple[Rows, Ints]:
-        """Returns activity and end of each of these, with room for more behind them."""
+        """Returns activity and end of each of these, with free space for more after them."""
         activity, end = np.empty(self.kept + more, np.intp), np.empty(self.kept + more, np.int64)
         activity[: self.kept], end[: self.kept] = self._activity, self._end
         return activity, end
 
     def keep(self, activities: Rows, ends: Ints) -> None:
-        """Has these be what runs, as far as it does and within the bound."""
+        """Sets the running events, restricted to those that still run and to the bound."""
         self._keep(activities, ends)
 
     def merge(self, other: Concurrency, rows: Rows, disjoint: npt.NDArray[np.bool_]) -> None:
-        """Takes in the figures of another; its activity ``a`` is our ``rows[a]``.
+        """Adds the values of another table; its activity ``a`` is ``rows[a]`` here.
 
-        The larger figure is that of both where their events lie apart in time, else a lower bound.
+        The larger value is exact if the events of both do not overlap in time, otherwise a lower bound.
 
         Args:
-            other: of other events.
-            rows: intp, distinct for activities with events, but for row 0.
-            disjoint: by our row: all events of one lie before those of the other.
+            other: table of other events.
+            rows: intp, distinct for activities with events, except for row 0.
+            disjoint: by row here, whether all events of one precede those of the other.
         """
         np.maximum.at(self.most, rows, other.most)
         exact = np.ones(len(self.exact), np.bool_)
@@ -149,13 +148,13 @@ class Concurrency(State):
         self._keep(activities, np.concatenate([self._end, other._end]))
 
     def last_ns(self) -> Ints:
-        """Returns the latest end known by activity row, int64 ns; ``LONG_AGO`` without events."""
+        """Returns the latest known end by activity row, int64 ns; ``LONG_AGO`` without events."""
         last = self._latest.copy()
         np.maximum.at(last, self._activity, self._end)
         return last
 
     def _keep(self, activities: Rows, ends: Ints) -> None:
-        """Remembers what runs at its activity's latest start, the longest running first."""
+        """Stores the events running at their activity's latest start, longest running first."""
         running = np.flatnonzero(ends > self._latest.take(activities))
         if len(running) > _MOST_RUNNING:
             order = np.argsort(-ends[running], kind="stable")
@@ -165,15 +164,15 @@ class Concurrency(State):
 
 
 def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
-    """Raises the largest numbers at once, by activity, to those of some intervals; shapes (n,), n >= 1.
+    """Raises the maxima by activity to those of the given intervals; shapes (n,), n >= 1.
 
-    With starts and ends each sorted within an activity, c + 1 intervals are there at the i-th start exactly where the
-    (i - c)-th end comes after it. So one comparison tells whether a figure is to be raised, and few ever are.
+    With starts and ends each sorted within an activity, c + 1 intervals exist at the i-th start exactly if the (i -
+    c)-th end comes after it. So one comparison decides whether a maximum must be raised, which is rare.
     """
     count = len(start)
     begin, stop = int(start.min()), int(end.max())
     bits = (stop - begin).bit_length()
-    if bits + len(most).bit_length() > _KEY_BITS:  # times that far apart do not fit into a key; their order does
+    if bits + len(most).bit_length() > _KEY_BITS:  # such distant times do not fit into a key, but their ranks do
         ranks = np.unique(np.concatenate([start, end]), return_inverse=True)[1].astype(np.int64)
         start, end, begin, bits = ranks[:count], ranks[count:], 0, len(ranks).bit_length()
     base = (activity.astype(np.int64, copy=False) << bits) - begin
@@ -185,7 +184,7 @@ def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
     earlier = most.take(owner)
     np.subtract(np.arange(count), earlier, out=earlier)
     np.maximum(earlier, 0, out=earlier)
-    # an end of an activity before it in the order lies below all its starts
+    # an end of an activity earlier in the order is below all starts of this one
     higher = ends.take(earlier) > starts
     if not higher.any():
         return
@@ -196,7 +195,7 @@ def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
 
 
 def _sort(keys: Ints) -> None:
-    """Sorts in place; merges runs where there are few, as in events that come nearly in their order."""
+    """Sorts in place; merges runs if there are few, as in nearly ordered events."""
     falls = int(np.count_nonzero(keys[1:] < keys[:-1]))
     if falls:
         keys.sort(kind="stable" if falls * _LONG_RUN < len(keys) else None)

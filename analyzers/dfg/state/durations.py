@@ -1,7 +1,7 @@
-"""Quantiles of durations by activity: a histogram with buckets of equal relative width.
+"""Quantiles of durations by activity: histograms with buckets of equal relative width.
 
-A bucket is the exponent of a duration and the first bits of its fraction, so that an event costs a shift and no
-logarithm. Two histograms are merged by adding them.
+A bucket is the exponent of a duration and the first bits of its fraction, so an event costs a shift instead of a
+logarithm. Histograms are merged by addition.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import numpy as np
 from ...common.ordering import Groups
 from ...common.state import Ints, Rows, State, widened
 
-_BITS: Final = 5  # 32 buckets from each power of two to the next: the middle of one is at most 1.6 % off
+_BITS: Final = 5  # 32 buckets per power of two: the middle of one is at most 1.6 % off
 _SHIFT: Final = 52 - _BITS
 _ONE: Final = 1023 << _BITS
-_SLACK: Final = 8  # buckets that a row has more than it needs
+_SLACK: Final = 8  # spare buckets per row
 _FAR: Final = 1 << 20
 
 
 class Durations(State):
-    """Counts by activity and bucket. Each activity has a row of the buckets between its shortest and its longest."""
+    """Counts by activity and bucket. Each activity has a row of buckets between its shortest and longest duration."""
 
     def __init__(self, width: int) -> None:
         self._low = np.zeros(width, np.int64)
@@ -32,7 +32,7 @@ class Durations(State):
         self._counts = np.zeros(0, np.int64)
 
     def grow(self, width: int) -> None:
-        """Makes room for activities below ``width``."""
+        """Extends the tables to activities below ``width``."""
         self._low, self._room, self._first = (widened(old, width) for old in (self._low, self._room, self._first))
 
     def add(self, events: Groups) -> None:
@@ -46,16 +46,16 @@ class Durations(State):
         self._counts += np.bincount(bucket, minlength=len(self._counts))
 
     def room_for(self, rows: Rows, shortest: Ints, longest: Ints) -> tuple[Ints, int, Ints]:
-        """Makes room for durations of some rows.
+        """Extends rows to the given durations.
 
         Args:
-            rows: distinct.
-            shortest: of each row, ns.
-            longest: likewise.
+            rows: activity rows, distinct.
+            shortest: shortest duration of each row, ns.
+            longest: longest duration of each row, ns.
 
         Returns:
-            For each activity's row where its counts would begin at bucket 0; how far the bits of a duration are shifted
-            to its bucket, as a float64 of at least 1 ns; and the counts, to be added to.
+            Per activity row, the offset of its bucket 0 in the counts; the shift from the bits of a duration (float64,
+            at least 1 ns) to its bucket; and the counts, which the caller may add to.
         """
         low, high = _bucket(shortest), _bucket(longest)
         if ((low < self._low[rows]) | (high >= self._low[rows] + self._room[rows])).any():
@@ -63,7 +63,7 @@ class Durations(State):
         return self._first - self._low - _ONE, _SHIFT, self._counts
 
     def merge(self, other: Durations, rows: Rows) -> None:
-        """Adds the counts of another; its activity ``a`` is our ``rows[a]``."""
+        """Adds the counts of another table; its activity ``a`` is ``rows[a]`` here."""
         activity = np.repeat(rows, other._room)
         bucket = np.arange(len(other._counts)) - np.repeat(other._first - other._low, other._room)
         some = other._counts > 0
@@ -73,11 +73,11 @@ class Durations(State):
         np.add.at(self._counts, bucket + (self._first - self._low)[activity], other._counts[some])
 
     def quantile(self, activity: int, share: float) -> float:
-        """Returns the duration in ns that a share of an activity's events does not exceed; 0 without events."""
+        """Returns a quantile of an activity's durations, ns; 0 without events."""
         return self.quantiles(activity, (share,))[0]
 
     def quantiles(self, activity: int, shares: Sequence[float]) -> list[float]:
-        """Returns the quantile of each share."""
+        """Returns the quantile for each share."""
         first = int(self._first[activity])
         running = self._counts[first : first + int(self._room[activity])].cumsum()
         total = int(running[-1]) if len(running) else 0
@@ -88,7 +88,7 @@ class Durations(State):
         return [(_border(bucket) + _border(bucket + 1)) / 2 for bucket in buckets]
 
     def _widen(self, activity: Rows, bucket: Ints) -> None:
-        """Gives rows of activities the buckets that they lack."""
+        """Adds the missing buckets to rows of activities."""
         low = np.where(self._room > 0, self._low, _FAR)
         high = np.where(self._room > 0, self._low + self._room, -_FAR)
         np.minimum.at(low, activity, bucket - _SLACK)
@@ -105,12 +105,12 @@ class Durations(State):
 
 
 def _bucket(duration: Ints) -> Ints:
-    """Returns the bucket of each duration, ns."""
+    """Returns the bucket of each duration in ns."""
     bucket: Ints = (np.maximum(duration, 1).astype(np.float64).view(np.int64) >> _SHIFT) - _ONE
     return bucket
 
 
 def _border(bucket: int) -> float:
-    """Returns the shortest duration of a bucket, ns."""
+    """Returns the lower bound of a bucket, ns."""
     power, part = divmod(bucket, 1 << _BITS)
     return math.ldexp(1 + part / (1 << _BITS), power)

@@ -1,4 +1,4 @@
-"""Sums by activity that do not depend on the order of events."""
+"""Sums by activity that are independent of the order of events."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _NEVER = 2**62
 
 
 class Nodes(State):
-    """Columns by activity row; row 0 is what has no row of its own.
+    """Columns by activity row; row 0 is for activities without a separate row.
 
     Attributes:
         events: number of events, int64.
-        ns: sum of durations, float64: exact up to 2**53 ns, and it cannot overflow.
+        ns: sum of durations, float64: exact up to 2**53 ns, without overflow.
         bytes: sum of sizes, int64.
-        timed: events that have a size and a duration, int64.
+        timed: events with a size and a duration, int64.
         rates: sum of size / duration over these, bytes/ns.
         longest: largest duration, ns.
         first: earliest start, ns.
-        cases: cases that the activity occurred in.
-        starts: cases that begin with it.
-        ends: closed cases that end with it.
+        cases: number of cases with the activity.
+        starts: number of cases that begin with it.
+        ends: number of closed cases that end with it.
     """
 
     def __init__(self, width: int) -> None:
@@ -39,7 +39,7 @@ class Nodes(State):
         self.ends = np.zeros(width, np.int64)
 
     def grow(self, width: int) -> None:
-        """Makes room for activities below ``width``."""
+        """Extends the columns to activities below ``width``."""
         for name, column in vars(self).items():
             setattr(self, name, widened(column, width, fill=_NEVER if name == "first" else 0))
 
@@ -62,14 +62,14 @@ class Nodes(State):
         self.rates[rows] += np.add.reduceat(size / length, heads)
 
     def add_sums(self, sums: Nodes) -> None:
-        """Adds sums over further events, by our rows."""
+        """Adds sums of further events, in the same rows."""
         for name in ("events", "ns", "bytes", "timed", "rates"):
             getattr(self, name).__iadd__(getattr(sums, name))
         np.maximum(self.longest, sums.longest, out=self.longest)
         np.minimum(self.first, sums.first, out=self.first)
 
     def merge(self, other: Nodes, rows: Rows) -> None:
-        """Adds the sums of another; its activity ``a`` is our ``rows[a]``."""
+        """Adds the sums of another table; its activity ``a`` is ``rows[a]`` here."""
         for name, column in vars(self).items():
             theirs = getattr(other, name)
             if name == "longest":

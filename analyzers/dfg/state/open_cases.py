@@ -1,4 +1,4 @@
-"""The cases that are open: what each did last, and which activities it has had."""
+"""Open cases: last event of each, and the activities that occurred in it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ NOTHING: Final = -1
 """Last activity of a case without events."""
 _FEWEST: Final = 4
 _SHIFT: Final = 3
-_BITS: Final = 1 << _SHIFT  # a case has one for each activity that it has had
+_BITS: Final = 1 << _SHIFT  # a case has one bit for each activity that occurred in it
 _BIT: Final = np.uint8(1) << np.arange(_BITS, dtype=np.uint8)
-_EVICTED: Final = 8  # so large a part of the bound is evicted at once, that it need not be done each time
+_EVICTED: Final = 8  # divisor of the bound: this many cases are evicted at once, so that evictions are rare
 
 
 class OpenCases(State):
-    """A table with one slot a case, reused when the case is closed.
+    """Table with one slot per case, which is reused after the case is closed.
 
     Attributes:
-        opened: cases ever opened.
-        evicted: cases closed because there were too many.
+        opened: number of cases opened so far.
+        evicted: number of cases closed because of the bound.
         last: activity row of each slot's last event, intp.
-        last_start: its start, ns.
-        last_end: its end, ns.
+        last_start: start of that event, ns.
+        last_end: end of that event, ns.
     """
 
     def __init__(self, bound: int, width: int) -> None:
@@ -47,21 +47,21 @@ class OpenCases(State):
         return case in self._slots
 
     def grow(self, width: int) -> None:
-        """Makes room for activities below ``width``."""
+        """Extends the tables to activities below ``width``."""
         seen = np.zeros((len(self._seen), -(-width // _BITS)), np.uint8)
         seen[:, : self._seen.shape[1]] = self._seen
         self._seen = seen
 
     def slots(self, cases: Ints) -> Rows:
-        """Returns the slots of distinct cases, opening those that are not open."""
+        """Returns the slots of distinct cases; opens new cases."""
         table = self._slots
         return np.array([table[case] if case in table else self._open(case) for case in cases.tolist()], np.intp)
 
     def note(self, slot: Rows, activity: Rows) -> Rows:
-        """Notes which activities occur in which slots.
+        """Records which activities occur in which slots.
 
         Returns:
-            The activity of each pair that is new.
+            The activity of each new pair.
         """
         width = self._seen.shape[1]
         flat = self._seen.reshape(-1)
@@ -79,16 +79,16 @@ class OpenCases(State):
         return activities
 
     def activities(self) -> npt.NDArray[np.uint8]:
-        """Returns which activities each slot has had, a bit each, uint8[slots, bytes]; to be added to."""
+        """Returns the activities of each slot as bits, uint8[slots, bytes]; the caller may add to them."""
         return self._seen
 
     def rename(self, case: int, name: int) -> None:
-        """Gives an open case another id; there must be none of that."""
+        """Renames an open case to an unused id."""
         if (slot := self._slots.pop(case, None)) is not None:
             self._slots[name] = slot
 
     def close(self, case: int) -> int:
-        """Closes a case; returns its last activity, ``NOTHING`` if it was not open."""
+        """Closes a case; returns its last activity, or ``NOTHING`` if it was not open."""
         slot = self._slots.pop(case, None)
         if slot is None:
             return NOTHING
@@ -98,7 +98,7 @@ class OpenCases(State):
         return last
 
     def evict(self) -> Rows:
-        """Closes the longest idle cases if there are more than the bound; returns their last activities."""
+        """Closes the longest idle cases beyond the bound; returns their last activities."""
         excess = len(self._slots) - self._bound
         if excess <= 0:
             return np.zeros(0, np.intp)

@@ -1,4 +1,4 @@
-"""Events that wait until none that belongs before them can come, within a bound."""
+"""Bounded buffer of events that wait until no earlier event can arrive."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SMALLEST: Final = 64
 
 
 class Events(NamedTuple):
-    """Columns of equal length, int64 but for ``activity``; times in ns, size -1 where there is none."""
+    """Columns of equal length, int64 except ``activity``; times in ns, size -1 if unknown."""
 
     case: Ints
     activity: npt.NDArray[np.int32]
@@ -23,22 +23,22 @@ class Events(NamedTuple):
     size: Ints
 
     def pick(self, rows: npt.NDArray[np.intp] | slice) -> Events:
-        """Returns some rows of each column."""
+        """Returns the selected rows of each column."""
         return Events(self.case[rows], self.activity[rows], self.start[rows], self.duration[rows], self.size[rows])
 
     def place(self, at: slice, events: Events) -> None:
-        """Writes events into some rows."""
+        """Writes events to the selected rows."""
         self.case[at], self.activity[at], self.start[at] = events.case, events.activity, events.start
         self.duration[at], self.size[at] = events.duration, events.size
 
 
 class Pending(State):
-    """Events in the order of their arrival, nearly; those of one start keep theirs.
+    """Events in approximate order of arrival; the order is exact for events of equal start.
 
-    Events are ``put`` as they are, and wait once they have been looked at and a part of them is ``accept``-ed.
+    Events are first ``put`` unchanged. After inspection some of them are ``accept``-ed, and these wait.
 
     Attributes:
-        newest: latest end of any event that waits or did, ns.
+        newest: latest end of any event accepted so far, ns.
     """
 
     def __init__(self) -> None:
@@ -53,21 +53,21 @@ class Pending(State):
 
     @property
     def held(self) -> int:
-        """Events that were put and not taken, accepted or not."""
+        """Number of events put and not taken, accepted or not."""
         return self._end - self._first
 
     @property
     def events(self) -> Events:
-        """Views of what waits."""
+        """Views of the waiting events."""
         return self._columns.pick(slice(self._first, self._stop))
 
     @property
     def new(self) -> Events:
-        """Views of what was put and not accepted yet."""
+        """Views of the events put and not yet accepted."""
         return self._columns.pick(slice(self._stop, self._end))
 
     def put(self, case: npt.ArrayLike, activity: IntArray, start: IntArray, duration: IntArray, size: IntArray) -> int:
-        """Takes in events, whose ``case`` may be one number; returns how many wait, with those not accepted."""
+        """Adds events, whose ``case`` may be a single number; returns the number of buffered events."""
         begin, count = self._end, len(activity)
         cases, activities, starts, durations, sizes = self._columns
         if begin + count > len(starts):
@@ -76,7 +76,7 @@ class Pending(State):
             cases, activities, starts, durations, sizes = self._columns
         rows = slice(begin, begin + count)
         cases[rows] = case
-        if count == 1:  # numbers are copied faster than arrays of one
+        if count == 1:  # scalars are copied faster than arrays of length one
             activities[begin], starts[begin] = activity[0], start[0]
             durations[begin], sizes[begin] = duration[0], size[0]
         else:
@@ -85,7 +85,7 @@ class Pending(State):
         return self._end - self._first
 
     def accept(self, rows: npt.NDArray[np.intp] | None) -> None:
-        """Has some rows of ``new`` wait, all by default; the others are forgotten."""
+        """Accepts the given rows of ``new``, all by default; the others are dropped."""
         if rows is not None:
             self.new.place(slice(0, len(rows)), self.new.pick(rows))
             self._end = self._stop + len(rows)
@@ -95,27 +95,27 @@ class Pending(State):
         self._stop = self._end
 
     def take(self, until_ns: int, at_most: int) -> Events:
-        """Takes out the events that start no later than a time, and further ones until few are left.
+        """Removes the events that start no later than a time, and further ones until few are left.
 
         Args:
             until_ns: that time.
-            at_most: how many may be left, nearly; at most half as many more are.
+            at_most: approximate maximum number of events left; up to half as many more may be left.
 
         Returns:
-            Columns in the order of arrival; valid until the next call of a method.
+            Columns in order of arrival; valid until the next method call.
         """
         events = self.events
         ripe = events.start <= until_ns
         taken = int(np.count_nonzero(ripe))
         total = len(ripe)
         if total - taken > at_most:
-            # a guess, nearly right where events come nearly in order
+            # an estimate, accurate if events are nearly in order
             ripe = events.start <= max(until_ns, int(events.start[total - at_most - 1]))
             if not at_most <= total - int(np.count_nonzero(ripe)) <= at_most + at_most // 2:
                 ripe = events.start <= np.partition(events.start, total - at_most - 1)[total - at_most - 1]
             taken = int(np.count_nonzero(ripe))
         if taken < total:
-            # all before `low` go, all from `high` on stay; only what lies between is sorted out, in its place
+            # all before `low` are removed, all from `high` on stay; only the rows between are partitioned in place
             low, high = int(ripe.argmin()), total - int(ripe[::-1].argmax()) if taken else 0
             if low < high:
                 between = ripe[low:high]
@@ -127,13 +127,13 @@ class Pending(State):
         return events.pick(slice(0, taken))
 
     def rename(self, case: int, name: int) -> bool:
-        """Gives the events of a case another case; says whether there are any."""
+        """Changes the case of a case's events; returns whether there are any."""
         rows = np.flatnonzero(self.events.case == case)
         self.events.case[rows] = name
         return len(rows) > 0
 
     def fit(self) -> None:
-        """Gives memory back that is not needed now."""
+        """Frees unused memory."""
         self._move(_room(self._end - self._first))
 
     def snapshot(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class Pending(State):
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Makes an object that has the state of a snapshot."""
+        """Creates an object from a snapshot."""
         return super().restore(data | {"_columns": Events(*(column.copy() for column in data["_columns"]))})
 
     def _make_room(self, count: int) -> None:

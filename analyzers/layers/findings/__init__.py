@@ -1,1 +1,1 @@
-"""What is worth mending, found in a view of the tables."""
+"""Findings in the layer tables that are worth fixing."""

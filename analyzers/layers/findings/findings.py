@@ -1,4 +1,4 @@
-"""What stands out in a report."""
+"""Findings of a layer report."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _RULES: Final[tuple[Callable[[ReportContext, Layers, Thresholds], Iterator[Findi
     failed,
     node_local,
 )
-"""One a rule, each with its threshold and the numbers behind what it says."""
+"""Rules, each with its threshold and the numbers behind its findings."""
 
 
 def findings(view: ReportContext, report: Layers, limits: Thresholds) -> list[Finding]:
-    """Returns what stands out, what takes the most time first."""
+    """Returns the findings by descending time."""
     least_s = max(limits.least_s, limits.least_share * sum(row.data_seconds for row in report.layers))
     found = [each for rule in _RULES for each in rule(view, report, limits) if each.seconds >= least_s]
     return sorted(found, key=lambda finding: -finding.seconds)

@@ -1,4 +1,4 @@
-"""What stands out of calls that move no data: files of a layer's own, opens, metadata, failures."""
+"""Findings on calls that move no data: a layer's own files, opens, metadata, failures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHER = WAYS.index("other")
 
 
 def own_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """A layer spends time on files that its caller never named."""
+    """Reports layers that spend time on files that their caller never named."""
     times = {row.layer: row for row in report.layers}
     for own in report.own_files:
         caller = times.get(own.layer)
@@ -41,15 +41,15 @@ def own_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterat
 
 
 def churn(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Files of data are opened again and again for little."""
+    """Reports data files that are opened repeatedly for little data."""
     if view.analyzer.tables.opened.dropped:
-        return  # who opened what is not known of all
+        return  # opens are not known completely
     _, node, sums = view.by_node
     tree, files = view.analyzer.handles, view.analyzer.files
     layers, parents = np.array(tree.layers), np.array(tree.parents)
     inner = (parents != ROOT) & (
         layers[parents] == layers
-    )  # what lies in an opened file, such as a dataset, is no file
+    )  # an object inside an opened file, such as a dataset, is no file
     opens, reads, writes, own = (sums[:, NODE.index(name)] for name in ("opens", "reads", "writes", "exclusive_ns"))
     size = len(files.names) * LAYERS
     key = np.array(tree.classes)[node] * LAYERS + layers[node]
@@ -59,7 +59,7 @@ def churn(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[F
     pairs = np.bincount(files.class_of(file) * LAYERS + layer, minlength=size)
     times = opened / np.maximum(pairs, 1)
     found = (times >= limits.churn_opens) & (moved < limits.churn_moves * opened) & (pairs > 0)
-    unknown = moved[:LAYERS] > moved.reshape(-1, LAYERS).sum(axis=0) // 2  # the trace does not say of what
+    unknown = moved[:LAYERS] > moved.reshape(-1, LAYERS).sum(axis=0) // 2  # the trace does not name the files
     for at in np.flatnonzero(found).tolist():
         kind, number = divmod(at, LAYERS)
         if not kind or unknown[number]:
@@ -80,7 +80,7 @@ def churn(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[F
 
 
 def metadata(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Most of a layer's own time on data goes to calls that move nothing."""
+    """Reports layers whose own time on data is mostly in calls that move no data."""
     for row in report.layers:
         if row.data_seconds < limits.least_s or not row.reads + row.writes:
             continue
@@ -100,7 +100,7 @@ def metadata(view: ReportContext, report: Layers, limits: Thresholds) -> Iterato
 
 
 def failed(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Many of a layer's calls fail."""
+    """Reports layers with many failed calls."""
     for row in report.layers:
         share = row.failed / row.calls if row.calls else 0.0
         if share >= limits.failed_share:
@@ -124,9 +124,9 @@ def _by_key(key: Ints, values: Ints, size: int) -> Ints:
 
 
 def _busiest(view: ReportContext, layer: LayerStats, by: str) -> tuple[str, int, int]:
-    """Returns the call of a layer that stands out by a sum, how often it was called, and the sum.
+    """Returns the call of a layer with the largest sum, its number of calls, and the sum.
 
-    Of failures those of all calls count, of times those of calls that move nothing and are on data.
+    For failures all calls count; for times only calls on data that move no bytes.
     """
     key, sums = view.analyzer.tables.named.rows()
     number, group, way, call = split_named(key)

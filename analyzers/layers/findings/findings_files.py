@@ -1,4 +1,4 @@
-"""What stands out of the files that the lowest layers work on: small requests, many small files."""
+"""Findings on files used by the lowest layers: small requests, many small files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AT: Final = {name: at for at, name in enumerate(FILE)}
 
 
 class _Rows(NamedTuple):
-    """What the lowest layers did to each file of data for each caller."""
+    """Accesses of the lowest layers to each data file, by caller."""
 
     file: Ints
     over: Ints
@@ -33,14 +33,14 @@ class _Rows(NamedTuple):
 
 
 def of_files(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Requests are small; a folder has many small files."""
+    """Reports small requests, and folders with many small files."""
     rows = _rows_of(view)
     yield from _small_requests(view, rows, limits)
     yield from _many_files(view, rows, limits)
 
 
 def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
-    """Requests to files that are alike are small; those to files with few requests are taken together by folder."""
+    """Reports small requests to similar files; files with few requests are combined by folder."""
     moves = np.zeros(len(view.folder_of_class), np.int64)
     np.add.at(moves, rows.kind, rows.sums[:, _AT["reads"]] + rows.sums[:, _AT["writes"]])
     by_folder = moves[rows.kind] < limits.small_calls
@@ -72,7 +72,7 @@ def _small_requests(view: ReportContext, rows: _Rows, limits: Thresholds) -> Ite
 
 
 def _many_files(view: ReportContext, rows: _Rows, limits: Thresholds) -> Iterator[Finding]:
-    """A folder has many small files, and the time on them goes to opening and closing."""
+    """Reports folders with many small files whose time is mostly spent on opening and closing."""
     pairs, group, total = _summed(view.folder_of_class[rows.kind] * LAYERS + rows.layer, rows.sums)
     opened = rows.sums[:, _AT["opens"]] > 0
     opened_files = np.unique(np.stack([group[opened], rows.file[opened]]), axis=1)[0]
@@ -105,7 +105,7 @@ def _rows_of(view: ReportContext) -> _Rows:
 
 
 def _summed(key: Ints, sums: npt.NDArray[np.int64]) -> tuple[Ints, npt.NDArray[np.intp], npt.NDArray[np.int64]]:
-    """Returns the distinct keys, which of them each row has, and the sums by key."""
+    """Returns the distinct keys, the index of each row's key, and the sums by key."""
     pairs, group = np.unique(key, return_inverse=True)
     total = np.zeros((len(pairs), sums.shape[1]), np.int64)
     np.add.at(total, group, sums)

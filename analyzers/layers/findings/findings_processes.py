@@ -1,4 +1,4 @@
-"""What stands out of who does the work: few processes, few movers of a collective, single nodes."""
+"""Findings on the distribution of work: few processes, few movers of a collective, single nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .finding_text import lasting, listed, some, spoken
 
 
 def concentrated(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Few processes have most of a layer's time on the program's data."""
+    """Reports layers whose time on data is concentrated in few processes."""
     process, layers, _ = view.by_process
     for number in range(LAYERS):
         everyone, noun = view.crowd(number)
@@ -45,7 +45,7 @@ def concentrated(view: ReportContext, report: Layers, limits: Thresholds) -> Ite
 
 
 def late(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """The processes of a collective call come to it at different times."""
+    """Reports collective calls whose processes arrive at different times."""
     for each in report.collectives:
         share = each.late_seconds / each.seconds if each.seconds else 0.0
         if share < limits.late_share:
@@ -64,7 +64,7 @@ def late(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Fi
 
 
 def collectives(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Collective calls that move data take their time outside the layers that move it."""
+    """Reports collective calls that move data but spend their time outside the layers that move it."""
     for each in report.collectives:
         if each.seconds < limits.least_s or each.processes < 2 or not each.moved_bytes or not each.bytes:
             continue
@@ -105,7 +105,7 @@ def collectives(view: ReportContext, report: Layers, limits: Thresholds) -> Iter
 
 
 def node_local(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """A job of several nodes works on file systems that each node has for itself."""
+    """Reports jobs on several nodes that use node-local file systems."""
     moved = sum(row.bytes_read + row.bytes_written for row in report.mounts)
     local = [row for row in report.mounts if row.scope == "local" and row.hosts > 1]
     mine = sum(row.bytes_read + row.bytes_written for row in local)

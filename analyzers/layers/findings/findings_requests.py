@@ -1,4 +1,4 @@
-"""What stands out of how requests change on their way down."""
+"""Findings on requests that change on their way down."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FORMATS: Final = ("HDF5", "NETCDF", "PNETCDF")
 
 
 def amplified(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """A layer makes many calls of one, moves more or fewer bytes than went in, or reads in order to write."""
+    """Reports layers that make many calls per request, move more or fewer bytes, or read in order to write."""
     for account in report.accounts:
         mine = [step for step in report.steps if step.caller == account.layer != step.layer]
         below = [step for step in mine if step.way == account.way]
@@ -26,7 +26,7 @@ def amplified(view: ReportContext, report: Layers, limits: Thresholds) -> Iterat
 
 
 def computing(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """A library of formats spends its requests in itself."""
+    """Reports format libraries that spend most of the time of their requests themselves."""
     for row in report.layers:
         whole = _request_seconds(report, row.layer, "read") + _request_seconds(report, row.layer, "write")
         own = row.data_seconds - row.metadata_seconds
@@ -45,12 +45,12 @@ def computing(view: ReportContext, report: Layers, limits: Thresholds) -> Iterat
 
 
 def _request_seconds(report: Layers, layer: str, way: str) -> float:
-    """Returns the time in a layer's requests, with what lies below."""
+    """Returns the inclusive time of a layer's requests, s."""
     return sum(row.seconds for row in report.fates if row.layer == layer and row.way == way)
 
 
 def _crossed(report: Layers, layer: str, steps: list[Step], limits: Thresholds) -> Iterator[Finding]:
-    """Reads in calls that write: blocks are read, changed and written back."""
+    """Reports reads within writes: blocks are read, changed and written back."""
     size = sum(step.bytes for step in steps)
     written = sum(row.bytes for row in report.accounts if row.layer == layer and row.way == "write")
     if size < _KIB or size < (limits.bytes_below - 1) * written:
@@ -69,7 +69,7 @@ def _crossed(report: Layers, layer: str, steps: list[Step], limits: Thresholds) 
 
 
 def _more(report: Layers, account: Account, steps: list[Step], limits: Thresholds) -> Iterator[Finding]:
-    """More calls or bytes below than went in, or fewer bytes."""
+    """Reports more calls or bytes below than requested, or fewer bytes."""
     calls, moved = sum(step.calls for step in steps), sum(step.bytes for step in steps)
     below = sum(step.seconds for step in steps)
     seconds = max(below, _request_seconds(report, account.layer, account.way))

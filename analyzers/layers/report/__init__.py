@@ -1,1 +1,1 @@
-"""The report of a job's layers, made of the tables."""
+"""Report of a job's layers, created from the tables."""

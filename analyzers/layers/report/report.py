@@ -1,4 +1,4 @@
-"""Makes the report of a job's layers."""
+"""Report of a job's layers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NS: Final = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How much of each list a report has."""
+    """Maximum length of each list in a report."""
 
     handles: int = 200
     files: int = 200
@@ -34,14 +34,14 @@ class Cut:
 def make_report(
     analyzer: LayerAnalyzer, calls: Sequence[str], job: str = "", *, nesting: Nesting | None = None, cut: Cut = Cut()
 ) -> Layers:
-    """Returns what the layers do, as if all calls ended now.
+    """Returns the report as if all calls ended now.
 
     Args:
-        analyzer: it stays as it is.
-        calls: names of the calls, by number.
-        job: what the report is of.
-        nesting: how it is known which call was made in which; by default as the depths of the calls say.
-        cut: how long the lists may be.
+        analyzer: layer analyzer; it is not changed.
+        calls: call names by number.
+        job: name of the report.
+        nesting: source of the nesting of calls; by default according to their depths.
+        cut: maximum lengths of the lists.
     """
     waiting = analyzer.waiting
     view = ReportContext(analyzer.closed() if waiting else analyzer, calls)

@@ -1,4 +1,4 @@
-"""The part of a report that tells of collective calls: which ranks move data, and how long the others wait."""
+"""Report section on collective calls: ranks that move data, and the waiting time of the others."""
 
 from __future__ import annotations
 

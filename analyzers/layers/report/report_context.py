@@ -1,4 +1,4 @@
-"""What a report is made of: sums with the names that their keys stand for."""
+"""Input of a report: sums, with names for their keys."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _MOST_TEXT = 400
 
 @dataclass(frozen=True)
 class ReportContext:
-    """An analyzer all of whose calls have ended, and the names of its calls.
+    """An analyzer in which all calls have ended, and the names of its calls.
 
     Args:
-        analyzer: of which nothing waits.
-        calls: names by number.
+        analyzer: analyzer without waiting calls.
+        calls: call names by number.
     """
 
     analyzer: LayerAnalyzer
@@ -42,16 +42,16 @@ class ReportContext:
         return self.calls[number] if 0 <= number < len(self.calls) else ""
 
     def host(self, row: int) -> str:
-        """Returns where a process runs."""
+        """Returns the host of a process."""
         return self.analyzer.processes.known[row].host
 
     @cached_property
     def hosts(self) -> set[str]:
-        """Where the processes run."""
+        """Hosts of all processes."""
         return {process.host for process in self.analyzer.processes.known[1:]}
 
     def process(self, row: int) -> str:
-        """Returns what a person calls a process."""
+        """Returns the display name of a process."""
         return label_of(self.analyzer.processes.known[row]) if row else OTHER_NAME
 
     def path(self, file: int) -> str:
@@ -59,11 +59,11 @@ class ReportContext:
         return self.analyzer.files.paths[file][:_MOST_TEXT] if file else OTHER_NAME
 
     def scope(self, file: int) -> Scope:
-        """Returns where a file lies."""
+        """Returns the scope of a file's file system."""
         return SCOPES[self.analyzer.files.scopes[file]]
 
     def group(self, file: int) -> FileGroup:
-        """Returns what a file is to the program."""
+        """Returns the group of a file."""
         return GROUPS[self.analyzer.files.class_groups[self.analyzer.files.classes[file]]]
 
     def class_path(self, file_class: int) -> str:
@@ -88,12 +88,12 @@ class ReportContext:
 
     @cached_property
     def folders(self) -> list[str]:
-        """The folders of the files, as their classes name them."""
+        """Folders of the files, in the spelling of their classes."""
         return sorted({dirname(name) for name in self.analyzer.files.names})
 
     @cached_property
     def folder_of_class(self) -> Ints:
-        """Which of ``folders`` the files of each class lie in, int64[classes]."""
+        """Index into ``folders`` for each class, int64[classes]."""
         number = {name: at for at, name in enumerate(self.folders)}
         return np.array([number[dirname(name)] for name in self.analyzer.files.names], np.int64)
 
@@ -120,14 +120,14 @@ class ReportContext:
 
     @cached_property
     def layer_sums(self) -> npt.NDArray[np.int64]:
-        """The sums of ``PROCESS`` by layer, int64[layers, k]."""
+        """Sums of ``PROCESS`` by layer, int64[layers, k]."""
         _, layer, sums = self.by_process
         total = np.zeros((LAYERS, len(PROCESS)), np.int64)
         np.add.at(total, layer, sums)
         return total
 
     def number(self, layer: str) -> int:
-        """Returns the number of a layer's name."""
+        """Returns the number of a layer by its name."""
         return next(number for number in range(LAYERS) if layer_name(number) == layer)
 
     def of_layer(self, layer: int, name: str) -> int:
@@ -136,14 +136,14 @@ class ReportContext:
 
     @cached_property
     def ranked(self) -> npt.NDArray[np.bool_]:
-        """Which processes have a rank, bool[processes]."""
+        """Whether each process has a rank, bool[processes]."""
         return np.array([process.rank >= 0 for process in self.analyzer.processes.known])
 
     def crowd(self, layer: int) -> tuple[npt.NDArray[np.bool_], str]:
-        """Returns the processes that shares of a layer are of, bool[processes], and what they are called.
+        """Returns the processes that shares of a layer refer to, bool[processes], and a noun for them.
 
-        They are the ranks where there are some, else those that run the command of the busiest one and work on data in
-        the layer: what a shell starts by the way has no part in it.
+        These are the ranks if there are any. Otherwise they are the processes of the busiest one's command that work on
+        data in the layer; helpers started by a shell are excluded.
         """
         if self.ranked.any():
             return self.ranked, "ranks"
@@ -158,12 +158,12 @@ class ReportContext:
 
 
 def amounts(model: type[BaseModel], columns: Sequence[str], row: npt.NDArray[np.int64]) -> dict[str, Any]:
-    """Returns the fields of a model that a table has as columns; those in nanoseconds as seconds.
+    """Returns a model's fields from a table row; nanoseconds are converted to seconds.
 
     Args:
-        model: what to make.
-        columns: names of the table's.
-        row: one of its rows.
+        model: result model.
+        columns: column names of the table.
+        row: row of the table.
     """
     made = {}
     for name, value in zip(columns, row.tolist(), strict=True):
@@ -175,7 +175,7 @@ def amounts(model: type[BaseModel], columns: Sequence[str], row: npt.NDArray[np.
 
 
 def label_of(process: Process) -> str:
-    """Returns what a person calls a process."""
+    """Returns the display name of a process."""
     if process.rank >= 0:
         return f"rank {process.rank}"
     where = f" on {process.host}" if process.host else ""
@@ -183,5 +183,5 @@ def label_of(process: Process) -> str:
 
 
 def largest(weight: npt.NDArray[np.int64], top: int) -> npt.NDArray[np.intp]:
-    """Returns where the largest weights stand, the largest first, at most so many."""
+    """Returns the indices of the largest weights in descending order, at most ``top``."""
     return np.argsort(-weight, kind="stable")[:top]

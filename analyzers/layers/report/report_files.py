@@ -1,4 +1,4 @@
-"""The part of a report that tells of files: on their way down, a layer's own, and where they lie."""
+"""Report section on files: accesses by layer, files used by a layer only, and file systems."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _CALLS, _EXCLUSIVE = FILE.index("calls"), FILE.index("exclusive_ns")
 
 
 def files(view: ReportContext, top: int) -> tuple[list[FileLayers], int]:
-    """Returns files with what each layer did to them, and how many are left out.
+    """Returns files with the accesses of each layer, and the number of omitted ones.
 
-    Those of the program's data come first, and of these the ones with the most time.
+    Files of the program's data come first, and among these the ones with the most time.
     """
     file, over, layer, sums = view.by_file
     numbers, group = np.unique(file, return_inverse=True)
@@ -55,7 +55,7 @@ def files(view: ReportContext, top: int) -> tuple[list[FileLayers], int]:
 
 
 def own_files(view: ReportContext) -> list[OwnFiles]:
-    """Returns the files that layers touch further down and are never called with."""
+    """Returns the files that layers access below and are never called with."""
     file, over, layer, sums = view.by_file
     rows = np.flatnonzero((file != 0) & (over != PROGRAM) & (over != layer))
     rows = rows[~np.isin(file[rows] * LAYERS + over[rows], file * LAYERS + layer)]
@@ -82,18 +82,18 @@ def own_files(view: ReportContext) -> list[OwnFiles]:
 
 
 def mounts(view: ReportContext) -> list[Mount]:
-    """Returns the file systems that the lowest layers worked on."""
+    """Returns the file systems used by the lowest layers."""
     file, _, layer, sums = view.by_file
     texts = view.analyzer.files
     lowest = (BOTTOM >> layer) & 1 == 1
-    if not lowest.any():  # a trace of upper layers alone
+    if not lowest.any():  # a trace of upper layers only
         lowest = layer == min(layer.tolist(), default=LAYERS)
     on_disk = (texts.group_of(file) != CHANNEL) | np.array([bool(mount) for mount in texts.mounts])[file]
     rows = np.flatnonzero(lowest & on_disk & (file != 0))
     places = list(zip(texts.mounts, texts.systems, texts.scopes, strict=True))
     number = {place: at for at, place in enumerate(dict.fromkeys(places))}
     place_of = np.array([number[place] for place in places])
-    hosts = {name: at for at, name in enumerate(dict.fromkeys(texts.hosts))}  # the first is none
+    hosts = {name: at for at, name in enumerate(dict.fromkeys(texts.hosts))}  # the first is the empty name
     host_of = np.array([hosts[name] for name in texts.hosts])
     found, group = np.unique(place_of[file[rows]], return_inverse=True)
     total = np.zeros((len(found), len(FILE)), np.int64)

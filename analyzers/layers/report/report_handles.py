@@ -1,4 +1,4 @@
-"""The part of a report that tells of handles and processes: the tree, the timeline, who did what."""
+"""Report section on handles and processes: the tree, the timeline, and the work of each process."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ _NANO = NODE.index("ns")
 
 
 def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
-    """Returns nodes, each after its parent and with what lies below it, and how many are left out.
+    """Returns nodes, each after its parent and with its own children following, and the number of omitted ones.
 
-    Those on data come first, and of these the ones with the most time. A node with very many below it has a share of
-    them.
+    Nodes on data come first, and among these the ones with the most time. The number of children per node is limited.
     """
     _, node, sums = view.by_node
     tree = view.analyzer.handles
@@ -32,7 +31,7 @@ def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
     np.add.at(total, node, sums)
     processes = np.bincount(node, minlength=count)
     weight = total[:, _NANO].copy()
-    for at in range(count - 1, 0, -1):  # a node is as heavy as what lies below it
+    for at in range(count - 1, 0, -1):  # a node is as heavy as its heaviest descendant
         above = tree.parents[at]
         weight[above] = max(weight[above], weight[at])
     deep = depths(tree.parents)
@@ -55,7 +54,7 @@ def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
 
 
 def process_handles(view: ReportContext, nodes: set[int], top: int) -> tuple[list[ProcessNode], int]:
-    """Returns what single processes did through some nodes, and how many rows are left out."""
+    """Returns the work of single processes through the given nodes, and the number of omitted rows."""
     process, node, sums = view.by_node
     rows = np.flatnonzero(np.isin(node, sorted(nodes)))
     chosen = rows[largest(sums[rows, _NANO], top)].tolist()
@@ -71,7 +70,7 @@ def process_handles(view: ReportContext, nodes: set[int], top: int) -> tuple[lis
 
 
 def process_layers(view: ReportContext, top: int) -> tuple[list[ProcessLayer], int]:
-    """Returns what single processes did in each layer, and how many rows are left out."""
+    """Returns the work of single processes in each layer, and the number of omitted rows."""
     process, layer, sums = view.by_process
     made = [
         ProcessLayer(
@@ -87,7 +86,7 @@ def process_layers(view: ReportContext, top: int) -> tuple[list[ProcessLayer], i
 
 
 def host_layers(view: ReportContext, top: int) -> tuple[list[HostLayer], int]:
-    """Returns what the processes of each machine did in each layer, and how many rows are left out."""
+    """Returns the work of each host's processes in each layer, and the number of omitted rows."""
     process, layer, sums = view.by_process
     names = sorted({each.host for each in view.analyzer.processes.known})
     number = {name: at for at, name in enumerate(names)}
@@ -112,7 +111,7 @@ def host_layers(view: ReportContext, top: int) -> tuple[list[HostLayer], int]:
 
 
 def marks(view: ReportContext, nodes: set[int]) -> list[Mark]:
-    """Returns the timeline of some nodes."""
+    """Returns the timeline of the given nodes."""
     columns = [column.tolist() for column in view.analyzer.timeline.rows()]
     return [
         Mark(

@@ -1,4 +1,4 @@
-"""The part of a report that tells of layers: their sums, who calls whom, sizes, fates, bytes in and out."""
+"""Report section on layers: sums, calls between layers, sizes, translations of requests, bytes in and out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NS = 1e9
 
 
 def layer_stats(view: ReportContext) -> list[LayerStats]:
-    """Returns the layers that occur, the uppermost first."""
+    """Returns the observed layers, from top to bottom."""
     process, layers, _ = view.by_process
     key, sizes = view.analyzer.tables.sizes.rows()
     _, layer, way, size = split(key, LAYERS, len(WAYS), SIZES)
@@ -46,7 +46,7 @@ def layer_stats(view: ReportContext) -> list[LayerStats]:
 
 
 def steps(view: ReportContext) -> list[Step]:
-    """Returns who calls whom, the most time first."""
+    """Returns the calls between layers by descending time."""
     key, sums = view.analyzer.tables.down.rows()
     over, over_way, layer, way = split(key, len(WAYS), LAYERS, len(WAYS))
     return [
@@ -64,7 +64,7 @@ def steps(view: ReportContext) -> list[Step]:
 
 
 def sizes(view: ReportContext) -> list[SizeRow]:
-    """Returns the sizes of requests, by who made them."""
+    """Returns the sizes of requests by calling layer."""
     key, sums = view.analyzer.tables.sizes.rows()
     over, layer, way, size = (part.tolist() for part in split(key, LAYERS, len(WAYS), SIZES))
     return [
@@ -80,7 +80,7 @@ def sizes(view: ReportContext) -> list[SizeRow]:
 
 
 def fates(view: ReportContext) -> list[FateRow]:
-    """Returns what became of requests, by layer."""
+    """Returns the translations of requests by layer."""
     key, sums = view.analyzer.tables.fates.rows()
     layer, way, fate = (part.tolist() for part in split(key, len(WAYS), 8))
     return [
@@ -95,7 +95,7 @@ def fates(view: ReportContext) -> list[FateRow]:
 
 
 def accounts(view: ReportContext) -> list[Account]:
-    """Returns what goes into each layer that calls others, and what comes out of it."""
+    """Returns the input and output of each layer that calls other layers."""
     key, sums = view.analyzer.tables.down.rows()
     over, over_way, layer, way = split(key, len(WAYS), LAYERS, len(WAYS))
     further = layer != over
