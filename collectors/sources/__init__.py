@@ -1,1 +1,1 @@
-"""The inputs that iotide reads, one module each."""
+"""The input formats that iotide reads, one module or folder each."""

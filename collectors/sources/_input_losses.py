@@ -1,4 +1,4 @@
-"""Tells the jobs of an input what of it could not be read, as its counters grow; leaves out what no call can be."""
+"""Report unreadable parts of an input to its jobs, and drop events with impossible values."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from ...events.network.wire import carried
 from ..source import Chunk, Lost, Opened, SourceItem
 
 _MOST_JOBS: Final = 64
-"""Of one input that are told; further ones are in the collector's counters alone."""
+"""Maximum number of jobs per input that receive losses; further jobs' losses are only in the collector's counters."""
 _BYTES: Final = "bytes_dropped:"
 
 
 class InputLosses:
-    """Compares the counters of one input with what its jobs were told.
+    """Compares the counters of one input with the losses that its jobs were sent.
 
-    A line that cannot be read does not say whose it is: where an input holds several jobs, each of them may lack it.
+    An unreadable line does not say which job it belongs to. If an input contains several jobs, its losses are therefore
+    reported to each of them.
 
     Args:
-        counters: of the input.
-        job: the job where the input names none.
+        counters: counters of the input.
+        job: job to report to if the input names none.
     """
 
     def __init__(self, counters: Counter[str], job: str) -> None:
@@ -35,7 +36,7 @@ class InputLosses:
         self._told: Counter[str] = Counter()
 
     def after(self, items: Iterable[SourceItem]) -> list[SourceItem]:
-        """Returns the items of one poll, and behind them what was lost meanwhile, for each job."""
+        """Returns the items of one poll, followed by the new losses for each job."""
         whole = [self._sound(item) if isinstance(item, Chunk) else item for item in items]
         for item in whole:
             if isinstance(item, Opened) and len(self._jobs) < _MOST_JOBS:
@@ -48,7 +49,7 @@ class InputLosses:
         return whole
 
     def _sound(self, chunk: Chunk) -> Chunk:
-        """Leaves out calls whose values no call has: they would cost all that is sent with them."""
+        """Removes calls with impossible values: on the wire, they would cost their whole batch."""
         good = carried(chunk.batch)
         if good is None:
             return chunk
@@ -61,5 +62,5 @@ def _is_told(name: str) -> bool:
 
 
 def _spelled(name: str) -> str:
-    """Returns the name for a job: the bytes are those of the input, not those that calls moved."""
+    """Returns the counter's name for a job: these are bytes of the input, not bytes moved by calls."""
     return INPUT_BYTES + name.removeprefix(_BYTES) if name.startswith(_BYTES) else name

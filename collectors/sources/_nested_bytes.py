@@ -1,4 +1,4 @@
-"""Bytes of calls that do not say how many they moved: those of the calls that they made."""
+"""Compute bytes for calls without a byte count from the calls nested in them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Ints = npt.NDArray[np.int64]
 def bytes_with_those_below(
     depth: npt.NDArray[Any], kind: npt.NDArray[Any], size: Ints, unmeasured: npt.NDArray[np.bool_]
 ) -> Ints:
-    """Returns the bytes of calls, int64; an unmeasured one has those that calls within it moved in its direction.
+    """Returns the bytes of calls, int64; an unmeasured call gets the bytes that nested calls moved in its direction.
 
-    Only bytes at depth 0 count towards a job's volume: without this an ``H5Dwrite`` of unknown size would hide what the
-    ``pwrite`` within it wrote. Of calls within each other the outermost that says its bytes counts.
+    Only bytes at depth 0 count towards a job's volume. Without this, an ``H5Dwrite`` of unknown size would hide the
+    bytes of the ``pwrite`` within it. Among nested calls, the outermost one with a byte count is used.
 
     Args:
-        depth: of each call of a thread, each followed by those within it.
-        kind: of each call, as ``schema.Kind``.
-        size: of each call, bytes.
-        unmeasured: whether a call moves bytes and does not say how many.
+        depth: depth of each call of one thread; each call is followed by those nested in it.
+        kind: kind of each call, as ``schema.Kind``.
+        size: bytes of each call.
+        unmeasured: whether the call moves bytes but has no byte count.
     """
     if not unmeasured.any():
         return size

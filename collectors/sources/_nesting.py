@@ -1,4 +1,4 @@
-"""Which calls were made by another traced layer, told from their times alone."""
+"""Determine from times alone which calls were made by another traced layer."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ def nesting_depths(
     thread: npt.NDArray[Any],
     layer: npt.NDArray[Any],
 ) -> npt.NDArray[np.int64]:
-    """Returns how many calls of other layers each call lies within, int64, for traces that do not say it.
+    """Returns the number of enclosing calls of other layers per call, int64, for traces without nesting information.
 
-    A call lies within one of the same thread that begins not later and ends not earlier; of the same layer none is
-    within another, as clocks that tick slowly make neighbours touch. Only the calls given are looked at.
+    A call is nested in a call of the same thread that begins no later and ends no earlier. Calls of one layer are never
+    nested, because coarse clocks make consecutive calls touch. Only the given calls are considered.
 
     Args:
-        start: of each call, ns.
-        duration: of each call, ns.
-        thread: of each call, any numbers.
-        layer: of each call, as ``schema.Layer``.
+        start: start of each call, ns.
+        duration: duration of each call, ns.
+        thread: thread of each call, as arbitrary numbers.
+        layer: layer of each call, as ``schema.Layer``.
     """
     depths = np.zeros(len(start), np.int64)
     if not len(layer) or (layer == layer[0]).all():

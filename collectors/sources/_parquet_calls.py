@@ -1,4 +1,4 @@
-"""Calls as a Parquet table, a row a call, as ``iotide archive convert --to parquet`` writes them."""
+"""Read calls from a Parquet table, one row per call, as written by ``iotide archive convert --to parquet``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SINCE_1973_NS: Final = 10**17
 
 
 class _Who(NamedTuple):
-    """What tells one process from another."""
+    """Identifies a process."""
 
     job: str
     host: str
@@ -42,7 +42,7 @@ class _Who(NamedTuple):
 
 
 Codes = tuple[npt.NDArray[np.int64], list[str]]
-"""For each row the place of its text, and the texts."""
+"""Index of the text of each row, and the texts."""
 
 
 @dataclass(slots=True)
@@ -59,14 +59,14 @@ class _Process:
 
 
 class CallTable:
-    """Hands the rows of a table to the streams of their processes: those of one job, host, rank and pid."""
+    """Assigns the rows of a table to the streams of their processes: one per job, host, rank and pid."""
 
     def __init__(self, about: Input) -> None:
         self._about = about
         self._processes: dict[_Who, _Process] = {}
 
     def read(self, log: Any) -> Iterator[list[SourceItem]]:
-        """Yields the calls of an opened ``pyarrow.parquet.ParquetFile``, a row group or less at a time."""
+        """Yields the calls of an opened ``pyarrow.parquet.ParquetFile``, at most one row group at a time."""
         names = [name for name in (*_NUMBERS, *_TEXTS) if name in log.schema_arrow.names]
         first = 1
         for rows in log.iter_batches(_PIECE_ROWS, columns=names):
@@ -145,7 +145,7 @@ class CallTable:
 
 
 def _take_types(process: _Process, rows: npt.NDArray[np.intp], texts: dict[str, Codes]) -> None:
-    """Numbers files whose type their path does not tell."""
+    """Defines files whose type does not follow from their path."""
     (paths, names), (types, kinds) = texts["path"], texts["file_type"]
     for path, kind in np.unique(np.stack([paths[rows], types[rows]]), axis=1).T.tolist():
         if kinds[kind] in FileType.__members__:
@@ -166,7 +166,7 @@ def _codes(column: Any) -> Codes:
     encoded = column if pa.types.is_dictionary(column.type) else column.cast(pa.string()).dictionary_encode()
     texts = ["" if text is None else str(text) for text in encoded.dictionary.to_pylist()]
     places = np.asarray(encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False), np.int64)
-    if len(places) and not 0 <= places.min() <= places.max() <= len(texts):  # the library does not look
+    if len(places) and not 0 <= places.min() <= places.max() <= len(texts):  # pyarrow does not check the indices
         raise ValueError("texts that are not in their table")
     return places, [*texts, ""]
 
@@ -182,7 +182,7 @@ def _bad(numbers: dict[str, npt.NDArray[np.int64]], texts: dict[str, Codes], cou
 
 
 def _mapped(codes: Codes, rows: npt.NDArray[np.intp], number: Any) -> npt.NDArray[np.int64]:
-    """Returns a number for the text of each row; ``number`` is asked once for each text that is used."""
+    """Returns a number for the text of each row; ``number`` is called once per distinct text."""
     places, texts = codes
     mine = places[rows]
     used = np.unique(mine)

@@ -1,4 +1,4 @@
-"""A file that is read again from its beginning: events that another collector has kept are left out."""
+"""Read a file again from its beginning, without the events that the previous collector has stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEAD_BYTES: Final = 256
 
 
 class FileIdentity(NamedTuple):
-    """What tells whether a file is the one that was read before: its inode, and what it begins with."""
+    """Identity of a file: its inode and a digest of its beginning."""
 
     device: int
     inode: int
@@ -31,9 +31,9 @@ class _Place(NamedTuple):
 
 
 class Rereading:
-    """Counts the events of a file's streams, and leaves out as many as a place says.
+    """Counts the events of a file's streams, and skips as many as a stored position says.
 
-    The same bytes give the same events in the same order, however they are split, so that a count is a place.
+    The same bytes give the same events in the same order, however they are split, so a count is a position.
     """
 
     def __init__(self) -> None:
@@ -45,12 +45,12 @@ class Rereading:
         self._has_news = False
 
     def go_on_from(self, place: bytes) -> None:
-        """Takes in a place; what is none is passed over."""
+        """Sets the stored position; malformed positions are ignored."""
         with suppress(msgspec.MsgspecError):
             self._before = msgspec.msgpack.decode(place, type=_Place)
 
     def begin(self, inode: tuple[int, int], head: bytes, generation: int) -> int:
-        """Takes in that a file is begun; returns its generation, that of the file that the place is of."""
+        """Begins a file; returns its generation, which is the stored one if the file is the same."""
         before, self._before = self._before, None
         self._events = Counter()
         if before is not None and before.identity == _identity(inode, head, before.identity.length):
@@ -61,11 +61,11 @@ class Rereading:
         return generation
 
     def after(self, items: Iterable[SourceItem]) -> list[SourceItem]:
-        """Returns items without the events that were kept before."""
+        """Returns the items without the events that were stored before."""
         return [self._fresh(item) if isinstance(item, Chunk) else item for item in items]
 
     def place(self, is_queued: Callable[[str, bool], bool]) -> bytes | None:
-        """Returns up to where the file was read; None while that is not new, or not ready to be kept."""
+        """Returns the read position; None if it has not changed or its events are not ready to be stored."""
         if not self._has_news or self._identity is None:
             return None
         if not all([is_queued(stream, False) for stream in self._events]):  # noqa: C419  (each is to be asked)

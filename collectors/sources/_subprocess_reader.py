@@ -1,7 +1,7 @@
-"""Runs a reader in a process of its own: a library that breaks on a hostile file breaks alone.
+"""Run a reader in a subprocess, so that a library that crashes on a malformed file does not stop the collector.
 
-Run as a module with the reader and what it is told; it writes pieces on standard output, each a sequence of
-messages of the wire and, at its end, what was wrong so far.
+Run as a module with the reader and its arguments. It writes pieces to standard output. Each piece is a sequence of wire
+messages, followed by the problems so far.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..transport.window import packed, readable, readable_info, spelled
 
 MOST_MEMORY: Final = 8 << 30
 PATIENCE_S: Final = 120.0
-"""Silence after which a reader is taken to hang."""
+"""Seconds without output after which a reader counts as hung."""
 _MOST_FRAME: Final = 1 << 28
 _HEAD: Final = struct.Struct("<cI")
 _MESSAGE, _FRAME, _STATE = b"m", b"f", b"s"
@@ -38,7 +38,7 @@ _READ: Final = 1 << 20
 
 
 class _State(msgspec.Struct):
-    """What a reader has said so far."""
+    """Counters and problems that a reader has reported so far."""
 
     counters: dict[str, int] = {}
     unsupported: dict[str, int] = {}
@@ -51,17 +51,17 @@ _state_decoder = msgspec.json.Decoder(_State)
 
 
 def read_apart(module: str, function: str, path: Path, about: Input, expected: str) -> Iterator[list[SourceItem]]:
-    """Yields what a reader yields.
+    """Yields the items that a reader yields.
 
     Args:
-        module: of the reader, by its whole name.
-        function: its name; called as any reader of finished input is.
-        path: what is read.
-        about: the input; takes what the reader reports.
-        expected: for the message when it breaks.
+        module: full name of the reader's module.
+        function: name of the reader, which has the signature of readers of finished input.
+        path: file to read.
+        about: the input; receives the reader's reports.
+        expected: description of valid input, for the error message.
 
     Raises:
-        InputError: the reader broke, or is silent for too long; what it had read before was yielded.
+        InputError: the reader crashed or was silent for too long; items read before were yielded.
     """
     origin = about.origin
     told = [module, function, str(path), about.name, origin.job, origin.host, origin.user]
@@ -90,11 +90,11 @@ def read_apart(module: str, function: str, path: Path, about: Input, expected: s
 
 
 def _pieces(pipe: IO[bytes]) -> Iterator[tuple[list[SourceItem], _State]]:
-    """Yields the items of each piece, and what was reported up to its end.
+    """Yields the items of each piece, and the state reported at its end.
 
     Raises:
-        TimeoutError: nothing came for too long.
-        ProtocolError: what came is no message.
+        TimeoutError: no output for too long.
+        ProtocolError: the output is malformed.
     """
     items: list[SourceItem] = []
     frames: list[Frame] = []
@@ -111,7 +111,7 @@ def _pieces(pipe: IO[bytes]) -> Iterator[tuple[list[SourceItem], _State]]:
 
 def _parts(pipe: IO[bytes]) -> Iterator[tuple[bytes, bytes]]:
     held = bytearray()
-    news = select.poll()  # select() has no place for descriptors from 1,024 on
+    news = select.poll()  # select() does not support descriptors from 1,024 on
     news.register(pipe, select.POLLIN)
     while True:
         while len(held) >= _HEAD.size:
@@ -162,7 +162,7 @@ def _reason(status: int, errors: IO[bytes]) -> str:
 
 
 def main() -> None:
-    """Reads, and writes what it read."""
+    """Runs the reader and writes its items."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     out = os.fdopen(os.dup(1), "wb")
@@ -181,7 +181,7 @@ def main() -> None:
         about.malformed(None, f"cannot be read ({error.strerror or error})", "input that may be read")
     _report(out, about, done=True)
     out.flush()
-    os._exit(0)  # a library that read something broken may break again when it is unloaded
+    os._exit(0)  # after reading a corrupt file, a library may crash when it is unloaded
 
 
 def _write(out: IO[bytes], item: SourceItem) -> None:

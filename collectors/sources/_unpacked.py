@@ -1,4 +1,4 @@
-"""Finished files for readers that look here and there in them: one that gzip has packed is unpacked first."""
+"""Open finished files for readers that need random access; gzip files are decompressed first."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from ..parser import Input
 
 @contextmanager
 def unpacked(path: Path, about: Input) -> Iterator[BinaryIO]:
-    """Opens a file, or a temporary one with what gzip has packed in it, as far as that can be unpacked.
+    """Opens a file, or a temporary file with its decompressed content, as far as it can be decompressed.
 
     Raises:
-        OSError: it cannot be read, or there is no room for what is in it.
+        OSError: the file cannot be read, or there is no space for its content.
     """
     with path.open("rb") as file:
         packed = file.read(len(MAGIC)) == MAGIC

@@ -1,4 +1,4 @@
-"""Archives: every call of a job, as ``archive`` keeps them."""
+"""Read archives: every call of a job, as stored by the package ``archive``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ._unpacked import unpacked
 
 
 def read_archive(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads an archive, one stream after the other; what is damaged is told, and the rest is read.
+    """Reads an archive stream by stream; damage is reported, and the rest is read.
 
-    Memory: where what stands in the file, a stream's files, and the call signatures and terminals of one section, of
-    at most 4 million calls. One that gzip has packed is unpacked to a temporary file.
+    Memory: the index of the file, one stream's files, and the call signatures and terminals of one section (at most 4
+    million calls). A gzip file is decompressed to a temporary file.
 
     Raises:
-        InputError: it is no archive.
+        InputError: the file is not an archive.
     """
     with unpacked(path, about) as file:
         yield from _items(file, about)
@@ -33,7 +33,7 @@ def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:
     reader = ArchiveReader(file, about.name)
     size = file.seek(0, SEEK_END)
     for done, (number, stream) in enumerate(reader.streams.items()):
-        about.counters["bytes_read"] = size * done // len(reader.streams)  # its parts lie all over the file
+        about.counters["bytes_read"] = size * done // len(reader.streams)  # a stream's parts are spread over the file
         name = about.stream("archive", stream.name)
         yield [Opened(name, stream.info)]
         last = max(stream.files, default=0)
@@ -56,7 +56,7 @@ def _items(file: BinaryIO, about: Input) -> Iterator[list[SourceItem]]:
 
 
 def _missing(reason: str) -> str:
-    """Returns what a counter of the recording means to those who read it later, as a plural."""
+    """Returns the meaning of a recording's counter for later readers, as a plural phrase."""
     what, _, why = reason.partition(":")
     if what in ("events_left_out", "events_sampled_out"):
         return "calls that were not recorded, as was asked for"

@@ -1,4 +1,4 @@
-"""The source that reads one file: a tail for the bytes, a parser for their meaning."""
+"""Source that reads one file: a tail for the bytes, a parser for their meaning."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from ._input_losses import InputLosses
 from ._rereading import Rereading
 
 HEAD_BYTES = 65_536
-"""A format is told from the first line, or from this many bytes where there is no line."""
+"""Maximum number of bytes used to recognise a format; normally the first line is enough."""
 
 
 class FileSource:
-    """Replays or follows a file, packed by gzip or not.
+    """Replays or follows a file, gzip-compressed or not.
 
     After a rotation or a truncation its streams end and new ones begin.
 
     Args:
         path: the file; with ``follow`` it need not exist yet.
-        choose: names the parser, given the file's first bytes; called again for each generation of the file.
-        origin: job and host of the streams where the file itself says nothing.
-        follow: wait for more at the end of the file.
-        chunk_bytes: most bytes taken in one poll.
+        choose: function that selects the parser from the file's first bytes; called for each generation of the file.
+        origin: job and host of the streams if the file contains neither.
+        follow: wait for more data at the end of the file.
+        chunk_bytes: maximum number of bytes read in one poll.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class FileSource:
 
     @property
     def finished(self) -> bool:
-        """True once no later poll can give anything."""
+        """True once no later poll can return anything."""
         return self._finished
 
     def poll(self) -> list[SourceItem]:
@@ -68,11 +68,11 @@ class FileSource:
         return [] if self._finished else self._rereading.after(self._losses.after(self._read()))
 
     def go_on_from(self, places: Mapping[str, bytes]) -> None:
-        """Leaves out the events that another collector has kept, as long as the file is the same."""
+        """Skips the events that the previous collector has stored, if the file is still the same."""
         self._rereading.go_on_from(places.get(self._place_name, b""))
 
     def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
-        """Returns up to where the file was read; of a finished one that was read to its end that is not needed."""
+        """Returns the read position; a finished file that was read to its end needs none."""
         if self._finished and not self._follows:
             return {self._place_name: None} if self._is_placed else {}
         place = self._rereading.place(is_queued)
@@ -80,18 +80,18 @@ class FileSource:
         return {} if place is None else {self._place_name: place}
 
     def placed(self) -> None:
-        """Has nothing to let go of: the file stays."""
+        """Does nothing: the file stays available."""
 
     @property
     def _place_name(self) -> str:
         return f"file:{readable(Path(self._tail.path).absolute())}"
 
     def stop(self) -> None:
-        """Ends the following: later polls give what the file holds now, its unfinished last line included."""
+        """Stops following: later polls return the present content, including an incomplete last line."""
         self._tail.stop()
 
     def close(self) -> None:
-        """Releases the file; what was not polled yet is not read. Tells of one of which nothing could be read."""
+        """Closes the file without reading the rest; counts it if nothing could be read from it."""
         if not self._finished and self._is_unread():
             self.counters["inputs_unread"] += 1
         self._tail.close()
@@ -167,13 +167,13 @@ class FileSource:
         return bool(self._complaint) or isinstance(self._parser, Unreadable)
 
     def _complain(self, problem: InputError) -> None:
-        if str(problem) != self._complaint:  # a followed file meets the same error at every poll
+        if str(problem) != self._complaint:  # a followed file has the same error at every poll
             self._complaint = str(problem)
             self.problems.add(problem)
 
 
 class Unreadable:
-    """Takes the place of a parser where the format is not known: counts the bytes that it cannot use."""
+    """Replaces the parser if the format is unknown: counts the bytes that cannot be used."""
 
     def __init__(self, about: Input) -> None:
         self.problems, self.counters = about.problems, about.counters
@@ -184,5 +184,5 @@ class Unreadable:
         return []
 
     def finish(self) -> list[SourceItem]:
-        """Has nothing pending."""
+        """Returns nothing, as nothing is pending."""
         return []

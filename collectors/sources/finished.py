@@ -1,4 +1,4 @@
-"""The source that reads finished input by its path: folders, and formats that a library of theirs opens."""
+"""Source that reads finished input by its path: folders, and formats opened by their own library."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from ..source import Closed, Opened, Origin, Problems, SourceItem, UnsupportedDa
 from ._input_losses import InputLosses
 
 Reader: TypeAlias = Callable[[Path, Input], Iterator[list[SourceItem]]]
-"""Yields the events, some at a time, so that memory stays bounded. What it cannot read it reports to the input; an
-``InputError`` or ``OSError`` ends it, and the source closes the streams that are open then."""
+"""Yields the events in pieces, so that memory use stays bounded. Unreadable parts are reported to the input. An
+``InputError`` or ``OSError`` ends the reading, and the source then closes the open streams."""
 
 
 class WholeSource:
-    """Replays finished input, one piece of its reader's a poll.
+    """Replays finished input, one piece of its reader per poll.
 
     Args:
         path: file or folder.
-        read: reads it.
-        origin: job and host of the streams where the input itself says nothing.
+        read: reader of the input.
+        origin: job and host of the streams if the input contains neither.
     """
 
     def __init__(self, path: str | Path, read: Reader, origin: Origin) -> None:
@@ -45,7 +45,7 @@ class WholeSource:
 
     @property
     def finished(self) -> bool:
-        """True once no later poll can give anything."""
+        """True once no later poll can return anything."""
         return self._pieces is None
 
     def poll(self) -> list[SourceItem]:
@@ -53,7 +53,7 @@ class WholeSource:
         return [] if self._pieces is None else self._losses.after(self._next(self._pieces))
 
     def close(self) -> None:
-        """Ends the reading; what was not polled yet is not read."""
+        """Ends the reading; the rest is not read."""
         pieces, self._pieces = self._pieces, None
         if pieces is not None and hasattr(pieces, "close"):
             pieces.close()

@@ -1,1 +1,1 @@
-"""Chrome's trace events."""
+"""Chrome trace events."""

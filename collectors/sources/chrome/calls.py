@@ -1,4 +1,4 @@
-"""Which events of a Chrome trace are I/O calls, and what their fields say."""
+"""Select the I/O calls among the events of a Chrome trace, and convert their fields to columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SINCE_2000_US: Final = 946_684_800_000_000
 
 
 class Arguments(msgspec.Struct, gc=False):
-    """What an event's ``args`` may say of an I/O call: first our own names, then those of others."""
+    """Fields of an event's ``args`` about an I/O call: first iotide's names, then those of other tools."""
 
     path: Any = None
     signature: Any = None
@@ -60,7 +60,7 @@ class Arguments(msgspec.Struct, gc=False):
 
 
 class Event(msgspec.Struct, gc=False):
-    """An event of the trace-event format; what is missing is None."""
+    """An event of the trace-event format; missing fields are None."""
 
     name: Any = None
     cat: Any = None
@@ -86,7 +86,7 @@ _READERS: Final[dict[str, Callable[[list[Any]], list[Any]]]] = {
     "rank": lambda many: [each.rank for each in many],
     "pid": lambda many: [each.pid for each in many],
 }
-"""Columns that ``args`` may have; one comprehension each, as the interpreter makes those fast."""
+"""Columns from ``args``; one comprehension per column, which the interpreter runs fast."""
 _OTHER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "path": ("fname", "filename", "file_name", "file_path", "pathname", "file"),
     "bytes": ("bytesWritten", "bytesRead", "ret", "size", "nbytes", "length", "count"),
@@ -100,7 +100,7 @@ _NAMED_LAYERS: Final = ("MPI_File_", "PMPI_File_", "H5", "ncmpi_", "nc_")
 
 
 class Meaning(NamedTuple):
-    """The call that an event stands for."""
+    """The call that an event represents."""
 
     call: str
     layer: Layer
@@ -109,10 +109,10 @@ class Meaning(NamedTuple):
 
 @lru_cache(maxsize=65_536)
 def meaning(name: str, category: str) -> Meaning | None:
-    """Returns the call that an event stands for; None for one that is no I/O.
+    """Returns the call that an event represents; None if it is not I/O.
 
-    Our own exporter names layer and kind in the category. Others name a call, such as ``read``, ``sys_read``,
-    ``fs.sync.read`` (Node.js) or ``H5Dwrite``.
+    iotide's exporter writes layer and kind into the category. Other tools write a call name, such as ``read``,
+    ``sys_read``, ``fs.sync.read`` (Node.js) or ``H5Dwrite``.
 
     >>> meaning("fs.sync.write", "node,node.fs,node.fs.sync")
     Meaning(call='write', layer=<Layer.POSIX: 1>, kind=<Kind.WRITE: 8>)
@@ -141,12 +141,12 @@ def _meaning(name: Any, category: Any) -> Meaning | None:
 
 
 def numbers(arguments: list[Arguments], kinds: npt.NDArray[Any], *, ours: bool) -> dict[str, npt.NDArray[np.int64]]:
-    """Returns the columns that the arguments say something of, int64; -1 for an offset, rank or pid that is not known.
+    """Returns the columns present in the arguments, int64; -1 for an unknown offset, rank or pid.
 
     Args:
-        arguments: of each call.
-        kinds: of each call; what others call "ret" or "count" are bytes only of calls that move some.
-        ours: only our own names count.
+        arguments: arguments of each call.
+        kinds: kind of each call; other tools' "ret" or "count" are bytes only for reads and writes.
+        ours: accept only iotide's names.
     """
     columns = {}
     moves = (kinds == Kind.READ) | (kinds == Kind.WRITE)
@@ -162,7 +162,7 @@ def numbers(arguments: list[Arguments], kinds: npt.NDArray[Any], *, ours: bool) 
 
 
 def paths(arguments: Sequence[Arguments], *, ours: bool) -> list[str]:
-    """Returns the path of each call's file, "" where it is not said."""
+    """Returns the path of each call's file, "" if unknown."""
     if ours:
         return [each.path if type(each.path) is str else "" for each in arguments]
     names = ("path", *_OTHER_NAMES["path"])
@@ -170,7 +170,7 @@ def paths(arguments: Sequence[Arguments], *, ours: bool) -> list[str]:
 
 
 def times(values: list[Any]) -> npt.NDArray[np.int64]:
-    """Makes nanoseconds of microseconds, exact as far as the number in the file is; -1 where there is no usable one."""
+    """Converts microseconds to nanoseconds, as exactly as the file states them; -1 for unusable values."""
     try:
         made = np.array(values)
         if made.ndim == 1 and made.dtype.kind in "iu":
@@ -189,12 +189,12 @@ def times(values: list[Any]) -> npt.NDArray[np.int64]:
 
 
 def is_unix(timestamp: Any) -> bool:
-    """Tells whether a stamp is so late that it can only count from 1970."""
+    """Returns whether a stamp is so large that it can only count from 1970."""
     return _float(timestamp) >= _SINCE_2000_US
 
 
 def joined(begin: Arguments | None, end: Arguments | None) -> Arguments | None:
-    """Returns what the two halves of a call say; the end goes first."""
+    """Merges the arguments of the begin and end events of a call; the end event takes precedence."""
     if begin is None or end is None:
         return end or begin
     both = {name: getattr(end, name) for name in Arguments.__struct_fields__}
@@ -225,7 +225,7 @@ def _whole(values: list[Any], unknown: int) -> npt.NDArray[np.int64]:
         made = np.array(values)
         if made.ndim == 1 and made.dtype.kind == "i":
             return made.astype(np.int64)
-    except (ValueError, OverflowError):  # lists of several lengths, or more digits than any integer has
+    except (ValueError, OverflowError):  # lists of different lengths, or integers with more digits than int64
         pass
     return np.fromiter(_integers(values, unknown), np.int64, len(values))
 
@@ -238,7 +238,7 @@ def _integers(values: list[Any], unknown: int) -> Iterator[int]:
 
 
 def _float(value: Any) -> float:
-    """Returns a number, or one that is written as a text; NaN for anything else."""
+    """Returns a number, also one written as text; NaN for anything else."""
     try:
         return float(value) if isinstance(value, int | float | str) else math.nan
     except (ValueError, OverflowError):

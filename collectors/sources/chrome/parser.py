@@ -1,4 +1,4 @@
-"""Chrome traces (trace-event JSON): those that iotide writes, and the I/O calls in those of others."""
+"""Parse Chrome traces (trace-event JSON): those of iotide, and the I/O calls of others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .processes import Clock, Process, hashable
 
 MOST_STREAMS: Final = 16_384
 MOST_OPEN: Final = 1 << 16
-"""Begun calls whose end was not met yet."""
+"""Maximum number of calls that have begun and not ended."""
 _EXPECTED: Final = "an event with name, ph, pid, and ts and dur in microseconds from 0 on"
 _INSTANT: Final = frozenset("iIR")
 _PHASES: Final = {
@@ -34,8 +34,8 @@ _UNENDED: Final = "events that were begun and not ended"
 class ChromeParser:
     """Parses a trace into one stream for each process that makes I/O calls.
 
-    Complete events (X), pairs of begin and end (B, E) and instants (i) are calls when ``meaning`` knows them; metadata
-    (M) names processes. What else there is could not be carried over.
+    Complete events (X), pairs of begin and end (B, E) and instants (i) are calls if ``meaning`` recognises them;
+    metadata (M) names processes. Everything else is counted as unsupported.
     """
 
     def __init__(self, about: Input) -> None:
@@ -49,7 +49,7 @@ class ChromeParser:
         self._omitted = about.unsupported
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes, split anywhere, and returns the calls whose events are complete."""
+        """Parses the next bytes, split anywhere, and returns the calls of complete events."""
         return self._take(self._pieces.feed(data))
 
     def finish(self) -> list[SourceItem]:
@@ -70,7 +70,7 @@ class ChromeParser:
         return items
 
     def _events(self, events: list[Event], first: int, items: list[SourceItem]) -> None:
-        """Sorts events by what they are; ``first``: number of the first in the file."""
+        """Processes events by phase; ``first``: number of the first event in the file."""
         calls: list[Event] = []
         places: list[int] = []
         for place, event in enumerate(events, first):
@@ -106,7 +106,7 @@ class ChromeParser:
         self._begun_count += 1
 
     def _end(self, event: Event) -> Event | None:
-        """Returns the call that an end completes: the one begun last on its thread."""
+        """Returns the call that an end event completes: the last one begun on its thread."""
         thread = _thread(event)
         open_ = self._begun.get(thread)
         if not open_:
@@ -122,7 +122,7 @@ class ChromeParser:
         return done
 
     def _calls(self, events: list[Event], places: npt.NDArray[np.int64], items: list[SourceItem]) -> None:
-        """Hands events to the streams of their processes, as far as they are I/O calls."""
+        """Assigns I/O calls to the streams of their processes."""
         known = meanings(events)
         self._omitted.add("events that are no I/O call", known.count(None))
         for pid, rows in _by_process(events, known).items():
@@ -143,7 +143,7 @@ class ChromeParser:
                 items.append(Chunk(process.stream, batch, process.interner.take_fresh()))
 
     def _stream_of(self, pid: Any, clock: Clock, items: list[SourceItem]) -> Process | None:
-        """Returns a process with its stream open; None when there are too many."""
+        """Returns a process with its stream open; None if there are too many."""
         process = self._process(pid)
         if process is not None and not process.stream:
             process.stream = self._about.stream("chrome", str(pid)[:64])
@@ -151,7 +151,7 @@ class ChromeParser:
         return process
 
     def _describe(self, event: Event, items: list[SourceItem]) -> None:
-        """Takes in the name of a process, and what our own exporter says of it beside."""
+        """Records the name of a process, and the further facts that iotide's exporter adds."""
         if event.name != "process_name" or event.args is None:
             return
         process = self._process(hashable(event.pid))

@@ -1,4 +1,4 @@
-"""Cuts the JSON of a Chrome trace into whole events, however it is laid out, and holds at most one of them back."""
+"""Split the JSON of a Chrome trace into whole events, for any layout, and buffer at most one event."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 MOST_HELD: Final = 16 << 20
-"""Bytes of one event, or of what stands before the events."""
+"""Maximum number of bytes of one event, or of the text before the events."""
 _MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _BETWEEN: Final = re.compile(rb"[\s,]*")
 _PADDING: Final = b" \t\r\n,"
@@ -28,26 +28,26 @@ _STEP[[ord("}"), _CLOSE_ARRAY]] = -1
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An event, or what stands in the place of events, that cannot be used."""
+    """An event, or text in place of events, that cannot be parsed."""
 
     event: int
-    """Its number in the file, from 1 on."""
+    """Number of the event in the file, from 1."""
     problem: str
 
 
 class EventPieces:
-    """Takes the bytes of a trace, split anywhere, and gives its events.
+    """Accepts the bytes of a trace, split anywhere, and yields its events.
 
-    Both forms are read: an array of events, whose closing bracket may be missing, and an object with one in its
-    ``traceEvents``. Whole pieces are decoded at once where they end between two events; where that cannot be told from
-    the text alone, or one of the events is malformed, strings and brackets are counted.
+    Two forms are read: an array of events, whose closing bracket may be missing, and an object with such an array in
+    ``traceEvents``. Pieces that end between two events are decoded as a whole. If the text alone does not show that, or
+    an event is malformed, strings and brackets are counted.
 
     Args:
-        event: the type that events are decoded to.
+        event: type to which events are decoded.
 
     Attributes:
-        head: the object's other members, as far as they stand before the events; empty for an array.
-        events: how many events were met, broken ones too.
+        head: other members of the object that precede the events; empty for an array.
+        events: number of events seen, including malformed ones.
         ended: the array was closed.
     """
 
@@ -64,7 +64,7 @@ class EventPieces:
         self._given_up = False
 
     def feed(self, data: bytes) -> Iterator[list[Any] | Broken]:
-        """Yields the events that the bytes complete, and what is broken among them."""
+        """Yields the events that the bytes complete, and malformed ones."""
         if self.ended or self._given_up:
             return
         data = self._held + data
@@ -79,7 +79,7 @@ class EventPieces:
         yield from self._take(data)
 
     def finish(self) -> Iterator[list[Any] | Broken]:
-        """Yields what is wrong with the end of the file."""
+        """Yields the problem with the end of the file, if any."""
         rest, self._held = self._held, b""
         if self._given_up or self.ended:
             return
@@ -91,7 +91,7 @@ class EventPieces:
             yield Broken(self.events + 1, "the file ends before its array of events does")
 
     def _find_events(self, data: bytes) -> int | None:
-        """Returns where the first event may begin, or None while that is not known."""
+        """Returns the index where the first event may begin, or None if it is still unknown."""
         if array := _ARRAY.match(data):
             self._inside = True
             return array.end()
@@ -136,7 +136,7 @@ class EventPieces:
         yield from self._bounded("an event is longer than that")
 
     def _quick(self, data: bytes) -> tuple[list[Any], int] | None:
-        """Decodes to the last place that looks like the border of two events; that it can be decoded proves it one."""
+        """Decodes up to the last apparent border between two events; successful decoding proves the border."""
         tail = max(len(data) - 65_536, 0)
         place = None
         for match in _NEXT_EVENT.finditer(data, tail):
@@ -150,7 +150,7 @@ class EventPieces:
             return None
 
     def _between(self, data: bytes, begins: list[int], ends: list[int]) -> Iterator[list[Any] | Broken]:
-        """Decodes events at the places given: together, or one by one when one of them is malformed."""
+        """Decodes events at the given positions: together, or one by one if one of them is malformed."""
         if not ends:
             return
         start = _BETWEEN.match(data).end()  # type: ignore[union-attr]  # matches nothing, too
@@ -184,7 +184,7 @@ class EventPieces:
 
 
 def _brackets(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Returns the places of brackets and braces outside strings, the depth after each, and the places of quotes."""
+    """Returns the positions of brackets and braces outside strings, the depth after each, and quotes' positions."""
     if b"\\" in data:
         data = data.replace(b"\\\\", b"__").replace(b'\\"', b"__")
     text = np.frombuffer(data, np.uint8)
@@ -196,11 +196,11 @@ def _brackets(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]
 
 
 def _events(data: bytes) -> tuple[list[int], list[int], bool, int | None]:
-    """Finds the events in a text that begins between two of them.
+    """Finds the events in a text that begins between two events.
 
     Returns:
-        Where each whole event begins and where it ends; whether the array does; and where what is no JSON ends, None
-        without such a thing: a line that ends within a string, or a brace that closes nothing.
+        The beginning and end of each whole event; whether the array ends; and the end of text that is not JSON, or
+        None: a line that ends within a string, or an unmatched closing brace.
     """
     torn = None
     places, depths, quotes = _brackets(data)

@@ -1,4 +1,4 @@
-"""The processes of a Chrome trace: what is said of them, and the batches of their calls."""
+"""The processes of a Chrome trace: their facts, and the batches of their calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPES: Final = {kind.name: kind for kind in FileType}
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Where a trace's stamps count from."""
+    """Origin of a trace's stamps."""
 
     zero_ns: int
     unix: bool
@@ -32,7 +32,7 @@ class Clock:
 
     @classmethod
     def of(cls, head: dict[str, Any], first: Event) -> Clock:
-        """Tells it from what stands before the events, else from the first of them."""
+        """Determines the origin from the text before the events, otherwise from the first event."""
         other = head.get("otherData")
         begin = _stamp(other.get("begin_unix_ns") if isinstance(other, dict) else None)
         if begin is not None:
@@ -42,12 +42,12 @@ class Clock:
 
 @dataclass(slots=True)
 class Process:
-    """One process, and its stream once it has made a call."""
+    """A process, and its stream once it has made a call."""
 
     pid: Any
     stream: str = ""
     says: Arguments = field(default_factory=Arguments)
-    """Arguments of its ``process_name``."""
+    """Arguments of its ``process_name`` event."""
     interner: Interner = field(default_factory=Interner)
     _files: Numbering[str] = field(init=False)
     _signatures: Numbering[str] = field(init=False)
@@ -57,7 +57,7 @@ class Process:
         self._signatures = Numbering(lambda text: self.interner.new_signature(text) if text else 0)
 
     def info(self, about: Input, clock: Clock) -> StreamInfo:
-        """Returns what is known of its stream."""
+        """Returns the StreamInfo of its stream."""
         origin, says = about.origin, self.says
         return StreamInfo(
             job=_text(says.job) or origin.job,
@@ -75,7 +75,7 @@ class Process:
     def batch(
         self, events: Sequence[Event], meanings: Sequence[Meaning | None], clock: Clock
     ) -> tuple[EventBatch, npt.NDArray[np.bool_]]:
-        """Makes a batch of calls, and the mask of those whose numbers cannot be; these are to be left out."""
+        """Returns a batch of calls, and the mask of those with impossible numbers, which must be left out."""
         arguments = [event.args or NO_ARGUMENTS for event in events]
         call, layer, kind = self._called(meanings)
         start, duration = times([event.ts for event in events]), times([event.dur for event in events])
@@ -116,7 +116,7 @@ class Process:
         return table[:, 0], table[:, 1], table[:, 2]
 
     def _who(self, columns: dict[str, npt.NDArray[Any]], tid: npt.NDArray[np.int64], clock: Clock) -> dict[str, Any]:
-        """Fills in who made each call where that is not said call by call."""
+        """Fills in pid, tid and rank for calls that do not have them."""
         unsaid = np.full(len(tid), -1)
         pid = columns.get("pid", unsaid)
         pid = np.where(pid < 0, self._own_pid(clock), pid)
@@ -132,19 +132,19 @@ class Process:
 
 
 def _stamp(text: Any) -> int | None:
-    """Returns a time in ns that is written as a text; None where it is none."""
+    """Returns a time in ns that is written as text; None if it is not a time."""
     if isinstance(text, str) and text.isascii() and text.isdigit() and int(text[:20]) < _LATEST_NS:
         return int(text[:20])
     return None
 
 
 def hashable(value: Any) -> Any:
-    """Returns what a process or thread is called, as a key."""
+    """Returns the name of a process or thread as a dictionary key."""
     return value if type(value) in (int, str) else str(value)
 
 
 def _moved(columns: dict[str, npt.NDArray[Any]], kind: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    """What a call returned is bytes only if it moves some, and did not fail."""
+    """The return value of a call is a byte count only if the call moves data and did not fail."""
     if "bytes" not in columns:
         return {}
     failed = columns["bytes"] < 0

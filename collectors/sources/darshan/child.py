@@ -1,7 +1,7 @@
-"""Reads a Darshan log with Darshan's own library, in a process of its own: on broken logs that library aborts.
+"""Read a Darshan log with Darshan's library in a subprocess, because the library aborts on corrupt logs.
 
-Run as a module with the log's path; it writes messages on standard output: four bytes of length (little-endian), a
-JSON object, and the raw bytes whose number its ``bytes`` gives, if any.
+Run as a module with the log's path. It writes messages to standard output: four bytes of length (little-endian), a JSON
+object, and the number of raw bytes that its ``bytes`` gives, if any.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from .events import SEGMENT
 
 MOST_MEMORY: Final = 8 << 30
 MOST_SECONDS: Final = 1800
-"""Of CPU time: a log that the library never comes to the end of is given up."""
+"""CPU time after which a log is given up, s."""
 FAILED: Final = 3
-_TRACED: Final = ("DXT_MPIIO", "DXT_POSIX")  # what MPI-IO did goes first: it made some of the POSIX calls
-_KNOWN: Final = {"DXT_MPIIO": 2, "DXT_POSIX": 1}  # versions that all versions of the library read
+_TRACED: Final = ("DXT_MPIIO", "DXT_POSIX")  # MPI-IO comes first, because it made some of the POSIX calls
+_KNOWN: Final = {"DXT_MPIIO": 2, "DXT_POSIX": 1}  # module versions that all versions of the library read
 _COUNTED: Final = {
     "MPI-IO": "struct darshan_mpiio_file *",
     "POSIX": "struct darshan_posix_file *",
@@ -35,7 +35,7 @@ _NAMES_AT_ONCE: Final = 1000
 
 
 def main() -> None:
-    """Writes what is in the log; says on standard error what is wrong with it, and exits with FAILED."""
+    """Writes the log's content; on an error, prints it on standard error and exits with FAILED."""
     for kind, most in (
         (resource.RLIMIT_AS, MOST_MEMORY),
         (resource.RLIMIT_CPU, MOST_SECONDS),
@@ -58,15 +58,15 @@ def main() -> None:
             except (ValueError, LookupError, TypeError, MemoryError, RuntimeError) as error:
                 problems.append(str(error) or type(error).__name__)
         out.flush()
-    except BrokenPipeError:  # nobody wants the rest
+    except BrokenPipeError:  # the parent has stopped reading
         os._exit(0)
     if problems:
         _give_up("; ".join(problems))
-    os._exit(0)  # closing a log that was read only in part would be one more way to abort
+    os._exit(0)  # closing a partly read log may also abort
 
 
 def _parts(library: Any, log: dict[str, Any]) -> Sequence[Callable[[IO[bytes]], None]]:
-    """Returns what writes each part of the log, so that a damaged one costs no other."""
+    """Returns one writer per part of the log, so that a damaged part does not affect the others."""
     modules = library.log_get_modules(log)
     parts = [partial(_write_job, library, log), partial(_write_names, library, log)]
     parts += [partial(_write_segments, library, log, name) for name in _TRACED if name in modules]
@@ -113,7 +113,7 @@ def _library_segments(library: Any, log: dict[str, Any], module: str) -> Iterato
             raise ValueError(f"a record of {module} has {writes} writes and {reads} reads")
         host = ffi.string(record.hostname, 64).decode(errors="replace")
         raw = bytes(ffi.buffer(ffi.cast("char *", place) + header, (writes + reads) * width))
-        if width != SEGMENT.itemsize:  # a library that knows threads leaves them open where the log has none
+        if width != SEGMENT.itemsize:  # libraries that know threads leave the thread undefined if the log has none
             raw = np.frombuffer(raw, np.uint8).reshape(-1, width)[:, : SEGMENT.itemsize].tobytes()
         yield Record(record.base_rec.id, record.base_rec.rank, host, writes, SEGMENT.itemsize, raw)
 
@@ -129,7 +129,7 @@ def _write_counters(library: Any, log: dict[str, Any], module: str, out: IO[byte
 
 
 def _records(library: Any, log: dict[str, Any], module: str) -> Iterator[Any]:
-    """Yields the address of each record; the library begins anew when it is asked after the last."""
+    """Yields the address of each record; after the last one, the library would start again."""
     number = library.log_get_modules(log)[module]["idx"]
     while True:
         place = library.ffi.new("void **")

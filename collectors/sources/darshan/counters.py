@@ -1,4 +1,4 @@
-"""What Darshan's counters of a file say, as summaries of calls that lie anywhere in a span."""
+"""Convert Darshan's counters of a file into summaries of calls within a time span."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _CLASSES: Final = (
     ("100K_1M", 100 << 10, 1 << 20), ("1M_4M", 1 << 20, 4 << 20), ("4M_10M", 4 << 20, 10 << 20),
     ("10M_100M", 10 << 20, 100 << 20), ("100M_1G", 100 << 20, 1 << 30), ("1G_PLUS", 1 << 30, 1 << 40),
 )  # fmt: skip
-"""Classes of request sizes: end of the counter's name, least and most bytes."""
+"""Classes of request sizes: end of the counter's name, minimum and maximum bytes."""
 _WAYS: Final = ("INDEP", "COLL", "SPLIT", "NB")
 _MOVING: Final = {
     Layer.POSIX: ("{}S",),
@@ -43,7 +43,7 @@ _OTHERS: Final[dict[Layer, tuple[tuple[str, Kind, tuple[str, ...]], ...]]] = {
         ("fseek", Kind.SEEK, ("SEEKS",)),
     ),
 }
-"""Calls whose time is in F_META_TIME, with those that Darshan does not count (close)."""
+"""Calls whose time is in F_META_TIME, including those that Darshan does not count (close)."""
 _SYNCS: Final = {
     Layer.POSIX: ("fsync", ("FSYNCS", "FDSYNCS")),
     Layer.MPIIO: ("MPI_File_sync", ("SYNCS",)),
@@ -60,7 +60,7 @@ _SIGNED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Calls of one name on one file, with the span in which they lie."""
+    """Calls of one name on one file, with the time span that contains them."""
 
     call: str
     kind: Kind
@@ -73,21 +73,21 @@ class Summary:
 
 
 def moving_calls(layer: Layer, values: Mapping[str, Any]) -> int:
-    """Returns how many calls read or wrote."""
+    """Returns the number of calls that read or wrote."""
     return sum(_calls(layer, values, direction) for direction in ("READ", "WRITE"))
 
 
 def summaries(layer: Layer, values: Mapping[str, Any], whole_s: tuple[float, float], *, moved: bool) -> list[Summary]:
-    """Makes summaries of the counters of one file.
+    """Creates summaries from the counters of one file.
 
     Args:
         layer: POSIX, MPIIO or STDIO.
         values: counters by name, without the module's prefix.
-        whole_s: span of the job, for calls of which the log says nothing.
-        moved: make those of reads and writes, too.
+        whole_s: span of the job, for calls without stamps in the log.
+        moved: include reads and writes.
 
     Returns:
-        At most one for each name of a call and class of sizes. A time below 0, which some versions wrote, counts as 0.
+        At most one summary per call name and class of sizes. Negative times, which some versions wrote, count as 0.
     """
     made: list[Summary] = []
     if moved:
@@ -95,7 +95,8 @@ def summaries(layer: Layer, values: Mapping[str, Any], whole_s: tuple[float, flo
     sync, counters = _SYNCS[layer]
     syncs, writes = _sum(values, counters), _calls(layer, values, "WRITE")
     write_ns = _busy(values, "WRITE")
-    # Darshan adds the time of syncs to that of writes: without writes it is theirs, else nobody knows whose
+    # Darshan adds the time of syncs to that of writes: it is theirs if there are no writes, otherwise it cannot be
+    # divided
     if moved:
         made += _moving(layer, values, "WRITE", write_ns if writes or not syncs else 0)
     used = _span(values, ("OPEN", "READ", "WRITE", "CLOSE")) or whole_s
@@ -107,16 +108,16 @@ def summaries(layer: Layer, values: Mapping[str, Any], whole_s: tuple[float, flo
 
 
 def rows_of(summary: Summary, layer: Layer, file: int, ranks: range, begin_ns: int) -> Rows:
-    """Makes a row for each rank that has a share of a summary.
+    """Creates a row for each rank that has a share of a summary.
 
     Args:
         summary: the calls of all these ranks.
-        layer: of the calls.
+        layer: layer of the calls.
         file: number of the file.
-        ranks: who made them; calls are divided evenly, bytes and time with them.
+        ranks: ranks that made the calls; calls are divided evenly, and bytes and time in proportion.
         begin_ns: start of the job.
     """
-    edges = np.arange(len(ranks) + 1, dtype=object)  # of any size
+    edges = np.arange(len(ranks) + 1, dtype=object)  # Python integers, which do not overflow
     done = edges * summary.calls // len(ranks) if summary.calls else edges
     total = summary.calls or len(ranks)
     calls = np.diff(done).astype(np.int64) if summary.calls else np.zeros(len(ranks), np.int64)
@@ -132,7 +133,7 @@ def rows_of(summary: Summary, layer: Layer, file: int, ranks: range, begin_ns: i
 
 
 def _moving(layer: Layer, values: Mapping[str, Any], direction: str, busy_ns: int) -> list[Summary]:
-    """Makes the summaries of one direction, one for each class of sizes where these are known and add up."""
+    """Creates the summaries of one direction, one per class of sizes if these are known and consistent."""
     calls = _calls(layer, values, direction)
     size = _number(values, "BYTES_READ" if direction == "READ" else "BYTES_WRITTEN")
     if not calls and not size and not busy_ns:
@@ -157,7 +158,7 @@ def _moving(layer: Layer, values: Mapping[str, Any], direction: str, busy_ns: in
 def _classes(
     layer: Layer, values: Mapping[str, Any], direction: str, calls: int, size: int
 ) -> Iterator[tuple[int, int]]:
-    """Yields calls and bytes of each class of sizes, all at the same place between its least and its most."""
+    """Yields calls and bytes of each class; the mean size has the same relative position within every class."""
     infix = "_AGG" if layer == Layer.MPIIO else ""
     counts = [_number(values, f"SIZE_{direction}{infix}_{name}") for name, _, _ in _CLASSES]
     least = sum(count * low for count, (_, low, _) in zip(counts, _CLASSES, strict=True))
@@ -175,7 +176,7 @@ def _classes(
 
 
 def _metadata(layer: Layer, values: Mapping[str, Any], used: tuple[float, float]) -> list[Summary]:
-    """Makes the summaries of calls that move nothing; F_META_TIME is divided among them by their number."""
+    """Creates the summaries of calls that move no data; F_META_TIME is divided among them by their number."""
     busy_ns = _busy(values, "META")
     found = [(call, kind, count) for call, kind, names in _OTHERS[layer] if (count := _sum(values, names))]
     if not found:
@@ -198,7 +199,7 @@ def _summary(
 
 
 def _signature(call: str, values: Mapping[str, Any], direction: str) -> str:
-    """Returns what is known of the calls and has no column: ``read(calls=24, sequential=20, slowest_rank=3)``."""
+    """Returns facts about the calls that have no column: ``read(calls=24, sequential=20, slowest_rank=3)``."""
     known = [(word, values.get(name.format(direction), 0)) for word, name in _SIGNED]
     words = [f"{word}={count}" for word, count in known if count > 0]
     for which in ("fastest", "slowest"):
@@ -210,7 +211,7 @@ def _signature(call: str, values: Mapping[str, Any], direction: str) -> str:
 
 
 def _span(values: Mapping[str, Any], of: tuple[str, ...]) -> tuple[float, float] | None:
-    """Returns from the first of some stamps to the last, seconds; None where there is none that can be."""
+    """Returns the first and the last of some stamps, s; None if none is valid."""
     starts = [float(values.get(f"F_{what}_START_TIMESTAMP", 0.0)) for what in of]
     ends = [float(values.get(f"F_{what}_END_TIMESTAMP", 0.0)) for what in of]
     starts, ends = ([stamp for stamp in stamps if 0 < stamp <= LATEST_S] for stamps in (starts, ends))
@@ -234,6 +235,6 @@ def _sum(values: Mapping[str, Any], names: tuple[str, ...]) -> int:
 
 
 def _number(values: Mapping[str, Any], name: str) -> int:
-    """Returns a counter; 0 for one that Darshan did not keep (-1) or that cannot be."""
+    """Returns a counter; 0 if Darshan did not record it (-1) or it is out of range."""
     value = int(values.get(name, 0))
     return value if 0 < value < _MOST else 0

@@ -1,4 +1,4 @@
-"""Reads DXT's segments of versions that Darshan's library may be too old for: those with the thread of each call."""
+"""Read DXT segments with thread ids, which older versions of Darshan's library do not support."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from .events import SEGMENT, THREADED_SEGMENT
 
 MOST_SEGMENTS: Final = 1 << 26
-"""Of one file and rank."""
+"""Maximum number of segments of one file and rank."""
 WIDEST: Final = THREADED_SEGMENT.itemsize
 Order = Literal["<", ">"]
 _ORDERS: Final[tuple[Order, ...]] = ("<", ">")
@@ -23,7 +23,7 @@ _MAGIC: Final = 6567223
 _MODULES: Final = 64
 _PLACES: Final = {"DXT_POSIX": 10, "DXT_MPIIO": 11}
 _THREADED: Final = {"DXT_POSIX": 2, "DXT_MPIIO": 3}
-"""Module -> the version since which a segment names its thread."""
+"""Module -> first version in which segments contain thread ids."""
 _MAPS: Final = 32
 _VERSIONS: Final = _MAPS + 16 + 16 * _MODULES
 _RECORD_BYTES: Final = 104
@@ -32,7 +32,7 @@ _PIECE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What DXT has of one file and rank: segments of ``width`` bytes, writes first."""
+    """DXT data of one file and rank: segments of ``width`` bytes, writes first."""
 
     file: int
     rank: int
@@ -43,10 +43,10 @@ class Record:
 
 
 def records_of(path: Path, module: str) -> Iterator[Record]:
-    """Yields the records of a module of a log of format 3.41, in which Darshan 3.4 and later write.
+    """Yields the records of a module of a log of format 3.41, which Darshan 3.4 and later write.
 
     Raises:
-        ValueError: the log has another format, or it is damaged.
+        ValueError: the log has another format or is damaged.
     """
     with path.open("rb") as file:
         head = file.read(_VERSIONS + 4 * _MODULES)
@@ -82,11 +82,11 @@ def _records(data: _Unpacked, module: str, layout: np.dtype[np.void], order: Ord
 
 
 class _Unpacked:
-    """The bytes of a part of a file, which several ranks may have compressed each for itself.
+    """Decompressed content of a part of a file, which several ranks may have compressed separately.
 
     Args:
-        file: at the part's first byte.
-        length: of the part.
+        file: file, positioned at the part's first byte.
+        length: compressed length of the part, bytes.
         how: 0 for zlib, 1 for bzip2, 2 for no compression.
     """
 
@@ -101,7 +101,7 @@ class _Unpacked:
         """Returns the next bytes, fewer only at the end.
 
         Raises:
-            ValueError: they cannot be unpacked.
+            ValueError: the bytes cannot be decompressed.
         """
         while len(self._held) < count and self._more():
             pass

@@ -1,4 +1,4 @@
-"""Events of Darshan's segments, and the rows that they and its counters become."""
+"""Convert Darshan's segments to rows, and define the rows of segments and counters."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy.typing as npt
 from ....events import Kind, Layer
 
 SEGMENT: Final = np.dtype([("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")])
-"""Of DXT: a read or a write; seconds since the job's start."""
+"""Segment of DXT: one read or write; times in seconds since the job's start."""
 THREADED_SEGMENT: Final = np.dtype([*SEGMENT.descr, ("thread", "<u8")])
-"""The same since version 2 of DXT_POSIX and 3 of DXT_MPIIO."""
+"""The same since version 2 of DXT_POSIX and version 3 of DXT_MPIIO."""
 LATEST_S: Final = 4_000_000_000.0
 LAYERS: Final = {"POSIX": Layer.POSIX, "MPI-IO": Layer.MPIIO, "STDIO": Layer.STDIO}
 TRACED: Final = {"DXT_POSIX": "POSIX", "DXT_MPIIO": "MPI-IO"}
@@ -21,7 +21,7 @@ CALLS: Final = (
     "mmap", "rename", "fsync", "close", "MPI_File_open", "MPI_File_set_view", "MPI_File_sync", "MPI_File_close",
     "fopen", "fdopen", "fseek", "fflush", "fclose",
 )  # fmt: skip
-"""Each stands for all functions that do the same: Darshan does not say which it was."""
+"""Each name represents all functions that do the same, because Darshan does not distinguish them."""
 _OF_SEGMENTS: Final = {Layer.POSIX: ("read", "write"), Layer.MPIIO: ("MPI_File_read", "MPI_File_write")}
 ROW: Final = np.dtype(
     [
@@ -41,17 +41,17 @@ ROW: Final = np.dtype(
         ("flags", "<u2"),
     ]
 )
-"""Column of an event -> type; ``call`` is a place in CALLS, ``file`` and ``signature`` are numbers of the log."""
+"""Column of an event -> type; ``call`` is an index into CALLS, ``file`` and ``signature`` are numbers of the log."""
 Rows = npt.NDArray[Any]
 
 
 def rows_of_segments(
     segments: Rows, writes: int, layer: Layer, file: int, rank: int, begin_ns: int
 ) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """Makes rows of one record's segments, writes first.
+    """Converts one record's segments, writes first, to rows.
 
     Returns:
-        The rows, and of each segment whether it is among them: others have numbers that cannot be.
+        The rows, and a mask of the segments that they contain; the others have impossible numbers.
     """
     start, end = segments["start"], segments["end"]
     with np.errstate(invalid="ignore"):
@@ -76,9 +76,9 @@ def in_order(rows: Rows, through_mpi: set[int]) -> Rows:
     """Sorts rows by rank and start, and marks the calls that were made by MPI-IO.
 
     Args:
-        rows: any number.
-        through_mpi: files that the job used by MPI-IO; what POSIX did to them is taken as made by it. Times do not
-            tell that, as both layers' stamps come from a clock that ticks slowly.
+        rows: any number of rows.
+        through_mpi: files that the job used through MPI-IO; POSIX calls on them count as made by MPI-IO. Times cannot
+            show this, because the stamps of both layers come from a coarse clock.
     """
     rows = rows[np.lexsort((-rows["layer"].astype(np.int64), rows["start"], rows["rank"]))]
     rows["depth"] = (rows["layer"] == Layer.POSIX) & np.isin(rows["file"], np.array(sorted(through_mpi), np.uint32))

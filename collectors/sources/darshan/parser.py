@@ -1,4 +1,4 @@
-"""Darshan's logs: the reads and writes that DXT traced, and summaries of all that was only counted."""
+"""Read Darshan's logs: reads and writes traced by DXT, and summaries of calls that were only counted."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from .events import CALLS, LAYERS, ROW, SEGMENT, THREADED_SEGMENT, TRACED, Rows,
 from .pipe import EXPECTED, messages
 
 MOST_HELD: Final = 1 << 22
-"""Rows that are put in order together, some 150 MB."""
+"""Maximum number of rows that are sorted together, some 150 MB."""
 MOST_STREAMS: Final = 100_000
 MOST_FILES: Final = 1_000_000
 MOST_SHARES: Final = 1 << 20
-"""Rows of records that are divided among the job's ranks."""
+"""Maximum number of rows from records that are divided among the job's ranks."""
 _LONGEST_JOB_NS: Final = 10**17
 _SYSTEMS: Final = FileSystems()
 _STANDARD: Final = ("<STDIN>", "<STDOUT>", "<STDERR>")
 
 
 def read_darshan(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Yields the events of a log, a stream for each rank.
+    """Yields the events of a log, one stream per rank.
 
     Raises:
         UnavailableError: PyDarshan is missing.
@@ -61,7 +61,7 @@ def read_darshan(path: Path, about: Input) -> Iterator[list[SourceItem]]:
 
 
 class _Log:
-    """What was read of a log so far."""
+    """The content of a log that was read so far."""
 
     def __init__(self, about: Input) -> None:
         self.held = 0
@@ -87,7 +87,7 @@ class _Log:
         self._counts: dict[int, int] = {}
 
     def take(self, message: dict[str, Any], raw: bytes) -> None:
-        """Takes in one message of the child."""
+        """Processes one message of the child."""
         what = message["what"]
         if what == "job":
             self._take_job(message)
@@ -103,7 +103,7 @@ class _Log:
             self._take_counters(message)
 
     def tell(self) -> None:
-        """Says what of the log was not carried over."""
+        """Reports which data of the log could not be represented."""
         unsupported = self._about.unsupported
         segments = sum(self._segments.values())
         unsupported.add("names of functions: of reads and writes DXT tells only the direction", segments)
@@ -118,7 +118,7 @@ class _Log:
         unsupported.add(f"modules that only count ({', '.join(others)[:200]})", len(others))
 
     def hand_out(self) -> Iterator[list[SourceItem]]:
-        """Yields the events of the rows that are held, in order for each rank."""
+        """Yields the events of the buffered rows, in order for each rank."""
         if not self._rows:
             return
         rows = in_order(np.concatenate(self._rows), self._through_mpi)
@@ -137,7 +137,7 @@ class _Log:
             yield items
 
     def close(self) -> list[SourceItem]:
-        """Ends all streams."""
+        """Closes all streams."""
         return [Closed(stream.name) for stream in self._streams.values()]
 
     def _take_job(self, job: dict[str, Any]) -> None:
@@ -177,7 +177,7 @@ class _Log:
         self._hold(rows)
 
     def _take_counters(self, message: dict[str, Any]) -> None:
-        """Makes summaries of what was counted, of reads and writes those of files that DXT did not trace."""
+        """Creates summaries of counters; reads and writes only for files that DXT did not trace."""
         module, values, file = message["module"], message["values"], self._number(message["file"])
         layer = LAYERS[module]
         if module == "MPI-IO":
@@ -196,7 +196,7 @@ class _Log:
             self._hold(rows)
 
     def _ranks_of(self, rank: int) -> range:
-        """Returns the ranks of a record: a shared one is of all, as long as there is room to divide it."""
+        """Returns the ranks of a record; a shared record belongs to all ranks while there is room to divide it."""
         if 0 <= rank < 2**31:
             return range(rank, rank + 1)
         if not 0 < self._info.ranks <= min(self._shares, MOST_STREAMS):
@@ -213,7 +213,7 @@ class _Log:
         return self._signatures.setdefault(summary.signature, len(self._signatures))
 
     def _threads_of(self, threads: Rows, rank: int) -> Rows:
-        """Numbers the threads of a rank from 1, in the order in which they appear."""
+        """Numbers the threads of a rank from 1, in the order of first appearance."""
         distinct, places = np.unique(threads, return_inverse=True)
         if len(self._threads) + len(distinct) > MOST_FILES:
             return np.zeros(len(threads), np.int32)
@@ -250,7 +250,7 @@ class _Log:
 
 
 class _Stream:
-    """The numbers given out in the stream of one rank."""
+    """Numbers assigned in the stream of one rank."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -258,7 +258,7 @@ class _Stream:
         self._signatures: dict[int, int] = {0: 0}
 
     def chunk(self, rows: Rows, file_of: Any, signatures: Sequence[str]) -> Chunk:
-        """Makes a batch of rows."""
+        """Returns a batch of rows."""
         columns = {name: rows[name] for name in ROW.names or ()}
         columns["call"] = _mapped(rows["call"], lambda call: self._interner.string(CALLS[call]))
         columns["file"] = _mapped(rows["file"], lambda file: self._interner.file(*file_of(file)))

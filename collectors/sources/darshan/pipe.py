@@ -1,4 +1,4 @@
-"""What the child that reads a Darshan log says, message by message."""
+"""Read the messages of the subprocess that reads a Darshan log."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
     """Yields messages and their raw bytes.
 
     Raises:
-        InputError: the library could not read the log to its end; what it read of it was yielded before.
+        InputError: the library could not read the log to its end; messages read before were yielded.
     """
-    # -P: what lies in the working folder is not imported
+    # -P: do not import modules from the working directory
     command = [sys.executable, "-P", "-m", f"{__package__}.child", str(path.absolute())]
     with (
         tempfile.TemporaryFile() as errors,

@@ -1,1 +1,1 @@
-"""The traces of dftracer."""
+"""Traces of dftracer."""

@@ -1,4 +1,4 @@
-"""dftracer's traces (``.pfw``, ``.pfw.gz``): JSON lines, one event a line, with names of files given as hashes."""
+"""Parse dftracer's traces (``.pfw``, ``.pfw.gz``): JSON lines, one event per line, with hashes for file names."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _FRAME: Final = frozenset((b"", b"[", b"]"))
 class DftracerParser:
     """Parses a trace into one stream for each process.
 
-    Records of calls are complete events of POSIX, STDIO, MPI-IO and HDF5; aggregated ones become AGGREGATE events. The
-    hashes of files, hosts and texts are defined by metadata records, which come before their first use.
+    Records of calls are complete events of POSIX, STDIO, MPI-IO and HDF5; aggregated records become AGGREGATE events.
+    The hashes of files, hosts and texts are defined by metadata records, which precede their first use.
     """
 
     def __init__(self, about: Input) -> None:
@@ -39,11 +39,11 @@ class DftracerParser:
         self._nodes: dict[int, ProcessKey] = {}
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes, split anywhere, and returns the calls whose lines are complete."""
+        """Parses the next bytes, split anywhere, and returns the calls of complete lines."""
         return self._parse(self._lines.feed(data))
 
     def finish(self) -> list[SourceItem]:
-        """Parses a last line without its end and closes all streams."""
+        """Parses an unterminated last line and closes all streams."""
         items = self._parse(self._lines.finish())
         items += [Closed(process.stream) for process in self._processes.values() if process.stream]
         self._processes.clear()
@@ -77,7 +77,7 @@ class DftracerParser:
         return items
 
     def _singly(self, block: Block) -> Iterator[tuple[int, Record]]:
-        """Decodes a block of which some line is no record: keeps the others and says which it is."""
+        """Decodes a block with a malformed line: returns the other records and reports the malformed one."""
         for line, text in enumerate(block.data.split(b"\n"), block.first_line):
             stripped = text.strip().rstrip(b",")
             if stripped.startswith(b"[{"):
@@ -91,7 +91,7 @@ class DftracerParser:
                 yield line, record
 
     def _learn(self, record: Record, says: Arguments) -> None:
-        """Takes in a metadata record: a name of a hash, or a fact of a process."""
+        """Processes a metadata record: the name for a hash, or a fact about a process."""
         if record.name in ("FH", "HH", "SH"):
             if type(says.name) is str and type(says.value) in (str, int):
                 if len(self._names) < MOST_NAMES:
@@ -109,7 +109,7 @@ class DftracerParser:
         return [process] if process is not None else []
 
     def _other(self, record: Record, kind: int, items: list[SourceItem]) -> None:
-        """Takes in a record that is no call: what it says of its process, and that it is lost."""
+        """Processes a record that is not a call: stores process facts and counts the record as unsupported."""
         says = record.args
         if kind == COMPLETE and record.cat == "dftracer" and record.name in ("start", "end"):
             if says is not None and record.name == "start":
@@ -148,7 +148,7 @@ class DftracerParser:
             items.append(Chunk(process.stream, batch, process.interner.take_fresh()))
 
     def _process(self, key: ProcessKey) -> Process | None:
-        if key[1] is None:  # a record without arguments: of the only node that has a process of this number
+        if key[1] is None:  # a record without arguments belongs to the only node that has a process of this number
             key = self._nodes.get(key[0], key)
         process = self._processes.get(key)
         if process is None and len(self._processes) < MOST_STREAMS:

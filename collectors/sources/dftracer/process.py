@@ -1,4 +1,4 @@
-"""One process of a dftracer trace: what is said of it, and the batches of its calls."""
+"""One process of a dftracer trace: its facts, and the batches of its calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .records import AGGREGATED, LARGEST_ID, LATEST_NS, NOTHING, Arguments, Reco
 _UNITS_NS: Final = {"NS": 1, "US": 1000, "MS": 10**6, "SEC": 10**9}
 _SINCE_2000_NS: Final = 946_684_800 * 10**9
 _INTERVAL_NS: Final = 10**9
-"""Aggregated records are of a second each unless the tracer was told otherwise, which it says only at the end."""
+"""Default interval of aggregated records, ns; the trace states another interval only at its end."""
 _UPPER: Final = (int(Layer.MPIIO), int(Layer.HDF5))
 
 
@@ -32,8 +32,8 @@ class Process:
     """Numbers, clock and facts of one process.
 
     Args:
-        pid: its number.
-        named: returns what a hash stands for, or "".
+        pid: process id.
+        named: function that returns the text of a hash, or "".
     """
 
     def __init__(self, pid: int, named: Callable[[Any], str]) -> None:
@@ -53,24 +53,24 @@ class Process:
         self._signatures: dict[str, int] = {}
 
     def learn(self, name: str, value: Any) -> None:
-        """Takes in a fact of a metadata record: the unit of times, or the rank."""
+        """Stores a fact of a metadata record: the unit of times, or the rank."""
         if name == "time_metric":
             self._unit_ns = _UNITS_NS.get(str(value), _UNITS_NS["US"])
         elif str(value).isdecimal() and int(str(value)[:12]) <= LARGEST_ID:
             self._rank = int(str(value)[:12])
 
     def started(self, program: str, command: str, parent_pid: Any) -> None:
-        """Takes in the record of its start; a command's words stand between semicolons."""
+        """Processes the record of the process's start; words of the command are separated by semicolons."""
         self._command = PurePath(command.split(";")[0] if program in ("", "DEFAULT") else program).name
         self._parent_pid = parent_pid if type(parent_pid) is int and 0 <= parent_pid <= LARGEST_ID else 0
 
     def begin(self, stream: str, first: Record) -> None:
-        """Names its stream, and takes its clock from its first call."""
+        """Sets the name of its stream, and derives its clock from its first call."""
         self.stream = stream
         self._unix = bool(first.ts >= _SINCE_2000_NS // self._unit_ns)
 
     def info(self, about: Input, host: str) -> StreamInfo:
-        """Returns what is known of its stream."""
+        """Returns the StreamInfo of its stream."""
         return StreamInfo(
             job=about.origin.job,
             source="dftracer",
@@ -90,12 +90,12 @@ class Process:
         table: npt.NDArray[np.int64],
         unsupported: UnsupportedData,
     ) -> tuple[EventBatch, list[int]]:
-        """Makes a batch of its calls, and the rows of those whose times cannot be; these are left out of it.
+        """Returns a batch of its calls, and the rows with impossible times, which are left out.
 
         Args:
             records: the calls.
             table: their meanings.
-            unsupported: where to say what is lost.
+            unsupported: receives what cannot be represented.
         """
         arguments = [record.args or NOTHING for record in records]
         unsupported.add(
@@ -132,7 +132,8 @@ class Process:
             "flags": flags,
             "signature": self._signed(records, arguments),
         }
-        if np.isin(table[:, 2], _UPPER).any():  # calls that libc makes within its own are not recorded
+        # dftracer does not record calls that libc makes within its own functions
+        if np.isin(table[:, 2], _UPPER).any():
             depth = np.minimum(nesting_depths(start, duration, tid, table[:, 2]), 255)
             columns["depth"] = depth
             moves = (table[:, 3] == Kind.READ) | (table[:, 3] == Kind.WRITE)
@@ -148,7 +149,7 @@ class Process:
     def _spread(
         self, arguments: Sequence[Arguments], summed: Mask, offset: Ints, requested: Ints, flags: Ints
     ) -> tuple[Ints, Ints, Ints]:
-        """Returns the three columns with those of aggregated records: how many calls, and how long they took."""
+        """Returns the three columns with those of aggregated records: number of calls and their total duration."""
         calls = np.clip(integers([each.dft_cnt for each in arguments], 1), 1, 2**31)
         most = LATEST_NS // self._unit_ns
         alone, whole = (
@@ -160,7 +161,7 @@ class Process:
         return np.where(summed, busy, offset), np.where(summed, calls, requested), np.where(summed, both, flags)
 
     def _numbered(self, arguments: Sequence[Arguments], unsupported: UnsupportedData) -> npt.NDArray[np.uint32]:
-        """Numbers the files by their hashes or, as there were none in early versions, by their names."""
+        """Numbers the files by their hashes, or by their names in early versions without hashes."""
         hashes = [each.fhash for each in arguments]
         if hashes.count(None) == len(hashes):
             return self._paths.of([each.fname if type(each.fname) is str else "" for each in arguments])

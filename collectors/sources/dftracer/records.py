@@ -1,4 +1,4 @@
-"""The lines of a dftracer trace: how they are decoded, and what the records of calls say as columns."""
+"""Decode the lines of a dftracer trace, and convert the records of calls to columns."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ITEMS: Final = frozenset(("fread", "fwrite", "fread_unlocked", "fwrite_unlocked
 
 
 class Arguments(msgspec.Struct, gc=False):
-    """What ``args`` may say; what is missing is None. Versions before hashes wrote ``fname`` and ``hostname``."""
+    """Fields of ``args``; missing ones are None. Versions before hashes wrote ``fname`` and ``hostname``."""
 
     hhash: Any = None
     fhash: Any = None
@@ -75,7 +75,7 @@ _decoder = msgspec.json.Decoder(Record)
 
 
 def decode(text: bytes) -> list[Record] | None:
-    """Decodes whole lines, or returns None when one of them is no record."""
+    """Decodes whole lines; returns None if one of them is not a record."""
     try:
         return _decoder.decode_lines(text)
     except MALFORMED:
@@ -83,7 +83,7 @@ def decode(text: bytes) -> list[Record] | None:
 
 
 def decode_line(line: bytes) -> Record | str:
-    """Decodes one line; returns what is wrong with it if it is no record."""
+    """Decodes one line; returns an error text if it is not a record."""
     try:
         return _decoder.decode(line)
     except MALFORMED as error:
@@ -91,22 +91,22 @@ def decode_line(line: bytes) -> Record | str:
 
 
 class Meaning(NamedTuple):
-    """What a record is, all numbers, so that many make a table."""
+    """Properties of a record, all as numbers, so that many records form a table."""
 
     phase: int
-    """COMPLETE and so on; 0 for unknown ones. Versions before 4 wrote Chrome's letters."""
+    """COMPLETE etc.; 0 for unknown phases. Versions before 4 wrote Chrome's letters."""
     call: bool
-    """It stands for one I/O call, or for many."""
+    """The record represents one or many I/O calls."""
     layer: int = Layer.OTHER
     kind: int = Kind.OTHER
     items: bool = False
-    """What it moves is counted in items of some size."""
+    """Its return value counts items of some size."""
     vectors: bool = False
-    """Its count is one of buffers, not of bytes."""
+    """Its count is a number of buffers, not of bytes."""
 
 
 def meanings(records: Sequence[Record]) -> npt.NDArray[np.int64]:
-    """Returns a row for each record and a column for each field of ``Meaning``."""
+    """Returns one row per record and one column per field of ``Meaning``."""
     names, categories = [record.name for record in records], [record.cat for record in records]
     said = list(zip(names, categories, [record.ph for record in records], strict=True))
     places = {each: place for place, each in enumerate(set(said))}
@@ -116,7 +116,7 @@ def meanings(records: Sequence[Record]) -> npt.NDArray[np.int64]:
 
 @lru_cache(maxsize=65_536)
 def meaning(name: str, category: str, phase: int | str) -> Meaning:
-    """Tells what a record is by its name, category and phase.
+    """Determines the properties of a record from its name, category and phase.
 
     >>> meaning("pwrite64", "POSIX", 1).kind == Kind.WRITE, meaning("waitpid", "POSIX", 1).call
     (True, False)
@@ -135,30 +135,30 @@ def meaning(name: str, category: str, phase: int | str) -> Meaning:
 
 
 def integers(values: list[Any], unknown: int) -> npt.NDArray[np.int64]:
-    """Makes a column, int64; what is missing, no number or beyond the column becomes ``unknown``."""
+    """Returns a column, int64; values that are missing, not a number or out of range become ``unknown``."""
     if values.count(None) == len(values):
         return np.full(len(values), unknown, np.int64)
     try:
         made = np.array([unknown if value is None else value for value in values])
         if made.ndim == 1 and made.dtype.kind == "i":
             return made.astype(np.int64)
-    except (ValueError, OverflowError):  # lists of several lengths, or more digits than any integer has
+    except (ValueError, OverflowError):  # lists of different lengths, or integers with more digits than int64
         pass
     usable = (value if type(value) is int and abs(value) < LATEST_NS else unknown for value in values)
     return np.fromiter(usable, np.int64, len(values))
 
 
 def nanoseconds(values: list[int | float], unit_ns: int) -> npt.NDArray[np.int64]:
-    """Makes times, int64 ns; -1 where a number cannot be one."""
+    """Converts times to int64 ns; -1 for impossible values."""
     made = np.array(values)
-    if made.dtype.kind not in "iuf":  # more digits than any column has
+    if made.dtype.kind not in "iuf":  # integers with more digits than int64
         made = np.array([value if 0 <= value <= LATEST_NS else -1 for value in values])
     highest = LATEST_NS // unit_ns
     good = (made >= 0) & (made <= highest)
     safe = np.where(good, made, 0)
     if made.dtype.kind in "iu":
         exact = safe.astype(np.int64) * unit_ns
-    else:  # a fraction among whole numbers does not cost these their last digits
+    else:  # a fraction must not cost the whole numbers beside it their last digits
         exact = np.rint(safe * unit_ns).astype(np.int64)
         whole = [at for at, value in enumerate(values) if type(value) is int and good[at]]
         exact[whole] = [int(values[at]) * unit_ns for at in whole]
@@ -168,10 +168,10 @@ def nanoseconds(values: list[int | float], unit_ns: int) -> npt.NDArray[np.int64
 def moved(
     arguments: Sequence[Arguments], table: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Returns bytes, bytes asked for, int64, and whether each call failed.
+    """Returns bytes and requested bytes, int64, and whether each call failed.
 
-    Calls of stdio return items of some size; vectors are counted, not measured. An aggregated record has the sum of
-    what its calls returned, or what each of them did.
+    Calls of stdio return a number of items; vectors are counted by buffers. An aggregated record has the sum of its
+    calls' return values, or the common return value of each.
     """
     phase, _, _, kind, items, vectors = table.T
     summed = phase == AGGREGATED

@@ -1,1 +1,1 @@
-"""Event logs of the directly-follows graph."""
+"""Event logs for directly-follows graphs."""

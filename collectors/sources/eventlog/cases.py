@@ -1,4 +1,4 @@
-"""From the columns of an event log to the streams and batches of its cases."""
+"""Convert the columns of an event log to streams and batches of its cases."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NUMBERS: Final[tuple[str, ...]] = ("pid", "tid", "rank", "start", "dur", "size",
 MORE: Final[tuple[str, ...]] = (
     "layer", "kind", "handle", "parent", "offset", "requested", "bytes", "errno", "flags", "signature", "file_type",
 )  # fmt: skip
-"""Columns of ours that an HDF5 log may have; each replaces what would follow from the others."""
+"""iotide's additional columns of HDF5 logs; each replaces a value that would be derived from the other columns."""
 _IDS: Final = ("pid", "tid", "rank")
 _LARGEST_ID: Final = 2**31 - 1
 _TYPES: Final = frozenset(map(int, FileType))
@@ -49,7 +49,7 @@ Columns = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class CaseInfo:
-    """What a log says of a case."""
+    """Facts about a case."""
 
     name: str
     command: str = ""
@@ -63,13 +63,13 @@ class CaseInfo:
 
     @classmethod
     def of_name(cls, name: str) -> CaseInfo:
-        """Takes what a name ``cid_host_rid`` says, as that of a trace file does."""
+        """Derives the facts from a name ``cid_host_rid``, as for a trace file."""
         command, host, rank = name_parts(f"{name}.st")
         return cls(name, command, host, rank)
 
 
 class _Case:
-    """The numbers given out in one stream, with layer and kind by number of the call."""
+    """Numbers assigned in one stream, with layer and kind by number of the call."""
 
     def __init__(self, stream: str) -> None:
         self.stream = stream
@@ -107,15 +107,15 @@ class CaseStreams:
         places: npt.NDArray[np.int64],
         signatures: Sequence[str] = (),
     ) -> list[SourceItem]:
-        """Makes events of rows of one case.
+        """Converts rows of one case to events.
 
         Args:
             info: the case.
-            numbers: columns by name: start and dur (ns), and of the other NUMBERS and MORE those that there are.
-            calls: name of each row's call.
-            files: path of each row's file, "" where there is none.
+            numbers: columns by name: start and dur (ns), and any others of NUMBERS and MORE.
+            calls: call name of each row.
+            files: path of each row's file, "" if there is none.
             places: number of each row in the log, for messages.
-            signatures: of the column ``signature``, from number 1 on.
+            signatures: texts of the column ``signature``, from number 1.
         """
         items: list[SourceItem] = []
         case = self._cases.get(info.name)
@@ -136,7 +136,7 @@ class CaseStreams:
         return items
 
     def close(self) -> list[SourceItem]:
-        """Ends all streams, and says what is missing."""
+        """Closes all streams, and reports dropped events."""
         dropped = self._about.counters["events_dropped:too_many_streams"]
         if dropped:
             problem, expected = f"{dropped:,} events of further cases are left out", f"at most {MOST_STREAMS:,} cases"

@@ -1,4 +1,4 @@
-"""Event logs in CSV: an event a line, the columns named in the first."""
+"""Event logs in CSV: one event per line, with column names in the first line."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class CsvParser:
         self._width = 0
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes, split anywhere, and returns the events whose lines are complete."""
+        """Parses the next bytes, split anywhere, and returns the events of complete lines."""
         return self._parse(self._lines.feed(data))
 
     def finish(self) -> list[SourceItem]:
-        """Parses a last line without its end and closes all streams."""
+        """Parses an unterminated last line and closes all streams."""
         return self._parse(self._lines.finish()) + self._streams.close()
 
     def _parse(self, block: Block) -> list[SourceItem]:
@@ -67,7 +67,7 @@ class CsvParser:
             names = [line]
         if set(names) >= NEEDED:
             self._columns = {name: at for at, name in enumerate(names)}
-            self._width = len(names)  # a name may stand twice
+            self._width = len(names)  # a name may occur twice
         else:
             self._about.malformed(number, f"columns {', '.join(names)[:100]}", EXPECTED)
 
@@ -94,7 +94,7 @@ class CsvParser:
 
 
 def _together(lines: list[str], columns: dict[str, int], width: int) -> dict[str, Any] | None:
-    """Returns the columns of some lines, None where one of these has other fields than it should."""
+    """Returns the columns of some lines; None if a line has the wrong number of fields."""
     try:
         rows = list(csv.reader(lines, strict=True))
         if len(rows) != len(lines):

@@ -1,4 +1,4 @@
-"""Formats that only make sense as a whole: their bytes are held until the file has ended."""
+"""Buffer formats that can only be parsed as a whole, until the file has ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Reader(Protocol):
     """Reads a whole document."""
 
     def __call__(self, document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[list[SourceItem]]:
-        """Yields the events, some at a time; what it cannot read it reports to ``about``."""
+        """Yields the events in pieces; reports unreadable parts to ``about``."""
         ...
 
 
@@ -26,9 +26,9 @@ class DocumentParser:
 
     Args:
         about: the input.
-        source: what its streams say they come from.
-        reader: what reads the document.
-        expected: for messages.
+        source: source name of its streams.
+        reader: reader of the document.
+        expected: description of valid input, for messages.
     """
 
     def __init__(self, about: Input, source: str, reader: Reader, expected: str) -> None:
@@ -41,7 +41,7 @@ class DocumentParser:
         self._held = 0
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Holds the bytes; past LARGEST_DOCUMENT the document is given up and its bytes are counted."""
+        """Buffers the bytes; a document larger than LARGEST_DOCUMENT is discarded and its bytes are counted."""
         self._held += len(data)
         if self._held > LARGEST_DOCUMENT:
             if self._pieces:

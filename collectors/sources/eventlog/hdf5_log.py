@@ -1,4 +1,4 @@
-"""Event logs in HDF5 as [DFG] keeps them: a group a case, in it the columns pid, call, start, dur, fp and size."""
+"""Event logs in HDF5 as defined by [DFG]: one group per case with the columns pid, call, start, dur, fp and size."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WIDEST: Final = 1 << 20
 
 
 def parse_hdf5(about: Input) -> DocumentParser:
-    """Makes the parser; each group becomes a stream. Times are ns where an attribute ``units`` says so, else seconds.
+    """Returns the parser; each group becomes a stream. Times are ns if an attribute ``units`` says so, otherwise s.
 
     Raises:
         UnavailableError: h5py is missing.
@@ -56,7 +56,7 @@ def _read(document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[lis
 
 
 def _columns(group: Any) -> dict[str, Any] | None:
-    """Returns the columns of a group, each a dataset or a field of the one table in it; None where it has none."""
+    """Returns the columns of a group, each a dataset or a field of its only table; None if it has none."""
     import h5py
 
     if not isinstance(group, h5py.Group):

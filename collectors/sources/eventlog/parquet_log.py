@@ -1,4 +1,4 @@
-"""Parquet: event logs, with the columns of the CSV form, and calls, a row each; told apart by their columns."""
+"""Parquet files: event logs with the columns of the CSV form, or tables of calls; distinguished by their columns."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TEXTS: Final = ("case:concept:name", "call", "fp", "cid", "host", "clock")
 
 
 def parse_parquet(about: Input) -> DocumentParser:
-    """Makes the parser; each case becomes a stream.
+    """Returns the parser; each case becomes a stream.
 
     Raises:
         UnavailableError: pyarrow is missing.
@@ -36,7 +36,7 @@ def parse_parquet(about: Input) -> DocumentParser:
 
 
 def read_parquet(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a finished file, a row group at a time; one that gzip has packed is unpacked to a temporary file.
+    """Reads a finished file, one row group at a time; a gzip file is decompressed to a temporary file.
 
     Raises:
         UnavailableError: pyarrow is missing.

@@ -15,17 +15,17 @@ EXPECTED_COLUMNS: Final = "columns case:concept:name, call, start and dur in nan
 
 
 class TableCases:
-    """Hands the rows of a table to the streams of their cases."""
+    """Assigns the rows of a table to the streams of their cases."""
 
     def __init__(self, streams: CaseStreams) -> None:
         self._streams = streams
 
     def take(self, columns: dict[str, Any], first: int) -> list[SourceItem]:
-        """Makes events of rows.
+        """Converts rows to events.
 
         Args:
             columns: int64 arrays start, dur, pid, tid, rid, size; lists of str case:concept:name, call, fp, cid, host,
-                clock; those of NEEDED at least.
+                clock; at least those of NEEDED.
             first: number of the first row, for messages.
         """
         names: list[str] = columns["case:concept:name"]

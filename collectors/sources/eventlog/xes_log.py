@@ -1,4 +1,4 @@
-"""Event logs in XES (IEEE 1849): read while they grow, ours to the nanosecond, and those of other tools."""
+"""Event logs in XES (IEEE 1849), of iotide (exact to the nanosecond) and of other tools; read while they grow."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OF_TRACE: Final = frozenset(("concept:name", "cid", "host", "rid", "clock"))
 
 
 class _RefusedError(Exception):
-    """What is not read although it may be XML."""
+    """XML content that is refused."""
 
 
 class _Event(NamedTuple):
@@ -44,7 +44,7 @@ class _Event(NamedTuple):
 class XesParser:
     """Parses one file; each trace becomes a stream.
 
-    A document type is refused, so that no entity can be declared: nothing is expanded and nothing else is opened.
+    A document type is refused, so that no entity can be declared: nothing is expanded and no other file is opened.
     """
 
     def __init__(self, about: Input) -> None:
@@ -64,14 +64,14 @@ class XesParser:
         self._items: list[SourceItem] = []
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes, split anywhere, and returns the events that are complete."""
+        """Parses the next bytes, split anywhere, and returns the complete events."""
         for begin in range(0, len(data), _PIECE_BYTES):
             self._parse(data[begin : begin + _PIECE_BYTES], last=False)
         self._flush()
         return self._taken()
 
     def finish(self) -> list[SourceItem]:
-        """Says whether the document is whole and closes all streams."""
+        """Reports whether the document is complete, and closes all streams."""
         if self._xml is not None:
             self._parse(b"", last=True)
         self._flush()
@@ -93,7 +93,7 @@ class XesParser:
             if self._fed - self._xml.CurrentByteIndex > LONGEST_TAG + _PIECE_BYTES:
                 raise _RefusedError(f"a tag is longer than {LONGEST_TAG} bytes")
         except (_RefusedError, expat.ExpatError, ValueError, LookupError) as error:
-            # the last two: encodings that Python does not know
+            # the last two: encodings that Python does not support
             self._stopped = True
             line = self._xml.CurrentLineNumber
             self._flush()
@@ -143,7 +143,7 @@ class XesParser:
             self._trace = None
 
     def _flush(self) -> None:
-        """Hands on the events of the trace that is open."""
+        """Emits the buffered events of the open trace."""
         held, self._held, self._held_bytes = self._held, [], 0
         rows = [row for event in held if (row := self._row(event)) is not None]
         if not rows:
@@ -158,7 +158,7 @@ class XesParser:
         self._items += self._streams.take(info, numbers, columns["call"], columns["fp"], places)
 
     def _row(self, event: _Event) -> tuple[Any, ...] | None:
-        """Returns the columns of an event; None, reported, where it is none."""
+        """Returns the columns of an event; None if it is malformed, which is reported."""
         values = event.values
         call, file = values.get("call", values.get("concept:name", "")), values.get("fp", "")
         if self._escaped:
@@ -204,7 +204,7 @@ def _refuse_document_type(*_: object) -> None:
 
 
 def _stamp(text: str) -> int | None:
-    """Returns the time that an ISO 8601 text says, ns since 1970, of UTC where it says no zone."""
+    """Returns the time of an ISO 8601 text, ns since 1970; UTC if it has no time zone."""
     try:
         moment = datetime.datetime.fromisoformat(text)
     except ValueError:

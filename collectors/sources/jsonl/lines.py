@@ -1,4 +1,4 @@
-"""Decodes JSON lines fast, by looking only at the keys that the file really uses."""
+"""Decode JSON lines fast, by decoding only the keys that the file really uses."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _whole(lowest: int, highest: int) -> Any:
 _SECONDS = Annotated[float, msgspec.Meta(ge=0, le=LATEST_S)]
 
 FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
-    "call": (str, str, ""),  # the one key that every line must have
+    "call": (str, str, ""),  # the only key that every line must have
     "path": (str, str, ""),
     "job": (str, str, ""),
     "host": (str, str, ""),
@@ -51,13 +51,13 @@ FIELDS: Final[dict[str, tuple[type, Any, Any]]] = {
     "requested": (int, _whole(-1, LATEST_NS), 0),
     "flags": (int, _whole(-1, 2**16 - 1), -1),
 }
-"""Key -> (type, type with its bounds, value where a line does not have it)."""
+"""Key -> (type, type with its bounds, value for lines without it)."""
 
 MALFORMED: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _MAX_IGNORED = 32
 _NEWLINE: Final = ord("\n")
 
-# One comprehension a key, written out: the interpreter specialises each to its attribute.
+# One comprehension per key, written out, because the interpreter specialises each to its attribute.
 COLUMN_OF: Final[dict[str, Callable[[list[Any]], list[Any]]]] = {
     "call": lambda lines: [line.call for line in lines],
     "path": lambda lines: [line.path for line in lines],
@@ -93,20 +93,20 @@ _any_object = msgspec.json.Decoder(dict[str, Any])
 
 
 class LineDecoder:
-    """Turns lines into objects that have the attributes in ``keys``, and only those.
+    """Decodes lines to objects that have exactly the attributes in ``keys``.
 
-    It decodes to a struct with the keys met so far and forbids others; a line with a new key makes it learn that key
-    and begin again. A column that no line has then costs nothing. Bounds of numbers are not checked here but by the
-    caller, on whole columns.
+    It decodes to a struct with the keys seen so far and forbids others. A line with a new key adds that key, and
+    decoding is repeated. A column that no line has then costs nothing. The caller checks the bounds of numbers, on
+    whole columns.
     """
 
     def __init__(self) -> None:
         self.keys: frozenset[str] = frozenset({"call"})
         self._ignored: frozenset[str] | None = frozenset()
-        """Unknown keys met so far; None once there were too many and unknown keys are let through."""
+        """Unknown keys seen so far; None once there were too many and unknown keys are ignored."""
 
     def decode(self, text: bytes) -> list[Any] | None:
-        """Decodes whole lines, or returns None when one of them is malformed, or is not one object."""
+        """Decodes whole lines; returns None if one of them is malformed or is not one object."""
         while True:
             try:
                 found = _decoder(self.keys, self._ignored).decode_lines(text)
@@ -116,9 +116,9 @@ class LineDecoder:
                     return None
 
     def decode_singly(self, text: bytes) -> Iterator[tuple[int, Any]]:
-        """Yields each line's index with its object (null stands for "not given"), or with the error in it.
+        """Yields each line's index with its object (null means "not given") or its error.
 
-        Slow, but bounds are checked, and the objects have all keys.
+        This is slow, but it checks bounds, and the objects have all keys.
         """
         for index, line in enumerate(text.split(b"\n")):
             if not line or line.isspace():
@@ -131,7 +131,7 @@ class LineDecoder:
                 yield index, error
 
     def _learn(self, text: bytes) -> bool:
-        """Takes in the keys of the first line that has a new one; tells whether there was such a line."""
+        """Adds the keys of the first line that has a new one; returns whether there was such a line."""
         before = self.keys, self._ignored
         for line in text.split(b"\n"):
             with contextlib.suppress(*MALFORMED):
@@ -147,11 +147,11 @@ class LineDecoder:
         self._ignored |= fields.keys() - FIELDS.keys()
         if len(self._ignored) > _MAX_IGNORED or not all(map(_may_be_renamed, self._ignored)):
             self._ignored = None
-            self.keys = frozenset(FIELDS)  # a new key is no longer noticed
+            self.keys = frozenset(FIELDS)  # from now on, new keys are not detected
 
 
 def _holds_a_line_each(text: bytes, count: int) -> bool:
-    """Tells whether so many objects have a line each: the decoder also takes one over several lines."""
+    """Returns whether each object has a line of its own; the decoder also accepts objects over several lines."""
     ends = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
     return count == ends or count == sum(bool(line) and not line.isspace() for line in text.split(b"\n"))
 

@@ -1,4 +1,4 @@
-"""JSON lines: one completed I/O call a line."""
+"""Parse JSON lines: one completed I/O call per line."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _WHO: Final = ("job", "host", "stream")
 
 
 class JsonLinesParser:
-    """Parses JSON lines into one stream for each (job, host), and stream of these, that the lines name."""
+    """Parses JSON lines into one stream for each (job, host, stream) that the lines name."""
 
     def __init__(self, about: Input) -> None:
         self.problems, self.counters = about.problems, about.counters
@@ -55,11 +55,11 @@ class JsonLinesParser:
         self._streams: dict[tuple[str, ...], _Stream] = {}
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes, split anywhere, and returns the calls whose lines are complete."""
+        """Parses the next bytes, split anywhere, and returns the calls of complete lines."""
         return self._parse(self._lines.feed(data))
 
     def finish(self) -> list[SourceItem]:
-        """Parses a last line without its end and closes all streams."""
+        """Parses an unterminated last line and closes all streams."""
         items = self._parse(self._lines.finish())
         items += [Closed(stream.name) for stream in self._streams.values()]
         self._streams.clear()
@@ -90,7 +90,7 @@ class JsonLinesParser:
         return items
 
     def _well_formed(self, block: Block) -> Iterator[Any]:
-        """Decodes a block of which some line is wrong: keeps the others and says which it is."""
+        """Decodes a block with a malformed line: returns the other objects and reports the malformed one."""
         for index, call in self._decoder.decode_singly(block.data):
             line = block.first_line + index
             if isinstance(call, Exception):
@@ -115,14 +115,14 @@ class JsonLinesParser:
                 command=lines.first("command"), step=lines.first("step"), origin=self._about.name,
                 clock_offset_ns=None if own else 0,
             )  # fmt: skip
-            if part:  # a process or thread of its own: what its first line says of it holds for all
+            if part:  # a process or thread of its own: rank and pid of its first line apply to all
                 info = msgspec.structs.replace(info, rank=lines.number("rank"), pid=max(lines.number("pid"), 0))
             items.append(Opened(name, info))
         return stream
 
 
 class _Stream:
-    """The numbers given out in one stream, with layer and kind by number of the call."""
+    """Numbers assigned in one stream, with layer and kind by number of the call."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -134,7 +134,7 @@ class _Stream:
         self._kinds = np.zeros(64, np.uint8)
 
     def batch(self, lines: _Lines) -> EventBatch:
-        """Makes events of lines of this stream."""
+        """Converts lines of this stream to events."""
         calls = self._calls.of(lines.texts("call"))
         columns: dict[str, npt.ArrayLike] = dict(lines.numbers)
         columns["call"] = calls
@@ -154,7 +154,8 @@ class _Stream:
         failed = (size < 0) | (np.asarray(columns.get("errno", 0)) != 0)
         moves = (kinds == Kind.READ) | (kinds == Kind.WRITE)
         flags = np.asarray(columns.pop("flags", -1))
-        whole = flags >= 0  # the line says all of its call, and nothing follows from anything else
+        # with flags, the line describes its call completely, and nothing is derived from other values
+        whole = flags >= 0
         columns["bytes"] = np.where((whole & (size >= 0)) | (moves & ~failed), size, 0)
         if failed.any() or whole.any():
             columns["flags"] = np.where(whole, flags, np.where(failed, int(Flag.FAILED), 0))
@@ -190,7 +191,7 @@ class _Lines:
         return COLUMN_OF[key](self.lines)
 
     def first(self, key: str) -> str:
-        """Returns a text of the first line, "" where it has none."""
+        """Returns a text of the first line, "" if it has none."""
         return str(getattr(self.lines[0], key)) if key in self.keys else ""
 
     def number(self, key: str) -> int:
@@ -198,9 +199,9 @@ class _Lines:
         return int(self.numbers[key][0]) if key in self.numbers else COLUMNS[key][1]
 
     def by_stream(self, origin: Origin) -> Iterator[tuple[tuple[str, ...], _Lines]]:
-        """Yields job, host and stream as the first line names them, "" where it does not, and their lines.
+        """Yields job, host and stream as the first line names them, "" if it does not, and their lines.
 
-        A line that names what others leave to the origin is of one stream with them.
+        Lines that name the origin's job and host belong to the same stream as lines that name neither.
         """
         if self.keys.isdisjoint(_WHO):
             yield ("", "", ""), self
@@ -223,7 +224,7 @@ class _Lines:
 
 
 def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[Any]] | None:
-    """Makes the columns of numbers, or returns None when a line lacks its times or a number is out of bounds."""
+    """Returns the columns of numbers; None if a line lacks its times or a number is out of bounds."""
     try:
         columns = {name: _column(lines, name, dtype) for name, dtype in _COPIED.items() if name in keys}
         columns["start"], columns["duration"] = _times(lines, keys, "start"), _times(lines, keys, "dur")
@@ -237,7 +238,7 @@ def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[An
 
 
 def _times(lines: list[Any], keys: frozenset[str], key: str) -> npt.NDArray[np.int64]:
-    """Returns ``start`` or ``dur`` in ns, from whichever of the two keys a line has; -1 where it has neither.
+    """Returns ``start`` or ``dur`` in ns, from whichever of the two keys a line has; -1 if it has neither.
 
     Raises:
         OverflowError: a number is out of bounds.

@@ -1,1 +1,1 @@
-"""Traces of the kernel's own events."""
+"""Traces of kernel events."""

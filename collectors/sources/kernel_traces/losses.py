@@ -1,4 +1,4 @@
-"""What tracers say of events that they had no room for."""
+"""Parse tracers' reports of events that they lost."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ _LOST: Final = re.compile(
 
 
 def events_lost(line: bytes) -> int:
-    """Returns how many events a line of another form says that were lost; 1 where it does not say how many."""
+    """Returns the number of lost events that a line of another form reports; 1 if it gives no number."""
     found = _LOST.match(line)
     return int(next(filter(None, found.groups()), b"1")) if found else 0

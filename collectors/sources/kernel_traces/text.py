@@ -1,4 +1,4 @@
-"""The parser that all texts of kernel traces share; what sets them apart is a ``Dialect``."""
+"""Parser for texts of all kernel tracers; a ``Dialect`` describes the differences."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _ONE_TOO_MANY: Final = MAX_HOSTS + 1
 class KernelTextParser:
     """Parses one file into one stream for each machine that it names.
 
-    Every line is an event, tells what others mean (``lines_ignored:context``: interrupts, halves of system calls,
-    descriptors, names of threads), is of an event that means nothing here (``lines_ignored:other_event``), has another
-    form by rule (``lines_ignored:heading``), is of one machine too many (``events_dropped:too_many_machines``), or is
-    malformed. Events that name a thread are added to them (``events_added:names``).
+    Each line is one of: an event, context for others (``lines_ignored:context``: interrupts, halves of system calls,
+    descriptors, names of threads), an unused event (``lines_ignored:other_event``), a valid line of another form
+    (``lines_ignored:heading``), a line of a machine beyond the limit (``events_dropped:too_many_machines``), or
+    malformed. Events that name a thread are added (``events_added:names``).
     """
 
     def __init__(self, about: Input, dialect: Dialect) -> None:
@@ -59,14 +59,14 @@ class KernelTextParser:
         self._machines: dict[bytes, tuple[str, Machine]] = {}
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes, split anywhere, and returns the events of the lines that are complete."""
+        """Parses the next bytes, split anywhere, and returns the events of complete lines."""
         items: list[SourceItem] = []
         for begin in range(0, len(data), _PIECE_BYTES):
             items += self._parse(self._lines.feed(data[begin : begin + _PIECE_BYTES]))
         return items
 
     def finish(self) -> list[SourceItem]:
-        """Parses a last line without its end, closes all streams and tells what the trace does not tell."""
+        """Parses an unterminated last line, closes all streams and reports missing information."""
         items = self._parse(self._lines.finish())
         items += [Closed(stream) for stream, _ in self._machines.values()]
         self._tell()
@@ -86,11 +86,11 @@ class KernelTextParser:
         self._about.unsupported.add(_UNTOLD, wakes)
 
     def select(self, block: Block, wanted: Callable[[str], Ints]) -> npt.NDArray[np.bool_]:
-        """Tells which lines stay when the trace is cut down to some threads (``selecting``), and all headings.
+        """Returns which lines remain when the trace is cut down to some threads (``selecting``), and all headings.
 
         Args:
             block: the next whole lines.
-            wanted: gives the threads by the name of their machine.
+            wanted: function that returns the threads to select, by machine name.
         """
         lines, numbers, headings = self._split(block)
         keep = np.zeros(block.data.count(b"\n"), np.bool_)
@@ -149,7 +149,7 @@ class KernelTextParser:
     def _by_host(
         self, data: bytes, lines: Lines, among: npt.NDArray[np.intp]
     ) -> Iterator[tuple[bytes | None, npt.NDArray[np.intp]]]:
-        """Yields the hosts, None for those that are too many, and which lines among some are theirs."""
+        """Yields the hosts (None for those beyond the limit), and the indices of their lines."""
         if not lines["host"].any():
             if len(among):
                 yield b"", among
@@ -167,7 +167,7 @@ class KernelTextParser:
     def _decoded(
         self, machine: Machine, block: Block, lines: Lines, numbers: Ints, times: Ints, events: Ints
     ) -> tuple[Rows, CallRows]:
-        """Returns what lines of one machine say, with who acts, and their system calls; reports malformed ones."""
+        """Returns the rows of one machine's lines, with acting threads, and system calls; reports malformed lines."""
         rows = headers(machine, block.data, lines, numbers, times)
         wrong = rows.time < 0
         calls = self._filled(machine, rows, block.data, lines, events, wrong)
@@ -188,7 +188,7 @@ class KernelTextParser:
         events: Ints,
         wrong: npt.NDArray[np.bool_],
     ) -> CallRows:
-        """Fills in what stands behind the events' names; marks rows that lack it; returns the system calls."""
+        """Fills in the fields after the event names; marks rows that lack them; returns the system calls."""
         rows.code[:], rows.other[:] = self._events.code[events], self._events.interrupt[events]
         for payload, mine in self._events.with_fields(events):
             parts, malformed = payload.find(data, lines["payload"][mine])

@@ -1,4 +1,4 @@
-"""What OTF2's C library calls as it reads a trace, without an object for each event."""
+"""Callbacks from OTF2's C library while it reads a trace, without an object per event."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ....events.otf2_library import EVENTS, U8, U32, U64, address
 
 _PLACE, _TEXT = ctypes.c_void_p, ctypes.c_char_p
 _EVENT_HEAD: Final = (U64, U64, U64, _PLACE, _PLACE)
-"""Location, time, position, our data, attributes."""
+"""Location, time, position, user data, attributes."""
 DEFINITIONS: Final[dict[str, tuple[Any, ...]]] = {
     "ClockProperties": (U64, U64, U64, U64),
     "String": (U32, _TEXT),
@@ -30,19 +30,19 @@ DEFINITIONS: Final[dict[str, tuple[Any, ...]]] = {
 """Definition -> types of its fields."""
 _SIGNED: Final = {5: 8, 6: 16, 7: 32, 8: 64}
 _UNSIGNED: Final = {1: 8, 2: 16, 3: 32, 4: 64}
-"""Type of an attribute -> its bits; what is neither is a reference of 32 bits."""
+"""Type of an attribute -> its number of bits; other types are references of 32 bits."""
 
 
 def callbacks(library: Any, kind: str, functions: dict[str, Callable[..., Any]]) -> tuple[Any, list[Any]]:
-    """Makes the C library call Python for records.
+    """Registers Python functions as callbacks for records.
 
     Args:
         library: OTF2's lower module.
         kind: ``EvtReader`` or ``GlobalDefReader``.
-        functions: by name of the record, a key of ``EVENTS`` or ``DEFINITIONS``; called with all that C passes.
+        functions: functions by name of the record, a key of ``EVENTS`` or ``DEFINITIONS``; called with all C arguments.
 
     Returns:
-        The set of callbacks, to be registered, and what must be kept for as long as it is used.
+        The set of callbacks to register, and objects that must be kept alive while it is used.
     """
     made = getattr(library, f"{kind}Callbacks_New")()
     kept = []
@@ -67,7 +67,7 @@ class Attributes:
         self._places = [ctypes.addressof(each) for each in (self._attribute, self._type, self._value)]
 
     def read(self, attributes: int | None) -> dict[int, int] | None:
-        """Returns number and value of each; None where there are none."""
+        """Returns attribute numbers and values; None if there are none."""
         if not attributes or not (count := self._count(attributes)):
             return None
         found = {}

@@ -1,4 +1,4 @@
-"""From the events of an OTF2 location to I/O calls. Source: [Layers] (I/O records)."""
+"""Convert the events of an OTF2 location to I/O calls. Source: [Layers] (I/O records)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ...source import UnsupportedData
 from .definitions import Handle, Region, TraceDefinitions
 
 MOST_OPERATIONS: Final = 1 << 16
-"""Operations of a process that are under way at once."""
+"""Maximum number of concurrent operations of a process."""
 MOST_DEPTH: Final = 4096
-"""Regions within each other."""
-# Plain numbers: an operation on enumerations takes a microsecond, which is a tenth of what a call may take.
+"""Maximum nesting depth of regions."""
+# Plain numbers: an operation on enumerations takes a microsecond, a tenth of the time budget of a call.
 _LAST_KIND: Final = int(max(Kind))
 _OTHER_KIND, _BLOCKING, _FAILED = int(Kind.OTHER), int(Flag.BLOCKING), int(Flag.FAILED)
 _OTHER_LAYER: Final = int(Layer.OTHER)
 _MODES: Final = {0: int(Kind.READ), 1: int(Kind.WRITE), 2: int(Kind.SYNC)}
 _NAMES: Final = {int(Kind.READ): "read", int(Kind.WRITE): "write", int(Kind.SYNC): "sync"}
 _FLAGS: Final = [_BLOCKING, 0, _BLOCKING | Flag.COLLECTIVE, int(Flag.COLLECTIVE)]
-"""By OTF2's flags of an operation: 1 not blocking, 2 collective."""
+"""Indexed by OTF2's flags of an operation: 1 not blocking, 2 collective."""
 _SIMPLE: Final = {
     "IoCreateHandle": int(Kind.CREATE),
     "IoDestroyHandle": int(Kind.DESTROY),
@@ -39,7 +39,7 @@ signature, as the columns of a batch."""
 
 @dataclass(slots=True)
 class Record:
-    """What an I/O record says of a call; in the trace's numbers."""
+    """Data of an I/O record about a call; in the trace's numbers."""
 
     kind: int
     handle: int
@@ -53,7 +53,7 @@ class Record:
     paradigm: int = NONE_32
     parent: int = NONE_32
     within: bool = False
-    """The call that holds it has not been left."""
+    """The call that contains it has not been left."""
 
 
 @dataclass(slots=True)
@@ -65,32 +65,32 @@ class Frame:
     is_io: bool
     attributes: dict[str, int]
     depth: int
-    """I/O calls around it."""
+    """Number of enclosing I/O calls."""
     records: list[Record] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Process:
-    """What the locations of a process have in common: the operations under way."""
+    """State that the locations of a process share: the operations in progress."""
 
     operations: dict[tuple[int, int], Record] = field(default_factory=dict)
     """By handle and matching id."""
 
 
 class LocationCalls:
-    """Makes calls of a location's events, which come in their order.
+    """Converts a location's events, in their order, to calls.
 
-    A region that holds I/O records, or is a function of an I/O library, is one call: it lasts as the region does, and
-    the first record says what it did. A record outside all regions is a call of its own.
+    A region that contains I/O records, or is a function of an I/O library, is one call: it has the region's duration,
+    and the first record describes it. A record outside all regions is a call of its own.
     """
 
     def __init__(self, definitions: TraceDefinitions, process: Process, unsupported: UnsupportedData) -> None:
         self.interner = Interner()
         self.rows: list[Row] = []
         self.records = 0
-        """I/O records met."""
+        """Number of I/O records."""
         self.others = 0
-        """Regions that are no I/O."""
+        """Number of regions that are not I/O."""
         self._definitions, self._process, self._omissions = definitions, process, unsupported
         self._frames: list[Frame] = []
         self._skipped = 0
@@ -101,7 +101,7 @@ class LocationCalls:
         self._attributes: dict[int, str] = {}
 
     def take(self, name: str, time: int, attributes: dict[int, int] | None, fields: tuple[int, ...]) -> None:
-        """Takes in an event: its name, stamp, attributes and fields as OTF2 has them."""
+        """Processes an event: its name, stamp, attributes and fields as OTF2 has them."""
         if name == "Enter":
             self._enter(time, attributes, fields[0])
         elif name == "Leave":
@@ -111,11 +111,11 @@ class LocationCalls:
             self._record(name, time, attributes, fields)
 
     def take_definitions(self) -> Definitions:
-        """Returns what the rows since the last call are the first to use."""
+        """Returns the definitions that the rows since the last call use first."""
         return self.interner.take_fresh()
 
     def finish(self) -> None:
-        """Says what the location's end has cut off."""
+        """Reports calls that the location's end has cut off."""
         self._omissions.add(_NOT_LEFT, sum(frame.is_io for frame in self._frames))
 
     # ---- regions ----
@@ -190,12 +190,12 @@ class LocationCalls:
             return
         if record.within:  # within the call that began it
             record.end, record.moved = time, moved
-        else:  # later: in the call that waits for it, or nowhere
+        else:  # later: in the call that waits for it, or outside all calls
             done = Record(record.kind, handle, record.begin, time, moved=moved, flags=record.flags)
             self._place(done, _NO_ATTRIBUTES)
 
     def _place(self, record: Record, said: dict[str, int]) -> None:
-        """Gives a record to the call that it stands in; outside of all it is one."""
+        """Assigns a record to its enclosing call; outside all calls it becomes one."""
         if self._frames:
             self._hold(record, said)
         else:
@@ -211,7 +211,7 @@ class LocationCalls:
     # ---- rows ----
 
     def _emit(self, frame: Frame | None, begin: int, end: int, record: Record | None, said: dict[str, int]) -> None:
-        """Adds a row: what the record says goes first, then what attributes do, then the handle's definition."""
+        """Adds a row: values of the record take precedence over attributes, and these over the handle's definition."""
         handle = record.handle if record is not None else said.get("handle", NONE_32)
         known = self._definitions.handles.get(handle, _NO_HANDLE)
         file, parent, paradigm = said.get("file", known.file), said.get("parent", known.parent), known.paradigm
@@ -260,7 +260,7 @@ class LocationCalls:
         return known
 
     def _define(self, number: int, handle: Handle) -> None:
-        """Defines a handle that was there from the start."""
+        """Defines a handle that existed at the start."""
         if not handle.pre_created or number in self._defined:
             return
         self._defined.add(number)

@@ -1,1 +1,1 @@
-"""The tracers whose text is read: how their lines differ."""
+"""The supported tracers, and the differences between their lines."""

@@ -1,4 +1,4 @@
-"""Output of bpftrace scripts that print as perf does (docs/examples/interactions.bt), as text or with -f json."""
+"""Output of bpftrace scripts in perf's format (docs/examples/interactions.bt), as text or with -f json."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ DIALECT: Final = Dialect(
 
 
 class BpftraceParser(KernelTextParser):
-    """Parses what bpftrace prints for such a script."""
+    """Parses the output of such a bpftrace script."""
 
     def __init__(self, about: Input) -> None:
         super().__init__(about, DIALECT)
 
 
 def looks_like_bpftrace(head: bytes) -> bool:
-    """Tells bpftrace's output from its first line."""
+    """Recognises bpftrace's output by its first line."""
     return bool(_FIRST.match(head))

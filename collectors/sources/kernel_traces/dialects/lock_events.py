@@ -1,4 +1,4 @@
-"""Requests, acquisitions and releases of locks as JSON lines, as probes in a lock library write them ([Ranking])."""
+"""Requests, acquisitions and releases of locks as JSON lines, written by probes in a lock library ([Ranking])."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ class LockEventsParser:
         self._stream = ""
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes, split anywhere, and returns the events of the lines that are complete."""
+        """Parses the next bytes, split anywhere, and returns the events of complete lines."""
         return self._parse(self._lines.feed(data))
 
     def finish(self) -> list[SourceItem]:
-        """Parses a last line without its end and closes the stream."""
+        """Parses an unterminated last line and closes the stream."""
         items = self._parse(self._lines.finish())
         if self._stream:
             items.append(Closed(self._stream))
@@ -118,7 +118,7 @@ class LockEventsParser:
         return items
 
     def _named(self, lines: list[_Line], codes: list[int]) -> Iterable[tuple[int, int, int, int, int]]:
-        """Yields the columns of the events, and of the names of threads before the first event that tells one."""
+        """Yields the columns of the events, preceded by an event for each thread name that is new."""
         names = {code: self._interner.string(KernelEvent(code).name.lower()) for code in set(codes)}
         locks = self._locks.of([str(line.lock) for line in lines]).tolist()
         state = 0
@@ -138,5 +138,5 @@ def _ns(line: _Line) -> int:
 
 
 def looks_like_lock_events(head: bytes) -> bool:
-    """Tells JSON lines about locks from those about calls."""
+    """Recognises JSON lines about locks, as opposed to calls."""
     return bool(_LINE.match(head))

@@ -1,4 +1,4 @@
-"""Text of LTTng's kernel traces, as babeltrace and babeltrace2 print it."""
+"""Text of LTTng's kernel traces, as printed by babeltrace and babeltrace2."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ DIALECT: Final = Dialect(
 
 
 class LttngParser(KernelTextParser):
-    """Parses what babeltrace prints of an LTTng kernel trace; the lines need not say which thread acts."""
+    """Parses babeltrace's output of an LTTng kernel trace; the lines need not name the acting thread."""
 
     def __init__(self, about: Input) -> None:
         super().__init__(about, DIALECT)
 
 
 def looks_like_lttng(head: bytes) -> bool:
-    """Tells babeltrace's lines from the first bytes of a file."""
+    """Recognises babeltrace's lines in the first bytes of a file."""
     return bool(_FIRST.match(head.lstrip()))

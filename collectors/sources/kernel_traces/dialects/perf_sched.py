@@ -1,4 +1,4 @@
-"""Output of ``perf sched script`` and ``perf script``, of the kernel's scheduler, interrupts and system calls."""
+"""Output of ``perf sched script`` and ``perf script`` for scheduler, interrupts and system calls."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ DIALECT: Final = Dialect(
 
 
 class PerfParser(KernelTextParser):
-    """Parses what perf prints of a recording that has ``sched:*`` among its events."""
+    """Parses perf's output of a recording that has ``sched:*`` among its events."""
 
     def __init__(self, about: Input) -> None:
         super().__init__(about, DIALECT)
 
 
 def looks_like_perf(head: bytes) -> bool:
-    """Tells perf's lines from the first bytes of a file."""
+    """Recognises perf's lines in the first bytes of a file."""
     return bool(_FIRST.match(head))

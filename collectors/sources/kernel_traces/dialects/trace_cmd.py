@@ -17,8 +17,8 @@ _HEADER: Final = (
     rb"(?:(?P<flags>[\w.]{4,6}) +)?(?P<stamp>\d{1,10}\.\d{1,9}): +"
     rb"(?P<event>\w+(?:(?=:)|\(| ->| <-))(?:(?<=\w):)? *"
 )
-"""A buffer's name stands before the lines of one that is not the main one (``trace-cmd record -B``); there, names of
-commands are padded, so that ``tmux: server`` is none. A command may have called itself nothing or a tab."""
+"""Lines of a buffer other than the main one begin with its name (``trace-cmd record -B``). Command names are padded
+there, so ``tmux: server`` is not taken for a buffer. A command may have an empty name or a tab as its name."""
 _HEADING: Final = (
     rb"(?:#[^\n]*\n|(?:version|cpus) *=[^\n]*\n|CPU \d+ is empty\n|(?:[^\x00- :]+: )?CPU:\d+ \[[^\n]*\n|[^\S\n]*\n)"
 )
@@ -40,12 +40,12 @@ DIALECT: Final = Dialect(
 
 
 class TraceCmdParser(KernelTextParser):
-    """Parses what trace-cmd prints of a recording of ``sched`` and other events."""
+    """Parses trace-cmd's output of a recording of ``sched`` and other events."""
 
     def __init__(self, about: Input) -> None:
         super().__init__(about, DIALECT)
 
 
 def looks_like_trace_cmd(head: bytes) -> bool:
-    """Tells trace-cmd's and ftrace's lines from the first bytes of a file."""
+    """Recognises lines of trace-cmd and ftrace in the first bytes of a file."""
     return bool(_FIRST.match(head))

@@ -1,1 +1,1 @@
-"""Lines of kernel tracers become columns."""
+"""Convert lines of kernel tracers to columns."""

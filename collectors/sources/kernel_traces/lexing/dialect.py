@@ -1,4 +1,4 @@
-"""How one tracer writes a kernel trace, and the part of it that several have in common."""
+"""Describe the text format of a tracer, and the parts that several tracers share."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .rows import Step
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one tracer writes a kernel trace.
+    """Text format of one tracer.
 
     Attributes:
-        name: what streams of it are called.
-        form: how the helper reads what stands before a payload.
-        header: the same as a regular expression. Groups ``stamp``, ``cpu`` and ``event``, those there are of ``date``,
+        name: source name of its streams.
+        form: how the compiled helper parses the text before a payload.
+        header: the same as a regular expression. Groups ``stamp``, ``cpu`` and ``event``, and optionally ``date``,
             ``host``, ``comm``, ``tid``, ``pid``, ``flags`` and ``context``.
-        payloads: what is behind the name of each event that means something.
-        calls: what stands before and behind the names of system calls where they are entered and left.
-        escaped: whether names of commands have quotes and the like behind a backslash.
-        ignored: lines of another form that are no mistake.
-        expected: what a line should look like, for messages.
+        payloads: text after the name of each event that is used.
+        calls: prefix and suffix of the names of system calls, for entries and for exits.
+        escaped: whether quotes and similar characters in command names are escaped by a backslash.
+        ignored: lines of another form that are valid.
+        expected: description of a valid line, for messages.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Dialect:
     expected: str
 
     def call_of(self, event: bytes) -> tuple[Step, str] | None:
-        """Returns whether a system call is entered or left, and its name, "" where the event does not tell."""
+        """Returns whether a system call is entered or left, and its name ("" if the event does not contain it)."""
         for step, affixes in self.calls.items():
             for before, behind in affixes:
                 if event.startswith(before) and event.endswith(behind):
@@ -50,7 +50,7 @@ class Dialect:
 def scheduler(
     switch: Sequence[str], wake: Sequence[str], fork: Sequence[str], exec_: Sequence[str], exit_: Sequence[str]
 ) -> dict[bytes, Payload]:
-    """Returns the scheduler's events, given the ways in which each is written."""
+    """Returns the scheduler's events, given the templates of their texts."""
     return {
         b"sched_switch": Payload(KernelEvent.SCHED_SWITCH, *switch),
         b"sched_waking": Payload(KernelEvent.SCHED_WAKING, *wake),
@@ -63,12 +63,12 @@ def scheduler(
     }
 
 
-_HARD, _SOFT, _TIMER = 0, 1, 2  # kinds of interrupts, which may be within each other
+_HARD, _SOFT, _TIMER = 0, 1, 2  # kinds of interrupts, which may be nested in one another
 INTERRUPT_KINDS: Final = 3
 
 
 def interrupts(prefixes: Mapping[bytes, bytes]) -> dict[bytes, Payload]:
-    """Returns the entries and exits of interrupts; some tracers write more before some of the kernel's names."""
+    """Returns the entries and exits of interrupts; some tracers prefix some of the kernel's names."""
     kinds = {
         b"irq_handler": _HARD,
         b"local_timer": _HARD,
@@ -102,6 +102,6 @@ KERNEL_FORMATS: Final[dict[bytes, Payload]] = {
         KernelEvent.KVM_INJ_VIRQ, "IRQ {value:number}", "irq {value:number}", "Soft/INTn {value:number}"
     ),
 }
-"""The events as the kernel prints them, which perf, ftrace and trace-cmd keep to; and trace-cmd's short forms."""
+"""The events as the kernel prints them, which perf, ftrace and trace-cmd follow; and trace-cmd's short forms."""
 
 KERNEL_CALLS: Final = {Step.CALL_IN: [(b"sys_enter_", b"")], Step.CALL_OUT: [(b"sys_exit_", b"")]}

@@ -1,4 +1,4 @@
-"""What stands before the names of events, of all lines of a piece at once: by the compiled helper, or without it."""
+"""Parse the text before the event names of many lines at once: by the compiled helper or its fallback."""
 
 from __future__ import annotations
 
@@ -32,26 +32,25 @@ LINE: Final = np.dtype(
 )
 """The parts of a line; native/traces.h has the same layout.
 
-``stamp`` is ns, since midnight where ``clock`` is 1; ``tid`` is UNKNOWN_TID where the line does not tell, ``pid`` 0
-where it does not; ``inside`` is 1 where it says that it is written in an interrupt; ``what`` is a ``What``. The others
-are extents in the data, (0, 0) for what is not there; ``text`` is the whole line.
-"""
+``stamp`` is in ns, since midnight if ``clock`` is 1. ``tid`` is UNKNOWN_TID and ``pid`` is 0 if the line lacks them.
+``inside`` is 1 if the line states that it was written in an interrupt. ``what`` is a ``What``. The others are extents
+in the data, (0, 0) for missing parts; ``text`` is the whole line."""
 
 Lines: TypeAlias = npt.NDArray[Any]
-"""One ``LINE`` a line."""
+"""One ``LINE`` per line."""
 
 
 class What(IntEnum):
-    """What a line is."""
+    """Classification of a line."""
 
     OTHER_FORM = 0
     EVENT = 1
     UNSURE = 2
-    """Only from the helper: the form's regular expression is to say."""
+    """Returned by the helper only: the form's regular expression must decide."""
 
 
 class Form(IntEnum):
-    """How a line begins; numbered as in native/traces.h."""
+    """Format of the beginning of a line; numbered as in native/traces.h."""
 
     PERF = 0
     BPFTRACE = 1
@@ -62,20 +61,20 @@ class Form(IntEnum):
 LARGEST_TID: Final = 2**31 - 1
 
 PRINTF: Final = b'{"type": "printf", "data": "'
-"""What stands before a line that bpftrace wraps in JSON."""
+"""Text before a line that bpftrace wraps in JSON."""
 
 _IN_INTERRUPT: Final = re.compile(rb"[hHsZz]")
 _CONTEXT: Final = re.compile(rb'(?:^|(?<=[ ,]))(?:(tid|pid) = (\d+)|procname = "([^"]*)")')
 
 
 def scan(data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:
-    """Takes whole lines, each with its end, apart; ``pattern`` matches what stands before a payload."""
+    """Parses whole, terminated lines; ``pattern`` matches the text before a payload."""
     library = native()
     return scan_fallback(data, form, pattern) if library is None else _scan(library, data, form, pattern)
 
 
 def scan_fallback(data: bytes, form: Form, pattern: re.Pattern[bytes]) -> Lines:
-    """Does the same with the regular expression, which says what the helper has to do."""
+    """Does the same with the regular expression, which is the helper's specification."""
     lines = np.zeros(data.count(b"\n"), LINE)
     at = 0
     for line, text in zip(lines, data.split(b"\n"), strict=False):
@@ -95,7 +94,7 @@ def _scan(library: ctypes.CDLL, data: bytes, form: Form, pattern: re.Pattern[byt
 
 
 def _fill(line: Any, text: bytes, at: int, form: Form, pattern: re.Pattern[bytes]) -> None:
-    """Takes one line, which begins at ``at``, apart; its fields are 0 so far."""
+    """Parses one line, which begins at ``at``; its fields are initially 0."""
     line["text"] = at, at + len(text)
     line["tid"] = UNKNOWN_TID
     found = pattern.match(text)
@@ -122,7 +121,7 @@ def _fill(line: Any, text: bytes, at: int, form: Form, pattern: re.Pattern[bytes
 
 
 def _take_context(line: Any, text: bytes, at: int) -> None:
-    """Takes who acts from what a tracer was asked to write with each event."""
+    """Reads the acting thread from the context fields that a tracer was configured to write with each event."""
     told: dict[bytes, Any] = {}
     for found in _CONTEXT.finditer(text):
         if found[1]:
@@ -144,5 +143,5 @@ def _stamp(text: bytes) -> tuple[int, int]:
 
 
 def thread_number(text: bytes) -> int:
-    """Returns the number of a thread; one that cannot be any becomes the largest."""
+    """Returns a thread number; out-of-range numbers become the largest valid one."""
     return LARGEST_TID if len(text) > 18 else min(int(text), LARGEST_TID)

@@ -1,4 +1,4 @@
-"""The compiled helper that takes lines of kernel traces apart, as ctypes sees it."""
+"""ctypes interface of the compiled helper that parses lines of kernel traces."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the helper, or None where it was not built."""
+    """Returns the helper, or None if it was not built."""
     return load(_PATH, _FUNCTIONS)

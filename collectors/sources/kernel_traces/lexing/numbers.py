@@ -1,4 +1,4 @@
-"""Numbers for the texts of one kind that stand in a piece of trace."""
+"""Assign numbers to the texts of one kind in a piece of trace."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ...strace.texts import Texts
 Ints = npt.NDArray[np.int64]
 
 MOST_BYTES: Final = 4096
-"""Of a text that count (PATH_MAX)."""
+"""Maximum significant length of a text (PATH_MAX)."""
 
 
 class Numbers:
-    """Numbers of the texts met so far; a new text is numbered on first use.
+    """Numbers of the texts seen so far; a new text gets its number on first use.
 
     Args:
-        number: gives a new text its number; 0 says that its table is full, and then it is asked again.
+        number: function that assigns a new text its number; 0 means that its table is full, and then it is asked again.
     """
 
     def __init__(self, number: Callable[[bytes], int]) -> None:
         self._texts = Texts(lambda text, _: number(text))
 
     def of(self, data: bytes, extents: npt.NDArray[np.uint32]) -> Ints:
-        """Returns the number of each text, extents in the data of shape (n, 2); 0 for an empty one."""
+        """Returns the number of each text, given as extents in the data of shape (n, 2); 0 for an empty text."""
         pairs = np.zeros((len(extents), 2, 2), np.uint32)
         pairs[:, 0, 0] = extents[:, 0]
         pairs[:, 0, 1] = np.minimum(extents[:, 1], extents[:, 0] + MOST_BYTES)

@@ -1,4 +1,4 @@
-"""What stands behind the name of a kernel event, by tracer."""
+"""Text after the name of a kernel event, by tracer."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ Rows = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Fields of those of the lines that ``rows`` names."""
+    """Fields of the lines that ``rows`` selects."""
 
     fields: Fields
     rows: Rows
 
 
 class Payload:
-    """How one event is written, in one or several ways.
+    """Text format of one event, in one or several variants.
 
     Args:
-        code: what the event is.
-        templates: how (``template.py``), none where no field is wanted. Fields are columns of ``Rows``, ``name``,
+        code: code of the event.
+        templates: variants (``template.py``), none if no field is needed. Fields are columns of ``Rows``, ``name``,
             ``path`` or ``state``.
-        interrupt: the kind of an interrupt.
+        interrupt: kind of the interrupt.
     """
 
     def __init__(self, code: KernelEvent | Step, *templates: str, interrupt: int = 0) -> None:
@@ -39,11 +39,11 @@ class Payload:
 
     @property
     def wants_fields(self) -> bool:
-        """Whether the text behind the name is looked at."""
+        """Whether the text after the name is parsed."""
         return bool(self._templates)
 
     def find(self, data: bytes, payloads: Extents) -> tuple[list[Found], Rows]:
-        """Returns the fields of those lines that have them, and the rows of those that are malformed."""
+        """Returns the fields of matching lines, and the rows of malformed lines."""
         rows = np.arange(len(payloads))
         parts: list[Found] = []
         for template in self._templates:

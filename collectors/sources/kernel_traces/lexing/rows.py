@@ -1,4 +1,4 @@
-"""What lines of kernel traces say, as columns, before it is known who acted."""
+"""Columns of kernel trace lines, before the acting threads are known."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ UNKNOWN_TID: Final = -1
 
 
 class Step(IntEnum):
-    """Lines that are no event of ``KernelEvent`` but tell what those mean; numbered beyond them."""
+    """Lines that are not an event of ``KernelEvent`` but are needed to interpret them; numbered beyond them."""
 
     INTERRUPT_IN = 32
     INTERRUPT_OUT = 33
     CALL_IN = 34
     CALL_OUT = 35
     DESCRIPTOR = 36
-    """A descriptor that a process has had since before the trace."""
+    """A descriptor that a process had open before the trace."""
 
 
 @dataclass(slots=True)
 class Rows:
-    """Lines that mean something, in the order of the file; int64[n] each, and texts by number.
+    """Relevant lines in the order of the file; int64[n] each, with texts by number.
 
     Attributes:
         line: number of the line within its block, from 0.
         time: ns.
         cpu: number of the processor.
         code: a KernelEvent or a Step.
-        tid: the acting thread, UNKNOWN_TID where the line does not tell.
-        pid: its process, 0 where that is not known.
-        comm: number of its command, 0 where the line does not tell.
+        tid: the acting thread, UNKNOWN_TID if the line does not name it.
+        pid: its process, 0 if unknown.
+        comm: number of its command, 0 if the line does not name it.
         other: the other thread; for interrupts, their kind.
         text: number of the text about the event.
-        value: state, vector, address space, whichever the event has.
-        other_pid: process of the other thread, 0 where that is not known.
-        inside: 1 where the line itself says that it is written in an interrupt.
+        value: state, vector or address space, depending on the event.
+        other_pid: process of the other thread, 0 if unknown.
+        inside: 1 if the line itself states that it was written in an interrupt.
     """
 
     line: Ints
@@ -65,7 +65,7 @@ class Rows:
 
     @classmethod
     def zeros(cls, length: int) -> Rows:
-        """Makes rows that say nothing yet."""
+        """Returns rows with default values."""
         made = cls(*(np.zeros(length, np.int64) for _ in fields(cls)))
         made.tid[:] = UNKNOWN_TID
         return made

@@ -1,9 +1,9 @@
-"""How the text behind an event's name is written: fixed texts with fields between them, as ``pid={other:thread}``.
+"""Template of the text after an event's name: fixed texts with fields between them, as ``pid={other:thread}``.
 
-``{tid:thread}`` is a number of digits, ``{value:number}`` a number as well, decimal or 0x, ``{state:word}`` a text up
-to a space, and ``{name}`` a text up to the first place where the fixed text behind it stands and all that follows
-that, up to the next such text, fits. There is no going back from there, so that a line costs what it is long. A field
-without a name is not wanted, and what follows the last one does not matter.
+``{tid:thread}`` is a number of digits, ``{value:number}`` a decimal or 0x number, ``{state:word}`` a text up to a
+space. ``{name}`` is a text up to the first position where the following fixed text matches, together with all steps up
+to the next such text. There is no backtracking beyond that, so the cost of a line is linear in its length. A field
+without a name is skipped, and text after the last step is ignored.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PART: Final = np.dtype(
         ("slot", np.uint32),
     ]
 )
-"""A step, as in native/traces.h."""
+"""One step, as in native/traces.h."""
 _VALUES: Final = {"": 0, "thread": 1, "word": 2, "number": 3}
 _PATTERNS: Final = {
     "": b"",
@@ -45,13 +45,13 @@ _PATTERNS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What some payloads say.
+    """Fields of some payloads.
 
     Attributes:
-        numbers: int64[n] of each field that is a thread or a number; threads at most 2^31 - 1, a number that 62 bits do
-            not hold is 0.
-        texts: where the text of each other field is, shape (n, 2).
-        fits: which payloads follow the template; the others' fields mean nothing.
+        numbers: int64[n] of each thread or number field; threads at most 2^31 - 1, and 0 for a number that does not fit
+            62 bits.
+        texts: extents of each text field, shape (n, 2).
+        fits: mask of the payloads that match the template; fields of the others are undefined.
     """
 
     numbers: dict[str, npt.NDArray[np.int64]]
@@ -69,10 +69,10 @@ class _Step:
 
 
 class Template:
-    """Takes payloads apart that are written in one way: by the compiled helper, or by a regular expression without it.
+    """Parses payloads of one format, by the compiled helper or by a regular expression as its fallback.
 
     Args:
-        text: see the module.
+        text: the template, see the module.
     """
 
     def __init__(self, text: str) -> None:
@@ -86,7 +86,7 @@ class Template:
         self._patterns = [re.compile(pattern) for pattern in _patterns(self._steps)]
 
     def read(self, data: bytes, payloads: Extents) -> Fields:
-        """Takes payloads, extents in the data of shape (n, 2), apart."""
+        """Parses payloads, given as extents in the data of shape (n, 2)."""
         library = native()
         count = len(payloads)
         numbers = np.zeros((count, self._slots), np.int64)
@@ -138,7 +138,7 @@ class Template:
                     numbers[row, self._numbers.index(step.field)] = value
 
     def _spans(self, text: bytes) -> list[tuple[int, int]] | None:
-        """Returns where the groups of the patterns are, one pattern behind the other; None where one does not fit."""
+        """Returns the spans of the groups of consecutive patterns; None if one does not match."""
         spans: list[tuple[int, int]] = []
         at = 0
         for pattern in self._patterns:
@@ -163,7 +163,7 @@ class Template:
 
 
 def whole_number(text: bytes) -> int | None:
-    """Reads a number as tracers write it, as signed 64 bits; None for others and for what 62 bits do not hold."""
+    """Parses a number as tracers write it, as signed 64 bits; None if it is malformed or does not fit 62 bits."""
     found = _NUMBER.fullmatch(text)
     if found is None:
         return None
@@ -196,7 +196,7 @@ def _steps(text: bytes) -> list[_Step]:
 
 
 def _patterns(steps: list[_Step]) -> list[bytes]:
-    """Returns regular expressions: one for each text that is looked for, with what has to follow it."""
+    """Returns regular expressions: one for each text that is searched for, with the steps that must follow it."""
     patterns: list[bytes] = []
     for step in steps:
         if step.lazy or not patterns:

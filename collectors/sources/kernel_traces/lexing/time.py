@@ -1,4 +1,4 @@
-"""Stamps of kernel traces: seconds since 1970 or since the machine was started, or the time of day."""
+"""Stamps of kernel traces: seconds since 1970 or since boot, or the time of day."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _MOST_DATES: Final = 65_536
 
 
 class Clock:
-    """Turns stamps into ns.
+    """Converts stamps to ns.
 
     A time of day without a date gets the latest date on which it is not after the file's last change, in the time zone
-    of this machine, and the next date when the clock jumps back by half a day.
+    of this machine. It gets the next date when the clock jumps back by half a day.
 
     Args:
-        modified_ns: last change of the file.
+        modified_ns: time of the file's last change.
     """
 
     def __init__(self, modified_ns: int | None) -> None:
         self.offset_ns: int | None = None
-        """0 for stamps since 1970, None where it is not known since when they count."""
+        """0 for stamps since 1970, None if their origin is unknown."""
         self._modified_ns = modified_ns
         self._day: int | None = None
         self._last = 0
@@ -37,10 +37,10 @@ class Clock:
         self._dates = Numbers(self._date)
 
     def read(self, data: bytes, lines: Lines) -> Ints:
-        """Returns ns, int64, one a line; negative for one out of range.
+        """Returns times in ns, int64, one per line; negative if out of range.
 
         Args:
-            data: what the lines are extents of.
+            data: data to which the lines' extents refer.
             lines: lines of events.
         """
         if not len(lines):
@@ -73,7 +73,7 @@ class Clock:
         return dated
 
     def _date(self, text: bytes) -> int:
-        """Returns the number of a date; its midnight is local time, which babeltrace writes."""
+        """Returns the index of a date; its midnight is in local time, which babeltrace writes."""
         try:
             midnight = round(time.mktime(time.strptime(text.decode(), "%Y-%m-%d"))) * _NS
         except (ValueError, OverflowError):
@@ -85,11 +85,11 @@ class Clock:
 
 
 class Order:
-    """Counts lines that stand behind later ones: who waits, and what is an interrupt's doing, is told by the order.
+    """Counts lines that follow later ones, because waits and interrupts are inferred from the order.
 
     Attributes:
-        late: how many lines there were.
-        worst_ns: how late the latest was.
+        late: number of such lines.
+        worst_ns: maximum lateness.
     """
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class Order:
         self._latest = 0
 
     def see(self, times: Ints) -> None:
-        """Takes the times of the next lines."""
+        """Processes the times of the next lines."""
         if len(times):
             latest = np.maximum.accumulate(np.maximum(times, self._latest))
             lags = latest - times

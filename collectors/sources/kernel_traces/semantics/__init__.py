@@ -1,1 +1,1 @@
-"""Columns become who acts, and what system calls did."""
+"""Derive acting threads and the effects of system calls from columns."""

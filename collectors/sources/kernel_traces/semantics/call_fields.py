@@ -1,4 +1,4 @@
-"""The fields of system calls that tell which file and how much: compiled, or token by token without it."""
+"""Find the fields of system calls that identify file and amount: by the compiled helper or its fallback."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ CALL: Final = np.dtype(
         ("unused", np.uint32),
     ]
 )
-"""What a line says of a system call, as in native/traces.h. ``has`` tells which of the numbers are there."""
+"""Fields of a system call's line, as in native/traces.h. ``has`` is a mask of the numbers that are present."""
 
 HAS_PID, HAS_FD, HAS_COUNT, HAS_RESULT = 1, 2, 4, 8
 
 CallFields: TypeAlias = npt.NDArray[Any]
-"""One ``CALL`` a line."""
+"""One ``CALL`` per line."""
 
-_KEYS: Final[dict[bytes, tuple[str, int, int]]] = {  # field, its bit, how much it yields to others of the same field
+# field, its bit, rank among keys of the same field (the lowest takes precedence)
+_KEYS: Final[dict[bytes, tuple[str, int, int]]] = {
     b"fd": ("fd", HAS_FD, 0),
     b"fildes": ("fd", HAS_FD, 1),
     b"fd_in": ("fd", HAS_FD, 2),
@@ -47,11 +48,11 @@ _TOKEN: Final = re.compile(
     rb'|(?P<which>%s)(?!\w) *[=:] *(?:(?:-\w*|\w+) +)?"(?P<path>[^"\\]*(?:\\.[^"\\]*)*)"|\w+'
     % (b"|".join(_KEYS), b"|".join(_PATHS))
 )
-"""Newer kernels write the text of a path behind its address."""
+"""Newer kernels write the text of a path after its address."""
 
 
 def call_fields(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
-    """Finds the fields in payloads, extents in the data of shape (n, 2); a number that stands alone is the result."""
+    """Finds the fields in payloads, given as extents in the data of shape (n, 2); a lone number is the result."""
     library = native()
     if library is None:
         return call_fields_fallback(data, payloads)
@@ -62,7 +63,7 @@ def call_fields(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
 
 
 def call_fields_fallback(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
-    """Does the same with a regular expression, which says what the helper has to do."""
+    """Does the same with a regular expression, which is the helper's specification."""
     calls = np.zeros(len(payloads), CALL)
     for call, (begin, end) in zip(calls, payloads.tolist(), strict=True):
         text = data[begin:end]

@@ -1,4 +1,4 @@
-"""System calls with I/O in kernel traces: entries and exits become completed calls, descriptors become files."""
+"""I/O system calls in kernel traces: pair entries and exits, and map descriptors to files."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 def is_io(name: str) -> bool:
-    """Tells whether a system call is one of I/O."""
+    """Returns whether a system call does I/O."""
     return name in CALLS
 
 
 @dataclass(frozen=True, slots=True)
 class CallRows:
-    """What rows of system calls say, in the order of the file.
+    """Fields of rows of system calls, in the order of the file.
 
     Attributes:
-        at: their places among the rows.
-        name: numbers of their names as who made them counts, from 1.
+        at: their indices among the rows.
+        name: numbers of their names, assigned by the caller, from 1.
         fields: one ``CALL`` each.
-        path: number of the file whose path they have, 0 for none.
+        path: number of the file of their path, 0 for none.
     """
 
     at: npt.NDArray[np.intp]
@@ -52,7 +52,7 @@ class CallRows:
         return CallRows(self.at[rows], self.name[rows], self.fields[rows], self.path[rows])
 
     def moved(self, places: npt.NDArray[np.intp]) -> CallRows:
-        """Returns the same, for rows whose places are others now."""
+        """Returns the same rows with new indices."""
         return CallRows(places[self.at], self.name, self.fields, self.path)
 
 
@@ -68,8 +68,8 @@ class CallPairs:
     """Pairs entries and exits by thread and follows the descriptors of each process, within bounds.
 
     Args:
-        interner: numbers the names of calls.
-        counters: where calls that lack a half, and threads and descriptors that had to be forgotten, are counted.
+        interner: assigns numbers to the names of calls.
+        counters: receives calls without an entry or exit, and evicted threads and descriptors.
     """
 
     def __init__(self, interner: Interner, counters: Counter[str]) -> None:
@@ -82,10 +82,10 @@ class CallPairs:
         """Returns the calls that end in these rows.
 
         Args:
-            rows: rows of all kinds, with who acts.
-            processes: process of each row's thread, 0 where it is not known.
-            calls: what rows of system calls say.
-            name_of: the name behind a number of CallRows.
+            rows: rows of all kinds, with acting threads.
+            processes: process of each row's thread, 0 if unknown.
+            calls: fields of the system calls among the rows.
+            name_of: function that returns the name for a number of CallRows.
         """
         if not len(calls.at):
             return Done(make_batch(0, {}), np.zeros(0, np.int64))
@@ -131,7 +131,7 @@ class CallPairs:
             self._counters[what] += many
 
     def _begun(self, rows: Rows, calls: CallRows, halves: npt.NDArray[np.bool_]) -> Ints:
-        """Returns start, name, descriptor, bytes asked for and path of the call that each row's thread is in."""
+        """Returns start, name, descriptor, requested bytes and path of the call that each row's thread is in."""
         at = np.flatnonzero(halves)
         enters = rows.code[calls.at[at]] == int(Step.CALL_IN)
         fields = calls.fields[at]
@@ -161,7 +161,7 @@ class CallPairs:
         path: Ints,
         result: Ints,
     ) -> Ints:
-        """Returns the file that each completed call is about, and keeps what it does to the descriptors."""
+        """Returns the file of each completed call, and updates the descriptors that it changes."""
         fields = calls.fields
         told = told & (fields["has"] & HAS_PID > 0) & (fields["has"] & HAS_FD > 0)
         makes, copies = ends & (kind == int(Kind.CREATE)), ends & (kind == int(Kind.DUPLICATE))
@@ -170,11 +170,11 @@ class CallPairs:
         keys = np.where(told, _key(fields["pid"], fields["fd"]), np.where(closes, looks, _key(process, result)))
         sets = (told | makes | copies | closes) & (keys >= 0)
         made = np.where(told, calls.path, np.where(makes, path, 0))
-        # each row looks first and sets then
+        # each row first looks up and then sets
         groups, setting, value = np.stack((looks, keys), 1).ravel(), _second(sets), _second(made)
         forgotten = self._files.forgotten
         if copies.any():
-            # a copy sets what it finds, which another copy may have set: its place stands for it at first
+            # a copy sets the file that it finds, which another copy may have set: its index is used as a placeholder
             trial = ForwardFill.restore(self._files.snapshot())
             (found,) = trial.before(groups, setting, np.where(_second(copies), -1 - np.arange(len(value)) // 2, value))
             value = np.where(_second(copies), _second(_resolved(found[::2])), value)
@@ -184,18 +184,18 @@ class CallPairs:
 
 
 def _second(values: npt.NDArray[_Scalar]) -> npt.NDArray[_Scalar]:
-    """Puts a zero before each value."""
+    """Inserts a zero before each value."""
     return np.stack((np.zeros_like(values), values), 1).ravel()
 
 
 def _key(process: Ints, descriptor: Ints) -> Ints:
-    """Returns one number for a process' descriptor, -1 for none."""
+    """Returns one number for a descriptor of a process, -1 for none."""
     known = (descriptor >= 0) & (descriptor <= _LARGEST_DESCRIPTOR) & (process > 0) & (process <= _LARGEST_DESCRIPTOR)
     return np.where(known, (process << 32) | np.maximum(descriptor, 0), _NOBODY)
 
 
 def _resolved(found: Ints) -> Ints:
-    """Replaces -1 - place by what was found there, which is always in an earlier place."""
+    """Replaces each -1 - index by the value found at that index, which is always earlier."""
     while (open_ := np.flatnonzero(found < 0)).size:
         found = found.copy()
         found[open_] = found[-1 - found[open_]]

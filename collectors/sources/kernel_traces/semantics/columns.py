@@ -1,4 +1,4 @@
-"""From the parts of a kernel trace's lines to columns: who acts, and the fields of each event."""
+"""Convert the parts of a kernel trace's lines to columns: acting threads, and the fields of each event."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _RUNS, _WAITS = 1, 2
 
 
 def states() -> Numbers:
-    """Returns the numbers of the texts of threads' states that ``store`` wants."""
+    """Returns the numbering of thread states that ``store`` needs."""
     return Numbers(lambda text: _RUNS if _RUNNABLE.match(text) else _WAITS)
 
 
 def headers(machine: Machine, data: bytes, lines: Lines, numbers: Ints, times: Ints) -> Rows:
-    """Makes rows of what stands before the payloads.
+    """Returns rows from the text before the payloads.
 
     Args:
-        machine: numbers the names of commands.
-        data: what the lines are extents of.
-        lines: those of the machine that mean something.
+        machine: numbering of command names.
+        data: data to which the lines' extents refer.
+        lines: the relevant lines of the machine.
         numbers: their numbers within their block.
         times: their times.
     """
@@ -43,11 +43,11 @@ def headers(machine: Machine, data: bytes, lines: Lines, numbers: Ints, times: I
 
 
 def store(machine: Machine, waits: Numbers, data: bytes, rows: Rows, at: npt.NDArray[np.intp], part: Found) -> None:
-    """Puts the fields of some lines into the columns of their rows, ``at``; ``waits`` are those of ``states``."""
+    """Stores the fields of some lines in the columns of their rows ``at``; ``waits`` is the numbering of ``states``."""
     fits = part.fields.fits
     at = at[part.rows[fits]]
     for name, values in part.fields.numbers.items():
-        if name == "tid":  # command and process before the event's name are of another thread
+        if name == "tid":  # command and process before the event's name belong to another thread
             differs = at[rows.tid[at] != values[fits]]
             rows.comm[differs], rows.pid[differs] = 0, 0
         getattr(rows, name)[at] = values[fits]

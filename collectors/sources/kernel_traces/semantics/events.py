@@ -1,4 +1,4 @@
-"""What the names of events mean in a dialect."""
+"""Meaning of event names in a dialect."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNKNOWN: Final = 0
 
 
 class Events:
-    """Numbers of the names of events, from 1, and what is behind them; past ``MOST_NAMES`` new ones mean nothing, 0."""
+    """Numbers of event names, from 1, and their payloads; beyond ``MOST_NAMES``, new names get 0 and are ignored."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -29,26 +29,27 @@ class Events:
         self._numbers = Numbers(self._number)
         self._others = np.zeros(MOST_NAMES + 1, np.int64)
         self.code, self.interrupt = np.zeros((2, MOST_NAMES + 1), np.int64)
-        """By number: a ``KernelEvent`` or a ``Step``, 0 for events that mean nothing; and the kind of an interrupt."""
+        """Indexed by number: a ``KernelEvent`` or a ``Step`` (0 for ignored events), and the kind of an interrupt."""
 
     def of(self, data: bytes, lines: Lines) -> Ints:
-        """Returns the number of the event that each line is of."""
+        """Returns the number of each line's event."""
         return self._numbers.of(data, lines["event"])
 
     def sort_out(self, events: Ints) -> npt.NDArray[np.bool_]:
-        """Tells which events mean something, and counts the others."""
+        """Returns a mask of the relevant events, and counts the others."""
         means: npt.NDArray[np.bool_] = self.code[events] > 0
         others = np.bincount(events[~means])
         self._others[: len(others)] += others
         return means
 
     def others(self) -> Counter[str]:
-        """Returns how many events of each name meant nothing."""
+        """Returns the number of ignored events by name."""
         return Counter({self._meanings[at][0]: int(self._others[at]) for at in np.flatnonzero(self._others).tolist()})
 
     def with_fields(self, events: Ints) -> Iterator[tuple[Payload, npt.NDArray[np.intp]]]:
-        """Yields what is behind each name of some events whose fields are wanted, and its places among those."""
-        order = np.argsort(events.astype(np.uint16), kind="stable")  # sorts by digits, which 64 bits are too wide for
+        """Yields each payload whose fields are needed, with the indices of its events."""
+        # 16 bits are sorted by radix sort, which 64 bits are too wide for
+        order = np.argsort(events.astype(np.uint16), kind="stable")
         ends = np.cumsum(np.bincount(events))
         for event in np.flatnonzero(np.diff(ends, prepend=0)).tolist():
             payload = self._meanings[event][1]
@@ -56,7 +57,7 @@ class Events:
                 yield payload, order[ends[event - 1] if event else 0 : ends[event]]
 
     def call(self, event: int) -> str:
-        """Returns the name of the system call that an event is of, "" where it is of none or does not tell."""
+        """Returns the name of an event's system call; "" if it has none or does not name it."""
         return self._meanings[event][2]
 
     def _number(self, event: bytes) -> int:

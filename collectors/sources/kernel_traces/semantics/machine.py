@@ -1,4 +1,4 @@
-"""One traced machine: who runs on which processor, what is an interrupt's doing; rows become events."""
+"""Convert the rows of one traced machine to events; tracks running threads and interrupts per processor."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .calls import CallPairs, CallRows
 
 WAKES: Final = (KernelEvent.SCHED_WAKING, KernelEvent.SCHED_WAKEUP, KernelEvent.SCHED_WAKEUP_NEW)
 _NOBODY_ACTS: Final = (Step.INTERRUPT_IN, Step.INTERRUPT_OUT, Step.DESCRIPTOR)
-_MOST_OF_COMM: Final = 15  # TASK_COMM_LEN without its end
+_MOST_OF_COMM: Final = 15  # TASK_COMM_LEN without the terminating NUL
 _ESCAPE: Final = re.compile(rb"\\(.)", re.DOTALL)
 _ESCAPED: Final = {b"a": b"\a", b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"v": b"\v"}
 _ABOUT_OTHER: Final = (
@@ -31,14 +31,14 @@ _ABOUT_OTHER: Final = (
 
 
 class Machine:
-    """Makes events of the rows of one machine.
+    """Converts the rows of one machine to events.
 
-    A wake-up that is issued in an interrupt, a soft interrupt or a timer belongs to the device and not to the thread
-    that was interrupted: its tid is 0.
+    A wake-up that is issued in an interrupt, a soft interrupt or a timer is attributed to the device and not to the
+    interrupted thread: its tid is 0.
 
     Args:
-        escaped: whether quotes and the like stand behind a backslash within names of commands.
-        counters: where events are counted, and lines that only tell what others mean.
+        escaped: whether quotes and similar characters in command names are escaped by a backslash.
+        counters: receives the numbers of events and of context lines.
     """
 
     def __init__(self, escaped: bool, counters: Counter[str]) -> None:
@@ -47,7 +47,7 @@ class Machine:
         self.comms = Numbers(self._comm)
         """Numbers of commands."""
         self.programs = Numbers(lambda path: self._comm(path.rpartition(b"/")[2][:_MOST_OF_COMM]))
-        """Numbers of the commands that programs have, by their paths."""
+        """Numbers of the commands of programs, by the programs' paths."""
         self.paths = Numbers(lambda path: self.interner.file(_plain(path).decode(errors="replace")))
         """Numbers of files."""
         self._running = ForwardFill()
@@ -56,29 +56,29 @@ class Machine:
         self._process = ForwardFill()
         self._calls = CallPairs(self.interner, counters)
         self.wakes = 0
-        """How many wake-ups there were."""
+        """Number of wake-ups."""
         self.sees_interrupts = False
-        """Whether anything told of an interrupt, so that its wake-ups can be told from those of threads."""
+        """Whether interrupts were seen, so that their wake-ups can be distinguished from those of threads."""
         self._counters = counters
 
     def acting(self, rows: Rows) -> None:
-        """Fills in who acts, where the lines do not tell: the thread that was switched to last on that processor."""
+        """Fills in missing acting threads: the thread that was last switched to on that processor."""
         switch = rows.code == int(KernelEvent.SCHED_SWITCH)
         (running,) = self._running.before(rows.cpu, switch, rows.other, default=UNKNOWN_TID)
         np.copyto(rows.tid, running, where=rows.tid == UNKNOWN_TID)
 
     def batch(self, rows: Rows, calls: CallRows, name_of: Callable[[int], str]) -> EventBatch:
-        """Returns the events of rows whose acting threads are filled in, and counts rows that are none by themselves.
+        """Returns the events of rows with known acting threads; counts rows that are only context.
 
         Args:
-            rows: in the order of the file.
-            calls: what the rows of CALL_IN, CALL_OUT and DESCRIPTOR say.
-            name_of: the names that ``calls`` has numbers of.
+            rows: rows in the order of the file.
+            calls: fields of the rows of CALL_IN, CALL_OUT and DESCRIPTOR.
+            name_of: function that returns the name for a number of ``calls``.
         """
         self._in_interrupts(rows)
         np.copyto(rows.tid, 0, where=rows.tid < 0)
         processes = self._processes(rows)
-        # a thread's name is told when it first acts and when it is another one
+        # a thread's name is emitted when it first acts and when the name changes
         acts = (rows.comm > 0) & (rows.tid > 0) & ~np.isin(rows.code, _NOBODY_ACTS)
         states = self._states(rows, acts, processes)
         kernel = (rows.code < int(Step.INTERRUPT_IN)) & (rows.code != int(KernelEvent.PROCESS_STATE))
@@ -106,7 +106,7 @@ class Machine:
         np.copyto(rows.tid, 0, where=inside & wakes)
 
     def _processes(self, rows: Rows) -> npt.NDArray[np.int64]:
-        """Returns the process of each acting thread, 0 where it is not known, and learns those of others."""
+        """Returns the process of each acting thread, 0 if unknown, and records the processes of other threads."""
         forks = (rows.code == int(KernelEvent.SCHED_PROCESS_FORK)) & (rows.other_pid > 0)
         tells = rows.pid > 0
         if not (forks.any() or tells.any() or len(self._process)):

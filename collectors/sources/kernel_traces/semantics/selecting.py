@@ -1,4 +1,4 @@
-"""Which lines of a trace are of some threads, and which others those lines cannot do without."""
+"""Select the lines of a trace that belong to some threads, and the context lines that they need."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ Mask = npt.NDArray[np.bool_]
 
 
 def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
-    """Tells which rows of a block stay when a trace is cut down to some threads.
+    """Returns which rows of a block remain when a trace is cut down to some threads.
 
-    Those in which one of them acts, or is woken, made or switched to, or has a descriptor; and for each of them what
-    tells who acted: the switch before it on its processor where its own line does not, and for a wake-up the beginning
-    or end of an interrupt before it. The last of these on each processor stay, too, for the next block.
+    Rows remain in which a selected thread acts, is woken, created or switched to, or has a descriptor. Context rows
+    remain that identify the acting thread: the preceding switch on its processor if the line does not name it, and for
+    a wake-up the preceding begin or end of an interrupt. The last context rows on each processor also remain, for the
+    next block.
 
     Args:
-        rows: rows of a block, with who acts.
+        rows: rows of a block, with acting threads.
         calls: the system calls among them.
-        threads: the threads.
-        told: rows whose lines tell themselves who acts.
+        threads: the selected threads.
+        told: mask of rows whose lines name the acting thread.
     """
     pairs = rows.code < int(Step.INTERRUPT_IN)
     stays = np.isin(rows.tid, threads) | (pairs & np.isin(rows.other, threads))
@@ -44,7 +45,7 @@ def rows_of(rows: Rows, calls: CallRows, threads: Ints, told: Mask) -> Mask:
 
 
 def _needed(rows: Rows, marks: Mask, users: Mask) -> Mask:
-    """Returns the marks that stand last before each user on its processor, and last of all on each processor."""
+    """Returns the last mark before each user on its processor, and the last mark on each processor."""
     needed = np.zeros(len(rows), np.bool_)
     at = np.flatnonzero(marks | users)
     at = at[np.argsort(rows.cpu[at], kind="stable")]

@@ -1,11 +1,11 @@
-/* Reads what stands before the names of events. The regular expressions of the dialects are the grammar, and this their
- * first choice at each place: where that fails, the line is UNSURE and left to them. */
+/* Parses the text before event names. The dialects' regular expressions are the grammar. This code takes their first
+ * choice at each position; if that fails, the line is UNSURE and left to them. */
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "traces.h"
 
-/* Reads "12.345678", with hours and minutes or without. */
+/* Parses "12.345678", with or without hours and minutes. */
 static const u8 *stamp(const u8 *at, const u8 *end, struct line *line)
 {
     uint64_t ns = 0;
@@ -15,7 +15,7 @@ static const u8 *stamp(const u8 *at, const u8 *end, struct line *line)
         line->stamp = (int64_t)ns;
         return day;
     }
-    ns = number(at, point) * NS; /* ten digits may wrap; then it is out of range */
+    ns = number(at, point) * NS; /* ten digits may wrap; the result is then out of range */
     const u8 *last = fraction(point, end, &ns);
     line->stamp = (int64_t)ns;
     return point == at || last == point ? NULL : last;
@@ -26,7 +26,7 @@ static const u8 *spaces(const u8 *at, const u8 *end)
     return at && at < end && *at == ' ' ? skip(at, end, ' ') : NULL;
 }
 
-/* Reads "[001] d.h1. 12.345678: " from its bracket on. */
+/* Parses "[001] d.h1. 12.345678: " from its bracket. */
 static const u8 *processor(const u8 *at, const u8 *end, struct line *line)
 {
     const u8 *last = skip_digits(at + 1, end, 6);
@@ -63,7 +63,7 @@ static const u8 *back(const u8 *begin, const u8 *at, u8 over)
     return at;
 }
 
-/* Reads backwards a number of a thread, which -1 may be; returns where it begins, NULL where there is none. */
+/* Parses a thread number backwards, which may be -1; returns its beginning, or NULL if there is none. */
 static const u8 *thread_before(const u8 *begin, const u8 *at, int32_t *thread)
 {
     const u8 *first = at;
@@ -85,7 +85,7 @@ static bool command(const u8 *data, const u8 *begin, const u8 *end, struct line 
     return begin < end && (*begin > ' ' || *begin < '\t');
 }
 
-/* Reads "bash 12/34 [001] 12.345678: 1 sched:sched_waking: ". */
+/* Parses "bash 12/34 [001] 12.345678: 1 sched:sched_waking: ". */
 static enum what perf(const u8 *data, const u8 *at, const u8 *end, struct line *line)
 {
     const u8 *begin = skip(at, end, ' '), *bracket = memchr(begin, '[', (size_t)(end - begin));
@@ -117,7 +117,7 @@ static enum what perf(const u8 *data, const u8 *at, const u8 *end, struct line *
     return EVENT;
 }
 
-/* Reads perf's form, as it is or as the text of a JSON object. */
+/* Parses perf's form, plain or as the text of a JSON object. */
 static enum what bpftrace(const u8 *data, const u8 *at, const u8 *end, struct line *line)
 {
     static const char before[] = "{\"type\": \"printf\", \"data\": \"", after[] = "\\n\"}";
@@ -129,7 +129,7 @@ static enum what bpftrace(const u8 *data, const u8 *at, const u8 *end, struct li
     return perf(data, at, end, line);
 }
 
-/* Reads "bash-34 ( 12) [001] d.h1. 12.345678: sched_waking: ", and a buffer's name before it. */
+/* Parses "bash-34 ( 12) [001] d.h1. 12.345678: sched_waking: ", optionally after a buffer's name. */
 static enum what trace_cmd(const u8 *data, const u8 *at, const u8 *end, struct line *line)
 {
     const u8 *begin = skip(at, end, ' '), *bracket = memchr(begin, '[', (size_t)(end - begin));
@@ -154,7 +154,7 @@ static enum what trace_cmd(const u8 *data, const u8 *at, const u8 *end, struct l
             return UNSURE;
     }
     const u8 *first = thread_before(begin, last, &line->tid);
-    if (first && line->tid == UNKNOWN_TID) { /* that was the dash between name and number */
+    if (first && line->tid == UNKNOWN_TID) { /* the minus sign was the dash between name and number */
         line->tid = 1;
         first++;
     }
@@ -177,7 +177,7 @@ static enum what trace_cmd(const u8 *data, const u8 *at, const u8 *end, struct l
     return EVENT;
 }
 
-/* Takes who acts from what a tracer was asked to write with each event. */
+/* Reads the acting thread from the context fields that a tracer was configured to write with each event. */
 static void context(const u8 *data, const u8 *at, const u8 *end, struct line *line)
 {
     bool has_tid = false, has_pid = false, has_comm = false;
@@ -204,7 +204,7 @@ static void context(const u8 *data, const u8 *at, const u8 *end, struct line *li
     }
 }
 
-/* Reads "[2026-11-21 12:00:00.123456789] (+0.000000001) host sched_waking: { cpu_id = 1 }, { tid = 12 }, ". */
+/* Parses "[2026-11-21 12:00:00.123456789] (+0.000000001) host sched_waking: { cpu_id = 1 }, { tid = 12 }, ". */
 static enum what lttng(const u8 *data, const u8 *at, const u8 *end, struct line *line)
 {
     if (at == end || *at++ != '[')
@@ -260,7 +260,7 @@ static enum what lttng(const u8 *data, const u8 *at, const u8 *end, struct line 
     return EVENT;
 }
 
-/* Takes whole lines, each with its end, and returns their number, or that of the first most. */
+/* Parses whole, terminated lines; returns their number, at most most. */
 EXPORT uint64_t trace_lines(enum form form, const u8 *data, uint64_t size, struct line *lines, uint64_t most)
 {
     enum what (*const forms[])(const u8 *, const u8 *, const u8 *, struct line *) = {perf, bpftrace, trace_cmd, lttng};

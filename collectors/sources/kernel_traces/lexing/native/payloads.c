@@ -1,4 +1,4 @@
-/* Reads what stands behind the names of events: by templates (template.py), and the fields of system calls (call_fields.py). */
+/* Parses the text after event names by templates (template.py), and the fields of system calls (call_fields.py). */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -14,8 +14,8 @@ static bool is_hex(u8 c)
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/* Reads a number, decimal or 0x, of a size that 62 bits hold as tracers write them: negative ones may be written as unsigned
- * ones of 64 bits. Returns where it ends, NULL where there is none; is_number tells of one that is too large. */
+/* Parses a number, decimal or 0x, that fits 62 bits; negative ones may be written as unsigned 64-bit numbers.
+ * Returns its end, or NULL if there is none; is_number is set even if it is too large. */
 static const u8 *whole_number(const u8 *at, const u8 *end, int64_t *value, bool *is_number)
 {
     const bool negative = at < end && *at == '-';
@@ -35,7 +35,7 @@ static const u8 *whole_number(const u8 *at, const u8 *end, int64_t *value, bool 
     return last > first && ends_word(last, end) ? last : NULL;
 }
 
-/* Reads what has to be here; returns where it ends, NULL where it is not. */
+/* Parses one required step; returns its end, or NULL if it does not match. */
 static const u8 *step(const u8 *data, const u8 *at, const u8 *end, const u8 *literals, const struct part *part, int64_t *numbers,
                       struct extent *texts)
 {
@@ -73,7 +73,7 @@ static bool payload(const u8 *data, struct extent extent, const u8 *literals, co
     for (uint64_t place = 0; place < steps;) {
         const struct part *part = parts + place, *next = part;
         const u8 *begin = at, *found = at;
-        uint64_t past; /* the steps up to the next one that is looked for succeed together, at the first place where they do */
+        uint64_t past; /* the steps up to the next lazy one must match together, at the first position where they do */
         for (;; found++) {
             if (part->lazy && part->literal.end > part->literal.begin)
                 found = memmem(found, (size_t)(end - found), literals + part->literal.begin,
@@ -93,8 +93,8 @@ static bool payload(const u8 *data, struct extent extent, const u8 *literals, co
     return true;
 }
 
-/* Takes payloads apart by one template; fits tells of each whether it follows it, and only then its values mean something.
- * There are slots numbers and slots texts for each. */
+/* Parses payloads by one template; values are valid only where fits is set. Each payload has slots numbers and slots
+ * texts. */
 EXPORT void trace_payloads(const u8 *data, const struct extent *extents, uint64_t count, const u8 *literals,
                            const struct part *parts, uint64_t steps, int64_t *numbers, struct extent *texts, uint64_t slots,
                            u8 *fits)
@@ -105,7 +105,7 @@ EXPORT void trace_payloads(const u8 *data, const struct extent *extents, uint64_
 
 struct key {
     const char *name;
-    uint32_t size, has, rank; /* lower ranks first */
+    uint32_t size, has, rank; /* lower ranks take precedence */
 };
 
 #define KEY(name, has, rank) {name, sizeof name - 1, has, rank}
@@ -125,14 +125,14 @@ static const struct key *key_of(const u8 *at, const u8 *end)
     return NULL;
 }
 
-static const u8 *end_of_text(const u8 *at, const u8 *end) /* at: behind its first quote */
+static const u8 *end_of_text(const u8 *at, const u8 *end) /* at: after the opening quote */
 {
     for (; at < end && *at != '"'; at++)
         at += *at == '\\';
     return at < end ? at : NULL;
 }
 
-/* Reads the value of a key; returns where to go on. */
+/* Parses the value of a key; returns where to continue. */
 static const u8 *value(const u8 *data, const u8 *at, const u8 *end, const struct key *key, struct call *call, uint32_t *ranks)
 {
     const u8 *last = at + (at < end && *at == '-');
@@ -146,7 +146,7 @@ static const u8 *value(const u8 *data, const u8 *at, const u8 *end, const struct
         }
         return last + 1;
     }
-    if (key->has == HAS_PATH) { /* newer kernels write the text behind its address */
+    if (key->has == HAS_PATH) { /* newer kernels write the text after its address */
         while (last < end && is_word(*last))
             last++;
         const u8 *text = skip(last, end, ' ');
@@ -166,7 +166,7 @@ static const u8 *value(const u8 *data, const u8 *at, const u8 *end, const struct
     return last;
 }
 
-/* A number that stands alone is the result. */
+/* A number without a key is the result. */
 static bool lone(const u8 *at, const u8 *end, struct call *call)
 {
     int64_t found = 0;
@@ -202,7 +202,7 @@ static void fields(const u8 *data, const u8 *at, const u8 *end, struct call *cal
     }
 }
 
-/* Finds the fields of system calls that tell which file and how much. */
+/* Finds the fields of system calls that identify the file and the amount. */
 EXPORT void trace_calls(const u8 *data, const struct extent *extents, uint64_t count, struct call *calls)
 {
     for (uint64_t row = 0; row < count; row++) {

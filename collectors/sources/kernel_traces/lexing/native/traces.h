@@ -1,4 +1,4 @@
-/* What takes lines of kernel traces apart; line.py, template.py and call_fields.py mirror the structs. */
+/* Parser of kernel trace lines; line.py, template.py and call_fields.py mirror the structs. */
 #ifndef IOTIDE_TRACES_H
 #define IOTIDE_TRACES_H
 
@@ -19,11 +19,11 @@ struct line {
 
 enum value { NOTHING, THREAD, WORD, NUMBER };
 
-/* A step through a payload: a text that is looked for (lazy) or has to be here, and the value behind it. */
+/* One step through a payload: a literal that is searched for (lazy) or required here, and the value after it. */
 struct part {
-    struct extent literal;         /* of the template's literals */
+    struct extent literal; /* extent in the template's literals */
     uint32_t lazy, value;
-    uint32_t before, slot; /* columns of what was passed over (NO_SLOT: of none) and of the value */
+    uint32_t before, slot; /* slots of the skipped text (NO_SLOT: not stored) and of the value */
 };
 
 #define NO_SLOT UINT32_MAX
@@ -38,7 +38,7 @@ struct call {
 
 #define EXTENT(data, begin_at, end_at) ((struct extent){(uint32_t)((begin_at) - (data)), (uint32_t)((end_at) - (data))})
 
-/* Number of a thread, cut to what a column holds. */
+/* Returns a thread number, limited to the column's range. */
 static inline int32_t thread_number(const u8 *at, const u8 *end)
 {
     const uint64_t value = end - at > 18 ? INT32_MAX : number(at, end);
