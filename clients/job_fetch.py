@@ -1,7 +1,8 @@
-"""Results of running jobs, asked of their aggregator.
+"""Queries of running jobs' results at their aggregator.
 
 Addresses are ``http://HOST:PORT/...``, ``https://...``, or ``http+unix://PATH/...`` with ``%2F`` for each slash of the
-socket's path. The environment names a file with a token, ``IOTIDE_TOKEN_FILE``; ``SSL_CERT_FILE`` whom to trust.
+socket's path. The environment variable ``IOTIDE_TOKEN_FILE`` names a file with a token; ``SSL_CERT_FILE`` names trusted
+certificates.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ _M = TypeVar("_M", bound=BaseModel)
 
 
 def is_address(text: str) -> bool:
-    """Tells whether a text is the address of a job rather than the name of a file."""
+    """Return whether a text is the address of a job rather than a file name."""
     return text.startswith(("http://", "https://", f"{_UNIX}://"))
 
 
 def fetch(address: str, result: str, model: type[_M]) -> _M:
-    """Returns a result of a job as it is now.
+    """Return a current result of a job.
 
     Args:
         address: ``http://HOST:PORT/jobs/JOB``, with or without ``/api/v1`` before and ``/RESULT`` behind.
         result: the last part of its path in the API, such as ``dfg``; "" for the job's details.
-        model: what it is.
+        model: model of the result.
 
     Raises:
         InputError: the aggregator does not answer, or has no such job.
@@ -70,13 +71,13 @@ def fetch(address: str, result: str, model: type[_M]) -> _M:
 
 
 def fetch_of_all(address: str, result: str, model: type[_M], **query: str) -> _M:
-    """Returns a result of all jobs together as they are now.
+    """Return a current result of all jobs together.
 
     Args:
-        address: ``http://HOST:PORT``, with or without the path of the API behind.
+        address: ``http://HOST:PORT``, with or without the path of the API.
         result: the last part of its path in the API, such as ``rank``.
-        model: what it is.
-        **query: what is asked for.
+        model: model of the result.
+        **query: query parameters.
 
     Raises:
         InputError: the aggregator does not answer.
@@ -95,14 +96,14 @@ def fetch_of_all(address: str, result: str, model: type[_M], **query: str) -> _M
 
 
 def send_to_all(address: str, path: str, method: str, body: bytes = b"", **query: str) -> None:
-    """Sends something that is about all jobs.
+    """Send a request that concerns all jobs.
 
     Args:
-        address: ``http://HOST:PORT``, with or without the path of the API behind.
+        address: ``http://HOST:PORT``, with or without the path of the API.
         path: the last part of the path in the API, such as ``pacing``.
         method: ``PUT`` or ``DELETE``.
         body: JSON.
-        **query: what it is about.
+        **query: query parameters.
 
     Raises:
         InputError: the aggregator does not answer, or refuses.
@@ -121,7 +122,7 @@ def send_to_all(address: str, path: str, method: str, body: bytes = b"", **query
 
 
 def text_at(address: str) -> str:
-    """Returns what stands at an address of an aggregator, such as ``http://HOST:PORT/metrics``.
+    """Return the text at an address of an aggregator, such as ``http://HOST:PORT/metrics``.
 
     Raises:
         InputError: it does not answer, or refuses.
@@ -137,17 +138,17 @@ def text_at(address: str) -> str:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Goes nowhere else: a token is for the aggregator alone."""
+    """Handler that refuses redirections: a token is for the aggregator only."""
 
     def redirect_request(self, req: urllib.request.Request, fp: object, code: int, *_: object) -> NoReturn:
         raise urllib.error.HTTPError(req.full_url, code, "a redirection, which is not followed", req.headers, None)  # type: ignore[arg-type]
 
 
 class _UnixConnection(http.client.HTTPConnection):
-    """A connection to a Unix socket, whose path stands in place of the host."""
+    """A connection to a Unix socket, whose path replaces the host."""
 
     def connect(self) -> None:
-        """Connects."""
+        """Connect."""
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
         self.sock.connect(urllib.parse.unquote(self.host))
@@ -161,7 +162,7 @@ def _get(address: str, method: str = "GET", body: bytes = b"") -> bytes:
     if parts.scheme == _UNIX:
         content = _get_over_socket(parts, headers, method, body)
     else:
-        # an aggregator is near; a proxy for the web is not asked for it
+        # an aggregator is local; no web proxy is used for it
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects)
         data = body or None
         request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310  (is_address said which)
@@ -190,10 +191,10 @@ def _get_over_socket(parts: urllib.parse.SplitResult, headers: dict[str, str], m
 
 
 def _token_for(parts: urllib.parse.SplitResult) -> dict[str, str]:
-    """Returns the header that says the token, if there is one.
+    """Return the HTTP header with the token, if there is one.
 
     Raises:
-        ConfigError: it cannot be read, or others on the network would read it.
+        ConfigError: it cannot be read, or would be sent in plain text over the network.
     """
     if not (named := os.environ.get(TOKEN_FILE)):
         return {}
@@ -213,7 +214,7 @@ def _reason(error: urllib.error.HTTPError) -> str:
 
 
 def _known(base: str) -> str:
-    """Names jobs that there are."""
+    """Return a text with the names of existing jobs."""
     try:
         jobs = [str(job["job"]) for job in json.loads(_get(base))["jobs"][:10]]
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Subscribe to an aggregator's predictions, to the lives of its jobs, or to its alerts, blocking or with asyncio.
+"""Subscribe to an aggregator's predictions, to the states of its jobs, or to its alerts; blocking or with asyncio.
 
 >>> with Subscriber("tcp://127.0.0.1:9789") as predictions:     # doctest: +SKIP
 ...     for prediction in predictions:
@@ -36,11 +36,11 @@ _News = TypeVar("_News", Prediction, JobSummary, Alert)
 
 
 class SubscriptionTimeoutError(IotideError):
-    """Nothing came within the time allowed."""
+    """No message arrived within the timeout."""
 
 
 class _Subscription(Generic[_News]):
-    """What all subscribers share: which jobs are wanted, how long to wait, what was not understood."""
+    """Common part of all subscribers: selected jobs, timeout, unknown messages."""
 
     _topic: ClassVar[str]
     _model: type[_News]
@@ -48,7 +48,7 @@ class _Subscription(Generic[_News]):
     def __init__(self, endpoint: str, jobs: Iterable[str] | None, timeout_s: float | None) -> None:
         check_endpoint(endpoint, connects=True)
         self.malformed = 0
-        """Messages that are not of a version that we know; they are skipped."""
+        """Skipped messages of an unknown version."""
         self._wanted = None if jobs is None else frozenset(jobs)
         self._timeout_s = timeout_s
 
@@ -64,18 +64,18 @@ class _Subscription(Generic[_News]):
         except ProtocolError:
             self.malformed += 1
             return None
-        # ZeroMQ subscribes to prefixes: job 47 would also get what job 4711 does.
+        # ZeroMQ matches prefixes: a subscription to job 47 also receives job 4711.
         return news if self._wanted is None or news.job in self._wanted else None
 
 
 class _Blocking(_Subscription[_News]):
-    """Receives news in any one thread; reconnects by itself. A context manager, and iterable.
+    """Receives messages in any single thread; reconnects automatically. A context manager, and iterable.
 
     Args:
-        endpoint: where the aggregator publishes.
+        endpoint: the aggregator's publish endpoint.
         jobs: only these; None for all.
-        timeout_s: longest wait for one message; None for ever.
-        keys: of CURVE, where the aggregator asks for them (``iotide.events.network.curve.read_client_keys``).
+        timeout_s: maximum wait for one message; None for no limit.
+        keys: CURVE keys, if the aggregator requires them (``iotide.events.network.curve.read_client_keys``).
 
     Raises:
         ConfigError: the endpoint is malformed.
@@ -94,10 +94,10 @@ class _Blocking(_Subscription[_News]):
         self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted, keys)
 
     def receive(self) -> _News:
-        """Returns the next message.
+        """Return the next message.
 
         Raises:
-            SubscriptionTimeoutError: none came in time.
+            SubscriptionTimeoutError: none arrived within the timeout.
         """
         deadline = self._deadline()
         while self._socket.poll(_left_ms(deadline)):
@@ -108,7 +108,7 @@ class _Blocking(_Subscription[_News]):
         raise self._late()
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         self._socket.close(0)
         self._context.term()
 
@@ -131,14 +131,14 @@ class Subscriber(_Blocking[Prediction]):
 
 
 class JobSubscriber(_Blocking[JobSummary]):
-    """Receives jobs as they appear or change their state; one that has ended with its last word."""
+    """Receives jobs when they appear or change state; an ended job has its ``last_word``."""
 
     _topic = _JOB
     _model = JobSummary
 
 
 class AlertSubscriber(_Blocking[Alert]):
-    """Receives alerts on contention as they are raised or resolved, of all jobs."""
+    """Receives alerts on contention of all jobs when they are raised or resolved."""
 
     _topic = _ALERT
     _model = Alert
@@ -150,7 +150,7 @@ class AlertSubscriber(_Blocking[Alert]):
 
 
 class _Async(_Subscription[_News]):
-    """The same for asyncio: ``async with`` and ``async for``."""
+    """asyncio version: ``async with`` and ``async for``."""
 
     def __init__(
         self,
@@ -165,10 +165,10 @@ class _Async(_Subscription[_News]):
         self._socket = _subscribed(self._context.socket(zmq.SUB), endpoint, self._topic, self._wanted, keys)
 
     async def receive(self) -> _News:
-        """Returns the next message.
+        """Return the next message.
 
         Raises:
-            SubscriptionTimeoutError: none came in time.
+            SubscriptionTimeoutError: none arrived within the timeout.
         """
         deadline = self._deadline()
         while await self._socket.poll(_left_ms(deadline)):
@@ -179,7 +179,7 @@ class _Async(_Subscription[_News]):
         raise self._late()
 
     def close(self) -> None:
-        """Closes the connection."""
+        """Close the connection."""
         self._socket.close(0)
         self._context.term()
 
@@ -202,14 +202,14 @@ class AsyncSubscriber(_Async[Prediction]):
 
 
 class AsyncJobSubscriber(_Async[JobSummary]):
-    """Receives jobs as ``JobSubscriber`` does."""
+    """Receives jobs like ``JobSubscriber``."""
 
     _topic = _JOB
     _model = JobSummary
 
 
 def prediction_of(frames: Sequence[bytes]) -> Prediction:
-    """Decodes one published prediction.
+    """Decode one published prediction.
 
     Raises:
         ProtocolError: it is not one.
@@ -218,10 +218,10 @@ def prediction_of(frames: Sequence[bytes]) -> Prediction:
 
 
 def _decoded(frames: Sequence[bytes], topic: str, model: type[_News]) -> _News:
-    """Decodes one published message.
+    """Decode one published message.
 
     Raises:
-        ProtocolError: it is of another topic, or not of a version that we know.
+        ProtocolError: it has another topic or an unknown version.
     """
     if len(frames) != 2 or not frames[0].startswith(topic.encode()):
         raise ProtocolError(f"a message is two frames, a topic '{topic}<job>' and a map")

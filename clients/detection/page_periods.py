@@ -1,4 +1,4 @@
-"""The periods of a job whose members have several, as a table: each with its own members, phases and replay."""
+"""Table of the periods of a job's member groups: members, phases and replay of each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..text.units import byte_text, duration_text
 
 
 class PeriodRow(Struct, frozen=True):
-    """What is said of one period, in words; "-" where nothing is known."""
+    """Texts of one period; "-" where a value is unknown."""
 
     whose: str
     share: str
@@ -26,11 +26,11 @@ class PeriodRow(Struct, frozen=True):
 
 
 def period_rows(panels: PlotData, start_s: float) -> list[PeriodRow]:
-    """Returns the main period and those beside it, in the order of the prediction; [] where there is one alone.
+    """Return the main period and those of other members, in the order of the prediction; [] if there is only one.
 
     Args:
-        panels: what is shown of the trace.
-        start_s: what moments count from.
+        panels: data of the trace's charts.
+        start_s: zero of the displayed times.
     """
     main = panels.prediction
     if not panels.beside or main.period_s is None:

@@ -1,4 +1,4 @@
-"""What pictures of a period share, whichever library draws them: coarsening, ticks, and the curves to be drawn."""
+"""Data of period charts that all drawing libraries share: coarse steps, ticks, curves."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..text.headline import who_text
 from ..text.units import duration_text
 
 MOST_BARS: Final = 60
-"""Windows that can be shown as bars below each other."""
+"""Maximum number of windows drawn as bars below one another."""
 
 _WAVE_PERIODS: Final = 60
 _POINTS_A_PERIOD: Final = 40
@@ -49,7 +49,7 @@ class Steps(Struct, frozen=True, eq=False):
 
 
 class Wave(Struct, frozen=True, eq=False):
-    """A cosine to be drawn: its period in s, times in s, bytes/s (cut at 0)."""
+    """A cosine to draw: its period in s, times in s, values in bytes/s (clipped at 0)."""
 
     period_s: float
     times: Floats
@@ -57,7 +57,7 @@ class Wave(Struct, frozen=True, eq=False):
 
 
 def period_ticks(shortest_s: float, longest_s: float) -> list[float]:
-    """Returns round periods within limits for a logarithmic axis, about a dozen or fewer.
+    """Return round periods within limits for a logarithmic axis, about a dozen or fewer.
 
     >>> period_ticks(0.3, 90)
     [0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0]
@@ -67,7 +67,7 @@ def period_ticks(shortest_s: float, longest_s: float) -> list[float]:
 
 
 def tick_text(seconds: float) -> str:
-    """Writes a round period.
+    """Format a round period.
 
     >>> tick_text(0.5), tick_text(30), tick_text(600), tick_text(36000)
     ('500 ms', '30 s', '10 min', '10 h')
@@ -79,7 +79,7 @@ def tick_text(seconds: float) -> str:
 
 
 def steps_of(signal: TraceSignal, most: int, *, from_s: float = -math.inf, to_s: float = math.inf) -> Steps:
-    """Takes the bins that overlap a stretch of time, and joins as many as it takes to have at most ``most`` steps."""
+    """Return the bins that overlap an interval, merged into at most ``most`` steps."""
     bins = len(signal.written)
     low = min(max(math.floor((max(from_s, signal.start_s) - signal.start_s) / signal.bin_s), 0), bins)
     high = min(max(math.ceil((min(to_s, signal.end_s) - signal.start_s) / signal.bin_s - 1e-6), low), bins)
@@ -95,14 +95,14 @@ def steps_of(signal: TraceSignal, most: int, *, from_s: float = -math.inf, to_s:
 
 
 def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -> Wave | None:
-    """Returns the cosine of the dominant frequency, a period and a half into the future.
+    """Return the cosine of the dominant frequency, extended by one and a half periods into the future.
 
-    Only the latest periods are drawn. None where there is no period.
+    Only the latest periods are drawn. None without a period.
 
     Args:
-        prediction: what was found.
-        mean: the signal's mean, bytes/s.
-        from_s: where the picture begins.
+        prediction: the prediction.
+        mean: mean of the signal, bytes/s.
+        from_s: start of the chart.
     """
     strongest = _dominant(prediction)
     if strongest is None:
@@ -112,18 +112,18 @@ def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -
     end = window.end_s + 1.5 * strongest.period_s
     count = math.ceil((end - begin) / strongest.period_s * _POINTS_A_PERIOD) + 1
     times = np.linspace(begin, end, max(count, 2))
-    # a sample stands for its whole bin
+    # a sample represents its whole bin
     since = times - window.start_s - 0.5 / prediction.sampling_frequency_hz
     angle = 2 * math.pi * strongest.frequency_hz * since + strongest.phase_rad
     return Wave(strongest.period_s, times, np.maximum(mean + strongest.amplitude * np.cos(angle), 0.0))
 
 
 def magnified(wave: Wave, top: float) -> tuple[Floats, str]:
-    """Returns a wave that can be seen, and its name: that of sharp bursts is low and is drawn larger than it is.
+    """Return a wave scaled to be visible, and its name: the wave of sharp bursts is low and is magnified.
 
     Args:
         wave: the wave.
-        top: the largest value beside it, bytes/s.
+        top: largest other value in the chart, bytes/s.
     """
     name = f"wave of {duration_text(wave.period_s)}"
     highest = float(wave.values.max(initial=0.0))
@@ -134,7 +134,7 @@ def magnified(wave: Wave, top: float) -> tuple[Floats, str]:
 
 
 def crests_s(prediction: Prediction) -> Floats:
-    """Returns when the dominant cosine has its crests, within the prediction's window; empty without a period."""
+    """Return the times of the dominant cosine's crests within the prediction's window; empty without a period."""
     wave = _dominant(prediction)
     if wave is None or not wave.frequency_hz > 0:
         return np.zeros(0)
@@ -145,7 +145,7 @@ def crests_s(prediction: Prediction) -> Floats:
 
 
 def seen_periods(view: WaveletView, period: Estimate | None) -> slice:
-    """Returns the rows of a wavelet picture: those much shorter than the period show the edges of bursts only."""
+    """Return the rows of a wavelet chart to draw: periods much shorter than the main one only show burst edges."""
     if period is None:
         return slice(None)
     first = int(np.searchsorted(view.periods_s, period.value * _SHORTEST_SHOWN))
@@ -160,7 +160,7 @@ def _dominant(prediction: Prediction) -> Frequency | None:
 
 
 def picture_end_s(panels: PlotData) -> float:
-    """Returns where the time axis ends: at the trace's end, or with the phase that is expected next."""
+    """Return the end of the time axis: end of the trace or of the expected next phase."""
     upcoming = panels.prediction.next_phase
     end = panels.signal.end_s
     if upcoming is None:
@@ -169,14 +169,14 @@ def picture_end_s(panels: PlotData) -> float:
 
 
 class Strip(Struct, frozen=True, eq=False):
-    """Where the phases of a period beside the main one are marked: a strip below the upper edge.
+    """Marks of the phases of another period, as a strip below the upper edge.
 
     Attributes:
         phases: its phases.
-        label: in the legend.
-        colour: of the strip.
-        low: lower edge, as a share of the picture's height.
-        high: upper edge, likewise.
+        label: label in the legend.
+        colour: colour of the strip.
+        low: lower edge, as a share of the chart's height.
+        high: upper edge, as a share of the chart's height.
     """
 
     phases: PhaseColumns
@@ -187,7 +187,7 @@ class Strip(Struct, frozen=True, eq=False):
 
 
 def strips_of(panels: PlotData) -> list[Strip]:
-    """Returns a strip for each period beside the main one."""
+    """Return a strip for each period besides the main one."""
     return [
         Strip(each.phases, phase_label(each.other.who), BESIDE[at % len(BESIDE)], 0.91 - 0.05 * at, 0.945 - 0.05 * at)
         for at, each in enumerate(panels.beside)
@@ -195,12 +195,12 @@ def strips_of(panels: PlotData) -> list[Strip]:
 
 
 def phase_label(who: Who | None) -> str:
-    """Names phases in a legend, with whose they are."""
+    """Return the legend label of phases, with the members that have them."""
     return "phase" if who is None else f"phase, {who_text(who)}"
 
 
 def latest_s(panels: PlotData) -> float | None:
-    """Returns where the latest phases begin; None where it has so few that all can be seen."""
+    """Return the start of the latest phases; None if there are so few that all are visible."""
     phases, period = panels.phases, panels.prediction.period_s
     if period is None or len(phases) <= 1.5 * _LATEST_PHASES:
         return None
@@ -208,7 +208,7 @@ def latest_s(panels: PlotData) -> float | None:
 
 
 def outline(frequency: Floats, power: Floats, most: int) -> tuple[Floats, Floats]:
-    """Thins a spectrum to about ``most`` points, evenly on a logarithmic axis; keeps the highest of each stretch."""
+    """Thin a spectrum to about ``most`` points, evenly on a logarithmic axis; keep the highest of each interval."""
     if len(frequency) <= most:
         return frequency, power
     edges = np.unique(np.rint(np.geomspace(1, len(frequency), most)).astype(np.int64) - 1)

@@ -1,4 +1,4 @@
-"""What pictures of traces and replays share: bandwidth, predictions and their axes. Needs matplotlib."""
+"""Shared parts of trace and replay charts: bandwidth, predictions and their axes. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ try:
 except ImportError as error:
     raise UnavailableError("pictures need matplotlib: pip install 'iotide[plot]'") from error
 
-_LEGEND_WIDTH: Final = 10.0  # inches; a wider one would narrow the picture
+_LEGEND_WIDTH: Final = 10.0  # inches; a wider legend would narrow the chart
 _LETTER_WIDTH: Final = 0.07
 _HANDLE_WIDTH: Final = 0.6
 
 
 def plot_bandwidth(axes: Axes, steps: Steps, zero_s: float, unit: Unit) -> float:
-    """Draws writes as steps and reads on top of them; returns the factor of the bandwidth axis."""
+    """Draw writes as steps and reads stacked on top; return the factor of the bandwidth axis."""
     edges = (steps.edges - zero_s) / unit.factor
     top = float(steps.highest.max(initial=0.0))
     rate = rate_unit(top)
@@ -46,14 +46,14 @@ def plot_bandwidth(axes: Axes, steps: Steps, zero_s: float, unit: Unit) -> float
 
 
 def plot_next_phase(axes: Axes, phase: NextPhase, zero_s: float, unit: Unit, rate: float | None = None) -> None:
-    """Outlines the phase that is expected next, with the interval of its start.
+    """Outline the expected next phase, with the interval of its start.
 
     Args:
         axes: bandwidth over time, its limits set.
         phase: the phase.
-        zero_s: time at the axis' zero.
-        unit: of the time axis.
-        rate: factor of the bandwidth axis; None for a box as high as the picture.
+        zero_s: time at the zero of the axis.
+        unit: unit of the time axis.
+        rate: factor of the bandwidth axis; None for a box as high as the chart.
     """
     top = axes.get_ylim()[1]
     duration = max(phase.duration_s.value, 1e-9)
@@ -69,7 +69,7 @@ def plot_next_phase(axes: Axes, phase: NextPhase, zero_s: float, unit: Unit, rat
 
 
 def plot_history(axes: Axes, history: Sequence[Prediction], zero_s: float, unit: Unit) -> None:
-    """Draws period with interval and confidence over the time of the prediction."""
+    """Draw the period with its interval, and the confidence, over the time of the prediction."""
     times = (np.array([row.made_at_s for row in history]) - zero_s) / unit.factor
     found = np.array([_bounds(row.period_s) for row in history]).reshape(-1, 3)  # NaN breaks the line
     usual = float(np.nanmedian(found[:, 1])) if np.isfinite(found).any() else 0.0
@@ -88,7 +88,7 @@ def plot_history(axes: Axes, history: Sequence[Prediction], zero_s: float, unit:
 
 
 def place_legend(axes: Axes) -> None:
-    """Puts the legend above the data."""
+    """Place the legend above the data."""
     labels = [str(label) for label in axes.get_legend_handles_labels()[1] if not str(label).startswith("_")]
     if not labels:
         return
@@ -99,25 +99,25 @@ def place_legend(axes: Axes) -> None:
 
 
 def _legend_width(labels: Sequence[str], columns: int) -> float:
-    """Returns about how wide a legend is, in inches; it is filled column by column."""
+    """Estimate the width of a legend, inches; it is filled column by column."""
     widest = [max(map(len, rows)) for rows in np.array_split(np.array(labels, object), columns) if len(rows)]
     return sum(_LETTER_WIDTH * letters + _HANDLE_WIDTH for letters in widest)
 
 
 def write_note(axes: Axes, text: str) -> None:
-    """Writes what axes show, above them at the right."""
+    """Write a caption above the axes, at the right."""
     axes.set_title(text, loc="right", fontsize="small", color=SOFT)
 
 
 def use_time_ticks(axis: Axis, shortest_s: float, longest_s: float) -> None:
-    """Puts round times on a logarithmic axis of seconds."""
+    """Put round times on a logarithmic axis of seconds."""
     axis.set_major_locator(FixedLocator(period_ticks(shortest_s, longest_s)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
     axis.set_minor_locator(NullLocator())
 
 
 def share_time(axes: Axes, panels: PlotData, unit: Unit) -> None:
-    """Lets a time axis reach over the whole trace."""
+    """Extend a time axis over the whole trace."""
     span = max(picture_end_s(panels) - panels.signal.start_s, panels.signal.bin_s)
     axes.set_xlim(-0.01 * span / unit.factor, 1.01 * span / unit.factor)
 

@@ -1,4 +1,4 @@
-"""The pictures of a finished trace for a page, to zoom and to point at. Needs bokeh (the extra ``plot``)."""
+"""Interactive charts of a finished trace for a page, with zoom and tooltips. Needs bokeh (the extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -41,12 +41,14 @@ _MOST_SPANS: Final = 20_000
 
 
 def library() -> str:
-    """Returns the scripts that the pictures need, as HTML without links."""
+    """Return the scripts that the charts need, as inline HTML."""
     return str(Resources(mode="inline", components=["bokeh"], log_level="error").render())
 
 
 def embed(panels: PlotData) -> tuple[str, dict[str, str]]:
-    """Draws the panels that have something to show.
+    """Draw the panels that have data.
+
+    Panels over time zoom together.
 
     Those over time zoom together.
 
@@ -150,7 +152,7 @@ def _signal(panels: PlotData, zero: float, unit: Unit, limits: Range1d, since_s:
 
 
 def _area(plot: Any, edges: Floats, below: Floats, above: Floats, colour: str, alpha: float, label: str) -> None:
-    """Fills between steps, in pieces: the time that a browser takes for one shape grows faster than its corners."""
+    """Fill between steps, in pieces: a browser's time for one shape grows faster than its number of corners."""
     for low in range(0, len(above), _CORNERS):
         rows = slice(low, low + _CORNERS)
         y1, y2 = below[rows].astype(np.float32), above[rows].astype(np.float32)
@@ -214,7 +216,7 @@ def _autocorrelation(panels: PlotData) -> Any:
 
 
 def _wavelet(panels: PlotData, view: WaveletView, unit: Unit, together: Range1d) -> Any:
-    """Draws amplitude over time and period; evenly spaced rows of a logarithmic axis are an image's."""
+    """Draw amplitude over time and period; rows are evenly spaced on the logarithmic axis, as in an image."""
     zero, validity = panels.signal.start_s, panels.validity
     rows = seen_periods(view, panels.prediction.period_s)
     power = np.sqrt(np.maximum(view.power[rows], 0.0)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Axes of the pictures on a page. Needs bokeh (the extra ``plot``)."""
+"""Axes of the charts on a page. Needs bokeh (the extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOOLS: Final = "box_zoom,xpan,xwheel_zoom,reset,save"
 def axes_of(
     height: int, x_label: str, y_label: str, x_range: Range1d, y_range: Range1d | None = None, **options: Any
 ) -> Any:
-    """Makes a picture as wide as the page."""
+    """Make a chart as wide as the page."""
     if y_range is not None:
         options["y_range"] = y_range
     plot = figure(
@@ -42,12 +42,12 @@ def axes_of(
 
 
 def range_of(low: float, high: float) -> Range1d:
-    """Returns the range of an axis."""
+    """Return the range of an axis."""
     return Range1d(start=low, end=high)
 
 
 def place_legend(plot: Any) -> None:
-    """Puts the legend above the data; a click hides what it names."""
+    """Place the legend above the data; a click on an entry hides its curve."""
     if not plot.legend:
         return
     legend = plot.legend[0]
@@ -60,8 +60,8 @@ def place_legend(plot: Any) -> None:
 
 
 def use_time_ticks(axis: Any, shortest_s: float, longest_s: float) -> None:
-    """Puts round times on a logarithmic axis of seconds."""
+    """Put round times on a logarithmic axis of seconds."""
     ticks = period_ticks(shortest_s, longest_s)
     axis.ticker = ticks
-    # the library looks labels up by how a script writes the number: 1, not 1.0
+    # bokeh looks labels up by JavaScript's form of the number: 1, not 1.0
     axis.major_label_overrides = {int(tick) if tick == int(tick) else tick: tick_text(tick) for tick in ticks}

@@ -1,4 +1,4 @@
-"""The pictures of a replay for a page: windows, period and confidence, predicted against true starts. Needs bokeh."""
+"""Replay charts for a page: windows, period and confidence, predicted against true starts. Needs bokeh."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_HEADS: Final[dict[str, Any]] = {"upper_head": None, "lower_head": None}
 
 
 def _steps_source(replay: Replay, zero: float, unit: Unit) -> ColumnDataSource:
-    """Gathers the replay as columns: times in units, periods and windows in s, errors in percent of the period."""
+    """Return the replay as columns: times in units, periods and windows in s, errors in percent of the period."""
     rows = [step.prediction for step in replay.steps]
     periods = [row.period_s for row in rows]
     nan = float("nan")
@@ -51,7 +51,7 @@ def _steps_source(replay: Replay, zero: float, unit: Unit) -> ColumnDataSource:
 
 
 def draw_windows(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
-    """Draws windows, coloured by confidence: a few as bars in order of prediction, many as lengths over time."""
+    """Draw windows, coloured by confidence: a few as bars in prediction order, many as lengths over time."""
     source = _steps_source(replay, zero, unit)
     tint = {
         "field": "confidence",
@@ -74,7 +74,7 @@ def draw_windows(replay: Replay, zero: float, unit: Unit, together: Range1d) -> 
 
 
 def draw_settling(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
-    """Draws period with interval and confidence over the time of the prediction."""
+    """Draw the period with its interval, and the confidence, over the time of the prediction."""
     source = _steps_source(replay, zero, unit)
     found = np.array([source.data[name] for name in ("low", "period", "high")])
     high = 1.2 * float(np.nanmax(np.fmin(found[2], 1.5 * found[1])))
@@ -102,7 +102,7 @@ def draw_settling(replay: Replay, zero: float, unit: Unit, together: Range1d) ->
 
 
 def draw_truth(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
-    """Draws predicted less true start with its interval, as a share of the period."""
+    """Draw predicted minus true start with its interval, as a share of the period."""
     source = _steps_source(replay, zero, unit)
     errors, widths = np.abs(source.data["error"]), np.subtract(source.data["off_high"], source.data["off_low"])
     reach = max(3 * float(np.nanquantile(errors, 0.9)), 1.5 * float(np.nanmedian(widths)), 5.0)

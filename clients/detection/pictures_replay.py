@@ -1,4 +1,4 @@
-"""The pictures of a replay: windows, period and confidence, and predicted against true starts. Needs matplotlib."""
+"""Replay charts: windows, period and confidence, predicted against true starts. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ except ImportError as error:
 
 
 def draw_windows(axes: Axes, replay: Replay, panels: PlotData) -> None:
-    """Draws each prediction's window, coloured by confidence.
+    """Draw each prediction's window, coloured by confidence.
 
-    A few are bars from start to end, below each other in the order in which they were made. Many are their lengths at
-    the times at which they were made.
+    A few windows are bars from start to end, below one another in prediction order. Many are drawn as their lengths
+    over the time of the prediction.
     """
     zero = panels.signal.start_s
     rows = [step.prediction for step in replay.steps]
@@ -67,7 +67,7 @@ def draw_windows(axes: Axes, replay: Replay, panels: PlotData) -> None:
 
 
 def draw_settling(axes: Axes, replay: Replay, panels: PlotData) -> None:
-    """Draws period and confidence of each prediction."""
+    """Draw period and confidence of each prediction."""
     unit = time_unit(picture_end_s(panels) - panels.signal.start_s)
     plot_history(axes, [step.prediction for step in replay.steps], panels.signal.start_s, unit)
     share_time(axes, panels, unit)
@@ -75,7 +75,7 @@ def draw_settling(axes: Axes, replay: Replay, panels: PlotData) -> None:
 
 
 def draw_truth(axes: Axes, replay: Replay, panels: PlotData) -> None:
-    """Draws predicted less true start with its interval, as a share of the period."""
+    """Draw predicted minus true start with its interval, as a share of the period."""
     assert replay.period_s is not None  # noqa: S101
     zero = panels.signal.start_s
     unit = time_unit(picture_end_s(panels) - zero)

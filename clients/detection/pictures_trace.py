@@ -1,4 +1,4 @@
-"""The picture of a finished trace, as PNG or SVG. Needs matplotlib (the extra ``plot``)."""
+"""The chart of a finished trace, as PNG or SVG. Needs matplotlib (the extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ Draw = Callable[[Axes], None]
 
 
 def picture_of(panels: PlotData, title: str, file_format: Literal["png", "svg"]) -> bytes:
-    """Draws all panels of a trace, one below the other.
+    """Draw all panels of a trace, one below the other.
 
     Args:
-        panels: what to draw.
-        title: what stands above, in one line.
-        file_format: of the picture.
+        panels: data of the charts.
+        title: title, one line.
+        file_format: format of the chart.
     """
     rows = _rows(panels)
     figure = Figure(figsize=(_WIDTH, sum(height for height, _ in rows) + 0.5), layout="constrained", dpi=_DPI)
@@ -64,20 +64,20 @@ def picture_of(panels: PlotData, title: str, file_format: Literal["png", "svg"])
         draw(axes)
     out = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for what the font lacks
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # missing glyphs are drawn as a box
         figure.savefig(out, format=file_format, metadata={"Date": None} if file_format == "svg" else None)
     return out.getvalue()
 
 
 def title_of(report: DetectionReport) -> str:
-    """Writes what a picture shows, in one line that any font can draw."""
+    """Return the title of a chart, in one line that any font can draw."""
     prediction = report.prediction
     name = "".join(letter if letter.isprintable() else "?" for letter in prediction.job[:_LONGEST_NAME])
     return f"{name}: {headline_text(prediction)}, {report.events:,} events"
 
 
 def _rows(panels: PlotData) -> list[tuple[float, Draw]]:
-    """Returns height in inches and drawing of each panel that has something to show."""
+    """Return height in inches and draw function of each panel that has data."""
     if not panels.signal.total.any():
         return [(0.8, _nothing)]
     rows: list[tuple[float, Draw]] = [(2.5, lambda axes: _signal(axes, panels, None))]
@@ -104,7 +104,10 @@ def _nothing(axes: Axes) -> None:
 
 
 def _signal(axes: Axes, panels: PlotData, since_s: float | None) -> None:
-    """Draws the bandwidth, of the latest phases or of the whole trace (then with the wave only if phases are few)."""
+    """Draw the bandwidth of the latest phases or of the whole trace.
+
+    The whole trace has the wave only if phases are few.
+    """
     signal, prediction = panels.signal, panels.prediction
     end = picture_end_s(panels)
     begin, zero = (signal.start_s, signal.start_s) if since_s is None else (since_s, signal.end_s)
@@ -153,7 +156,7 @@ def _shade(
     alpha: float = 0.18,
     at: tuple[float, float] = (0.0, 1.0),
 ) -> None:
-    """Shades phases, between two shares of the picture's height."""
+    """Shade phases, between two shares of the chart's height."""
     shown = phases.end_s >= begin_s
     starts, ends = phases.start_s[shown], phases.end_s[shown]
     if len(starts) > _MOST_SPANS:
@@ -191,7 +194,7 @@ def _spectrum(axes: Axes, spectrum: SpectrumColumns, prediction: Prediction) -> 
 def _autocorrelation(axes: Axes, spectrum: SpectrumColumns, prediction: Prediction) -> None:
     lags, values = spectrum.lag_s, spectrum.autocorrelation
     reach = len(lags)
-    if prediction.period_s is not None:  # more than a dozen periods are a comb
+    if prediction.period_s is not None:  # more than a dozen periods are unreadable
         reach = min(reach, max(round(12.5 * prediction.period_s.value / float(lags[1])), 16)) if reach > 1 else reach
     unit = time_unit(float(lags[reach - 1]))
     step = max(reach // _MOST_POINTS, 1)
@@ -213,7 +216,7 @@ def _autocorrelation(axes: Axes, spectrum: SpectrumColumns, prediction: Predicti
 
 
 def _wavelet(axes: Axes, view: WaveletView, panels: PlotData) -> None:
-    """Draws power over time and period, and when the period that was found was there."""
+    """Draw power over time and period, and the intervals in which the reported period was present."""
     zero = panels.signal.start_s
     unit = time_unit(picture_end_s(panels) - zero)
     rows = seen_periods(view, panels.prediction.period_s)

@@ -1,4 +1,4 @@
-"""What a replay showed, for people."""
+"""Text output of a replay."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDTH: Final = 110
 
 
 def replay_sentences(replay: Replay) -> list[str]:
-    """Sums a replay up: when it first answered, how far predictions were off, how often the intervals held."""
+    """Summarise a replay: time of the first prediction, errors, coverage of the intervals."""
     if not replay.steps:
         return ["nothing to replay"]
     told = [f"{replay.answered} of {len(replay.steps)} predictions found a period"]
@@ -37,12 +37,12 @@ def replay_sentences(replay: Replay) -> list[str]:
 
 
 def print_replay(replay: Replay, stream: TextIO, who: Who | None = None) -> None:
-    """Prints a table of the predictions, evenly thinned where they are many, and the summary.
+    """Print a table of the predictions, evenly thinned if there are many, and the summary.
 
     Args:
-        replay: the predictions and what came.
-        stream: where it is printed.
-        who: whose events were replayed; None for all.
+        replay: the predictions and what followed.
+        stream: output stream.
+        who: members whose events were replayed; None for all.
     """
     console = Console(file=stream, highlight=False)
     if not console.is_terminal:

@@ -1,4 +1,4 @@
-"""The answer of ``iotide detect``, for people."""
+"""Text output of ``iotide detect``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LEAST_ERROR: Final = 5e-7
 _DUE: Final = 0.01  # periods
 _NUMBERS_WIDTH: Final = 57
 _SHORTEST_NAME: Final = 20
-_FILE_WIDTH: Final = 110  # columns where there is no terminal that says how many
+_FILE_WIDTH: Final = 110  # columns without a terminal
 _NOTHING: Final[dict[ModeName, str]] = {
     "read": "nothing that counts was read",
     "write": "nothing that counts was written",
@@ -39,9 +39,9 @@ _NOTHING: Final[dict[ModeName, str]] = {
 
 
 def print_detection(report: DetectionReport, stream: TextIO) -> None:
-    """Prints what was read, the period, what supports it, and the analyses that were asked for.
+    """Print a summary of the input, the period, its evidence, and the requested analyses.
 
-    Moments count from the trace's start, as those of ``--from`` and ``--to`` do.
+    Times count from the trace's start, like those of ``--from`` and ``--to``.
     """
     console = Console(file=stream, highlight=False)
     if not console.is_terminal:
@@ -81,7 +81,7 @@ def print_detection(report: DetectionReport, stream: TextIO) -> None:
 
 
 def validity_text(validity: Validity, start_s: float) -> str:
-    """Says when a period was there, in seconds since ``start_s``: "12.0-88.3 s"."""
+    """Return when a period was present, in seconds since ``start_s``: "12.0-88.3 s"."""
     if not validity.stretches:
         return "nowhere clearly"
     told = validity.stretches[:_MOST_STRETCHES]
@@ -93,7 +93,7 @@ def validity_text(validity: Validity, start_s: float) -> str:
 
 
 def _digits(length_s: float) -> int:
-    """Returns how many decimals tell a hundredth of a length."""
+    """Return the number of decimals that resolve a hundredth of a length."""
     return min(max(2 - math.floor(math.log10(length_s)), 1), 9) if length_s > 0 else 1
 
 
@@ -104,7 +104,7 @@ def _span(first_s: float, last_s: float, digits: int) -> str:
 def _facts(prediction: Prediction, analysis: Analysis, start_s: float, moved: int) -> Table:
     facts = Table.grid(padding=(0, 2))
     window = prediction.window
-    # bins begin up to one before the first event
+    # bins may begin up to one bin before the first event
     span = _span(max(window.start_s - start_s, 0.0), window.end_s - start_s, _digits(window.end_s - window.start_s))
     facts.add_row(
         "window",
@@ -216,14 +216,14 @@ def _groups(grouping: Grouping, width: int) -> Table:
         if row.prediction is not None:
             period, confidence, _, volume, _ = _answer(row.prediction)
             cells = [period, confidence, volume]
-        # the end of a path says more than its beginning
+        # the end of a path is more informative than its beginning
         name = row.name if len(row.name) <= room else f"...{row.name[3 - room :]}"
         table.add_row(byte_text(row.bytes_read), byte_text(row.bytes_written), *cells, shown(name))
     return table
 
 
 def _answer(prediction: Prediction) -> tuple[str, str, str, str, str]:
-    """Returns period, confidence, periodicity, volume and width of a phase."""
+    """Return period, confidence, periodicity, volume and width of a phase."""
     if prediction.period_s is None:
         return headline_of(prediction).period, "", "", "", ""
     scores = prediction.scores
@@ -239,6 +239,6 @@ def _answer(prediction: Prediction) -> tuple[str, str, str, str, str]:
 def _with_interval(estimate: Estimate) -> str:
     if estimate.low == estimate.high:
         return f"{estimate.value:.5g} s"
-    # digits enough that the interval's edges differ
+    # enough digits that the ends of the interval differ
     digits = max(4, 1 + math.ceil(math.log10(estimate.high / (estimate.high - estimate.low))))
     return f"{estimate.value:.5g} s  ({estimate.low:.{digits}g} to {estimate.high:.{digits}g})"

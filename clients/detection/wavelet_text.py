@@ -1,4 +1,4 @@
-"""Power over time and period as a map of characters."""
+"""Power over time and period as a character map."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _LABEL: Final = 12
 
 
 def power_map(view: WaveletView, start_s: float, period_s: float | None) -> Iterator[str]:
-    """Draws the view: a line a period, long ones first, darker where the amplitude is higher.
+    """Draw the map: one line per period, long periods first, darker where the amplitude is higher.
 
-    The period that was found is marked. What the window's edges touch is not drawn.
+    The reported period is marked. Cells affected by the window's edges are blank.
 
     Args:
         view: the power.
-        start_s: the zero of the times shown.
-        period_s: the period that was found.
+        start_s: zero of the displayed times.
+        period_s: the reported period.
     """
     yield "power over time and period (what the edges of the window touch is left out)"
     rows, columns = min(_ROWS, len(view.periods_s)), min(_COLUMNS, len(view.times_s))
@@ -52,7 +52,7 @@ def _row_of(view: WaveletView, rows: int, period_s: float) -> int | None:
 
 
 def _cell(view: WaveletView, rows: int, row: int, columns: int, column: int) -> float | None:
-    """Returns the highest of the mean powers over a cell's time at each of its periods; None outside of the cone."""
+    """Return the highest time-averaged power of a cell's periods; None outside of the cone of influence."""
     periods = range(_edge(view, rows, row), _edge(view, rows, row + 1))
     first, stop = column * len(view.times_s) // columns, (column + 1) * len(view.times_s) // columns
     if view.periods_s[periods.start] > max(view.cone_s[first:stop]):

@@ -1,4 +1,4 @@
-"""Colours of directly-follows graphs, on which text stays readable."""
+"""Colours of directly-follows graphs that keep text readable."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from typing import Final
 
 INK: Final = "#37474f"
-_DARK_TEXT: Final = "#000000"  # a softer black would leave middle blues without readable text
+_DARK_TEXT: Final = "#000000"  # a softer black would leave medium blues without readable text
 _LIGHT_TEXT: Final = "#ffffff"
 _BLUES: Final = ("#ffffff", "#d6e6f4", "#9ecae1", "#4a93c7", "#08519c", "#08306b")
-"""From nothing to the most."""
+"""Colour scale from 0 to the maximum."""
 
 
 @dataclass(frozen=True)
 class Paint:
-    """How a node is filled."""
+    """Fill, text and line colours of a node."""
 
     fill: str
     text: str
@@ -22,7 +22,7 @@ class Paint:
 
 
 def shade(part: float) -> Paint:
-    """Returns the darker blue the nearer ``part`` is to 1, with the text that stands out more."""
+    """Return a darker blue the closer ``part`` is to 1, with the text colour of higher contrast."""
     place = min(max(part, 0.0), 1.0) * (len(_BLUES) - 1)
     at = min(int(place), len(_BLUES) - 2)
     low, high = _rgb(_BLUES[at]), _rgb(_BLUES[at + 1])
@@ -31,12 +31,12 @@ def shade(part: float) -> Paint:
 
 
 def text_on(fill: str) -> str:
-    """Returns the colour of text that has the higher contrast on a fill."""
+    """Return the text colour with the higher contrast on a fill."""
     return max((_DARK_TEXT, _LIGHT_TEXT), key=lambda text: contrast(text, fill))
 
 
 def contrast(one: str, other: str) -> float:
-    """Returns the contrast of two colours as WCAG 2 defines it, 1 to 21; 4.5 is enough for small text.
+    """Return the contrast of two colours as defined by WCAG 2, 1 to 21; 4.5 suffices for small text.
 
     >>> round(contrast("#000000", "#ffffff"))
     21

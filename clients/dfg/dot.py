@@ -15,15 +15,15 @@ _POINTS_A_PIXEL: Final = 0.75
 
 
 def dot_of(scene: Scene, layout: Layout | None = None) -> str:
-    """Writes a scene as DOT.
+    """Return a scene as DOT.
 
-    Nodes are named after their activities and stand in the order of their names, so that a graph that has grown a
-    little gives nearly the same text.
+    Nodes are named after their activities and ordered by name, so that a slightly larger graph gives nearly the same
+    text.
 
     Args:
-        scene: what to draw.
-        layout: where the nodes are to stand; None lets Graphviz choose. A text with places says so in its ``layout``
-            attribute (``nop2``), so that plain ``dot`` draws it right.
+        scene: the scene to draw.
+        layout: positions of the nodes; None lets Graphviz choose them. Text with positions sets its ``layout``
+            attribute (``nop2``), so that plain ``dot`` draws it correctly.
     """
     return "\n".join(_lines(scene, layout)) + "\n"
 
@@ -69,7 +69,7 @@ def _node(node: Node, layout: Layout | None) -> str:
 
 def _edge(edge: Edge, keys: dict[str, str]) -> str:
     style = " style=dashed" if edge.marker else ""
-    # Heavy edges are kept short and straight; the markers follow the rest.
+    # Heavy edges stay short and straight; markers adapt to the rest.
     weight = 1 if edge.marker else max(1, round(4 * edge.width))
     return (
         f"{keys[edge.source]} -> {keys[edge.target]} [label={quoted(f'  {edge.label} ')} penwidth={edge.width:.2f} "
@@ -96,5 +96,5 @@ def _facts(facts: tuple[tuple[str, str], ...]) -> str:
 
 
 def _html(text: str) -> str:
-    # Graphviz 2.43 does not parse a label in which a bracket comes right after a tag.
+    # Graphviz 2.43 cannot parse a label with a bracket directly after a tag.
     return escape_html(text).replace("\\", BACKSLASH).replace("[", "&#91;").replace("]", "&#93;")

@@ -1,4 +1,4 @@
-"""Directly-follows graphs as GraphML, for Gephi, yEd, networkx, igraph and the like."""
+"""Directly-follows graphs as GraphML, for Gephi, yEd, networkx, igraph and similar tools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GRAPH_FIELDS: Final = {"job": "string", "mapping": "string", "case": "string", 
 
 
 def graphml_of(graph: Graph, comparison: Comparison | None = None) -> bytes:
-    """Writes the whole graph, nothing cut: every statistic, the markers as nodes, and sides where there are two."""
+    """Return the whole graph: every statistic, markers as nodes, and sides of a comparison."""
     root = ET.Element("graphml", {"xmlns": _SPACE})
     for what, fields in (
         ("graph", _GRAPH_FIELDS),

@@ -1,4 +1,4 @@
-"""What stands on the nodes and edges of directly-follows graphs, in words."""
+"""Texts on the nodes and edges of directly-follows graphs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _LONGEST_LINE: Final = 34
 
 
 def label_of(stats: ActivityStats) -> tuple[str, ...]:
-    """Writes load and rate as [DFG] does; the second line only where events have a size.
+    """Return load and rate as in [DFG]; the second line only for events with a size.
 
-    A maximum of concurrency that may still rise has a plus sign.
+    A plus sign marks a maximum of concurrency that may be too low.
     """
     load = f"Load: {stats.load:.2f}"
     if stats.rate is None:
@@ -24,7 +24,7 @@ def label_of(stats: ActivityStats) -> tuple[str, ...]:
 
 
 def facts_of(stats: ActivityStats) -> tuple[tuple[str, str], ...]:
-    """Writes all statistics of an activity as pairs of name and value."""
+    """Return all statistics of an activity as pairs of name and value."""
     rate = () if stats.rate is None else (("data rate of a call", rate_text(stats.rate)),)
     at_once = f"{stats.max_concurrency:,}" if stats.exact else f"{stats.max_concurrency:,} or more"
     moved = () if stats.rate is None and not stats.bytes else (("bytes", f"{byte_text(stats.bytes)}"),)
@@ -45,7 +45,7 @@ def facts_of(stats: ActivityStats) -> tuple[tuple[str, str], ...]:
 
 
 def shortened(text: str, longest: int = _LONGEST_LINE) -> str:
-    """Cuts the middle out of a long line: both ends of a path tell something.
+    """Shorten a long line in the middle, as both ends of a path are informative.
 
     >>> shortened("/a/very/long/path/to/a/file.h5", 16)
     '/a/ver…a/file.h5'
@@ -57,7 +57,7 @@ def shortened(text: str, longest: int = _LONGEST_LINE) -> str:
 
 
 def printable(text: str) -> str:
-    """Makes text of what a program called its files: no control characters, nothing that UTF-8 cannot write.
+    """Make file names and similar text printable: no control characters, only valid UTF-8.
 
     >>> printable("a\\x00b\\nc"), printable("\\udcff")
     ('a\\\\x00b\\\\nc', '\\\\udcff')
@@ -68,7 +68,7 @@ def printable(text: str) -> str:
 
 
 def count_text(count: int) -> str:
-    """Writes a count short enough for an edge.
+    """Format a count for an edge label.
 
     >>> count_text(9999), count_text(12_345), count_text(3_000_000)
     ('9999', '12.3k', '3M')
@@ -80,7 +80,7 @@ def count_text(count: int) -> str:
 
 
 def key_of(name: str) -> str:
-    """Returns an identifier that depends on the name alone.
+    """Return an identifier that depends only on the name.
 
     >>> key_of("read:/usr")
     'n1a0ed7dbd7a5'

@@ -1,4 +1,4 @@
-"""Layered drawing of directed graphs with cycles: which layer a node is in, and its place there.
+"""Layered drawing of directed graphs with cycles: layer of each node, and its position in the layer.
 
 Source: Sugiyama, Tagawa and Toda 1981, doi:10.1109/TSMC.1981.4308636.
 """
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Weighted: TypeAlias = Mapping[tuple[str, str], float]
-"""Edges by their ends; no loops."""
+"""Weight by (source, target); no loops."""
 
 _SWEEPS: Final = 16
 _LEAST_GAP: Final = 36.0
@@ -23,13 +23,13 @@ _STRAIGHT: Final = 6.0
 
 
 def place_in_layers(widths: Mapping[str, float], edges: Weighted, first: str, last: str) -> list[dict[str, float]]:
-    """Returns for each layer, from the top, its nodes with the x of their centres.
+    """Return, for each layer from the top, its nodes with the x of their centres.
 
     Args:
-        widths: of each node, pixels.
-        edges: their weights.
-        first: the node that all begins with.
-        last: the node that all ends with.
+        widths: width of each node, pixels.
+        edges: weight of each edge.
+        first: node at the top.
+        last: node at the bottom.
     """
     order = {name: at for at, name in enumerate(acyclic_order(list(widths), edges, first, last))}
     down: dict[tuple[str, str], float] = {}
@@ -44,10 +44,10 @@ def place_in_layers(widths: Mapping[str, float], edges: Weighted, first: str, la
 
 
 def acyclic_order(names: Sequence[str], edges: Weighted, first: str, last: str) -> list[str]:
-    """Orders nodes along what most often follows: only edges back to a node on the way to them point backwards.
+    """Order nodes along the most frequent successions; only edges back to an ancestor point backwards.
 
-    That is the order in which a walk in depth, from the first node and along the strongest edges first, is done with
-    them, reversed; ties go by name.
+    This is the reversed finishing order of a depth-first search from the first node, strongest edges first; ties are
+    broken by name.
     """
     out: dict[str, list[tuple[float, str]]] = {name: [] for name in names}
     for (source, target), weight in edges.items():
@@ -86,7 +86,7 @@ def _levels(order: Sequence[str], down: Weighted, last: str) -> dict[str, int]:
 def _with_lanes(
     level: Mapping[str, int], down: Weighted, widths: Mapping[str, float]
 ) -> tuple[list[list[str]], dict[tuple[str, str], float], dict[str, float]]:
-    """Gives an edge that passes layers a narrow node of its own in each of them."""
+    """Give each edge that crosses layers a narrow node in each of them."""
     layers: list[list[str]] = [[] for _ in range(max(level.values(), default=-1) + 1)]
     for name, at in level.items():
         layers[at].append(name)
@@ -105,7 +105,10 @@ def _with_lanes(
 
 
 def _uncrossed(layers: list[list[str]], links: Weighted) -> list[list[str]]:
-    """Sorts layers by the middles of their neighbours, down and up in turn, and keeps what crosses least."""
+    """Sort layers by the barycentres of their neighbours, downwards and upwards in turn.
+
+    The order with the fewest crossings is kept.
+    """
     above: dict[str, list[tuple[str, float]]] = {name: [] for layer in layers for name in layer}
     below: dict[str, list[tuple[str, float]]] = {name: [] for layer in layers for name in layer}
     for (source, target), weight in links.items():
@@ -146,7 +149,7 @@ def _crossings(layers: list[list[str]], below: Mapping[str, list[tuple[str, floa
 
 
 def _straightened(layers: list[list[str]], links: Weighted, widths: Mapping[str, float]) -> dict[str, float]:
-    """Moves nodes towards their neighbours as far as their order and widths allow."""
+    """Move nodes towards their neighbours as far as order and widths allow."""
     near: dict[str, list[tuple[str, float]]] = {name: [] for layer in layers for name in layer}
     for (source, target), weight in links.items():
         near[source].append((target, weight))
@@ -174,7 +177,7 @@ def _straightened(layers: list[list[str]], links: Weighted, widths: Mapping[str,
 
 
 def _isotonic(wanted: Floats, weights: Floats) -> Floats:
-    """Returns the values that never fall and are nearest to those wanted, by weighted squares (pool adjacent)."""
+    """Return the non-decreasing values closest to those wanted, by weighted least squares (pool adjacent violators)."""
     blocks: list[list[float]] = []
     for value, weight in zip(wanted.tolist(), weights.tolist(), strict=True):
         blocks.append([value, weight, 1])

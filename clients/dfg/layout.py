@@ -1,4 +1,4 @@
-"""Where the nodes of a directly-follows graph stand: in layers at first, and there for good while the graph grows."""
+"""Positions of the nodes of a directly-follows graph: layered at first, then fixed while the graph grows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CLEAR: Final = 24.0
 
 @dataclass(frozen=True)
 class Box:
-    """A node's centre and size, pixels; y grows downwards."""
+    """Centre and size of a node, pixels; y grows downwards."""
 
     x: float
     y: float
@@ -32,44 +32,44 @@ class Box:
 
     @property
     def top(self) -> float:
-        """Its upper edge."""
+        """Upper edge."""
         return self.y - self.height / 2
 
     @property
     def bottom(self) -> float:
-        """Its lower edge."""
+        """Lower edge."""
         return self.y + self.height / 2
 
     @property
     def left(self) -> float:
-        """Its left edge."""
+        """Left edge."""
         return self.x - self.width / 2
 
     @property
     def right(self) -> float:
-        """Its right edge."""
+        """Right edge."""
         return self.x + self.width / 2
 
     def near(self, other: Box, clear: float = _CLEAR) -> bool:
-        """Tells whether less than ``clear`` pixels lie between two boxes."""
+        """Return whether the gap between two boxes is less than ``clear`` pixels."""
         beside = abs(self.x - other.x) < (self.width + other.width) / 2 + clear
         return beside and abs(self.y - other.y) < (self.height + other.height) / 2 + clear
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Boxes by the name of the activity, those too that are not shown now: they come back to their places."""
+    """Boxes by activity name. Activities that are not shown keep their boxes for their return."""
 
     boxes: Mapping[str, Box] = field(default_factory=dict)
 
 
 def place(scene: Scene, before: Layout | None = None) -> Layout:
-    """Gives every node a place. The same scene always gets the same one.
+    """Assign a position to every node. The same scene always gives the same positions.
 
     Args:
-        scene: what to draw.
-        before: of an earlier state of the graph. Its nodes keep their places exactly; a new node comes below the
-            one that it most often follows, or above the one that most often follows it, at the nearest free place.
+        scene: the scene to draw.
+        before: layout of an earlier state of the graph. Its nodes keep their exact positions. A new node is placed at
+            the nearest free position below its most frequent predecessor, or above its most frequent successor.
     """
     sizes = {node.name: size_of(node) for node in scene.nodes}
     if before is None or not set(before.boxes) & set(sizes):
@@ -84,7 +84,7 @@ def place(scene: Scene, before: Layout | None = None) -> Layout:
 
 
 def size_of(node: Node) -> tuple[float, float]:
-    """Returns the width and height that a node's text needs, pixels."""
+    """Return the width and height of a node's text, pixels."""
     if node.marker:
         return _MARKER, _MARKER
     widest = max([_letters(node.title) * _BOLD_LETTER, *(_letters(line) * _LETTER for line in node.lines)])
@@ -100,7 +100,7 @@ def _fresh(scene: Scene, sizes: Mapping[str, tuple[float, float]]) -> dict[str, 
     for edge in scene.edges:
         if edge.source != edge.target:
             weights[edge.source, edge.target] = float(edge.count)
-    # Roots keep one heavy relation from deciding everything.
+    # Square roots keep one heavy edge from dominating the order.
     weights = {pair: weight**0.5 for pair, weight in weights.items()}
     looped = {edge.source for edge in scene.edges if edge.source == edge.target}
     widths = {name: width + (_LOOP if name in looped else 0.0) for name, (width, _) in sizes.items()}
@@ -116,7 +116,7 @@ def _fresh(scene: Scene, sizes: Mapping[str, tuple[float, float]]) -> dict[str, 
 
 
 def _next(scene: Scene, waiting: list[str], boxes: Mapping[str, Box]) -> tuple[str, str, int]:
-    """Chooses the new node with the strongest edge to one that has a place: (it, that one, 1 below or -1 above)."""
+    """Choose the new node with the strongest edge to a placed node: (new, placed, 1 below or -1 above)."""
     best: tuple[int, str, str, int] | None = None
     new = set(waiting)
     for edge in scene.edges:
@@ -127,7 +127,7 @@ def _next(scene: Scene, waiting: list[str], boxes: Mapping[str, Box]) -> tuple[s
 
 
 def _free(boxes: Mapping[str, Box], beside: Box | None, size: tuple[float, float], step: int) -> Box:
-    """Finds the place nearest to the wanted one that no box is near to."""
+    """Return the position nearest to the wanted one that is clear of all boxes."""
     width, height = size
     if beside is None:
         lowest = max(box.bottom for box in boxes.values())

@@ -1,4 +1,4 @@
-"""A directly-follows graph as one HTML file that needs no network and no other program: zoom, search, point, sift."""
+"""A directly-follows graph as one offline HTML file with zoom, search, tooltips and filters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_ACTIVITIES: Final = 120
 MOST_EDGES: Final = 400
 _MARGIN: Final = 30.0
 _LEAST_VIEW: Final = (900.0, 560.0)
-"""A small graph is not blown up to fill the page."""
+"""Least view size, pixels: a small graph is not enlarged to fill the page."""
 
 
 def page_of(
@@ -27,13 +27,13 @@ def page_of(
     comparison: Comparison | None = None,
     before: Layout | None = None,
 ) -> str:
-    """Renders the page; names of programs and files are escaped.
+    """Render the page; names of programs and files are escaped.
 
     Args:
-        graph: what to draw; with a comparison, that of both together.
-        colour: the one that is chosen at first.
+        graph: the graph; with a comparison, that of both sides together.
+        colour: colouring that is selected at first.
         comparison: green and red.
-        before: places that nodes keep.
+        before: layout whose node positions are kept.
     """
     return laid_out(graph, colour=colour, comparison=comparison, before=before)[0]
 
@@ -47,15 +47,15 @@ def laid_out(
     refresh_s: float | None = None,
     lost: Sequence[str] = (),
 ) -> tuple[str, Layout]:
-    """Renders the page and returns where its nodes stand, too.
+    """Render the page and return it with the positions of its nodes.
 
     Args:
         graph: as for ``page_of``.
-        colour: as there.
-        comparison: as there.
-        before: as there.
-        refresh_s: the page asks for itself again after each so many seconds, and keeps what its reader has set.
-        lost: sentences on what was lost on the way.
+        colour: as for ``page_of``.
+        comparison: as for ``page_of``.
+        before: as for ``page_of``.
+        refresh_s: interval at which the page reloads itself, s; the user's settings are kept.
+        lost: sentences on losses in transit.
     """
     limits = {"most_activities": MOST_ACTIVITIES, "most_edges": MOST_EDGES}
     scene = scene_of(graph, colour=colour, comparison=comparison, **limits)
@@ -114,7 +114,7 @@ def _ends(route: Route, scene: Scene) -> dict[str, str]:
 
 
 def _view(scene: Scene, layout: Layout) -> tuple[float, float, float, float]:
-    """Returns left, top, width and height of what is drawn."""
+    """Return left, top, width and height of the drawing."""
     boxes = [layout.boxes[node.name] for node in scene.nodes]
     if not boxes:
         return 0.0, 0.0, 100.0, 100.0

@@ -1,4 +1,4 @@
-"""Directly-follows graphs in every form that they can be shown or handed on in."""
+"""Output of directly-follows graphs in all supported formats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMS: Final[tuple[Form, ...]] = get_args(Form)
 
 
 def form_of(name: str) -> Form:
-    """Tells the form from the end of a file's name.
+    """Return the output format by the suffix of a file name.
 
     Raises:
         ValueError: it has none of the known ends.
@@ -40,20 +40,21 @@ def draw(
     most_activities: int = MOST_ACTIVITIES,
     most_edges: int = MOST_EDGES,
 ) -> bytes:
-    """Draws or writes a graph.
+    """Draw or export a graph.
 
     Args:
-        graph: the graph; with a comparison, that of both together.
-        form: what to make. ``json`` is the model (with a comparison: the comparison) and ``graphml`` the whole graph;
-            the others are cut to the strongest edges where there are too many, and say so in their legend.
-        colour: what darkness means; beside a comparison nodes and edges are coloured by side unless it is ``none``.
-        comparison: which of the nodes and edges are only green, only red, or both.
-        before: places that the nodes keep, as ``dfg_layout.place`` gave them for an earlier state of the graph.
-        most_activities: of dot, svg and png.
-        most_edges: of dot, svg and png.
+        graph: the graph; with a comparison, that of both sides together.
+        form: output format. ``json`` is the model (with a comparison: the comparison) and ``graphml`` the whole graph.
+            The others are reduced to the strongest edges if there are too many, and their legend reports this.
+        colour: measure shown as darkness; with a comparison, nodes and edges are coloured by side unless it is
+            ``none``.
+        comparison: assignment of nodes and edges to green, red or both.
+        before: layout whose node positions are kept, as returned by ``layout.place`` for an earlier state of the graph.
+        most_activities: maximum of activities in dot, svg and png.
+        most_edges: maximum of edges in dot, svg and png.
 
     Raises:
-        UnavailableError: ``svg`` or ``png`` without Graphviz; says what to install.
+        UnavailableError: ``svg`` or ``png`` without Graphviz; the text names what to install.
     """
     if form == "json":
         return (graph if comparison is None else comparison).model_dump_json(indent=2).encode() + b"\n"

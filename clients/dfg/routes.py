@@ -1,4 +1,4 @@
-"""The ways that edges take around nodes, as curves of SVG."""
+"""Routes of edges around nodes, as SVG curves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LABEL_HEIGHT: Final = 13.0
 
 @dataclass(frozen=True)
 class Route:
-    """One edge: its curve (SVG path data), the three corners of its head, and the middle of its label."""
+    """One edge: its curve (SVG path data), the three corners of its arrow head, and the centre of its label."""
 
     edge: Edge
     path: str
@@ -31,9 +31,9 @@ class Route:
 
 
 def routes_of(scene: Scene, layout: Layout) -> list[Route]:
-    """Finds a way for every edge: down from a node's lower side, up from its upper one, past what lies between.
+    """Route every edge: down from a node's lower side, up from its upper side, around the nodes between.
 
-    Ends on one side of a node are spread along it in the order of where they lead, so that edges seldom cross there.
+    Ends on one side of a node are ordered by their direction, so that edges seldom cross there.
     """
     boxes = {node.name: layout.boxes[node.name] for node in scene.nodes}
     looped = {edge.source for edge in scene.edges if edge.source == edge.target}
@@ -60,7 +60,7 @@ def _with_loop(box: Box) -> Box:
 
 
 def _rows(boxes: Sequence[Box]) -> list[list[Box]]:
-    """Groups boxes that stand beside one another."""
+    """Group boxes that are side by side."""
     rows: list[list[Box]] = []
     for box in sorted(boxes, key=lambda box: (box.y, box.x)):
         if rows and abs(rows[-1][0].y - box.y) < 20:
@@ -73,7 +73,7 @@ def _rows(boxes: Sequence[Box]) -> list[list[Box]]:
 def _passed(
     boxes: Mapping[str, Box], rows: Sequence[list[Box]], taken: dict[float, list[float]], edge: Edge
 ) -> list[Point]:
-    """Returns where an edge goes through the rows between its ends, two points a row."""
+    """Return the path of an edge through the rows between its ends, two points per row."""
     source, target = boxes[edge.source], boxes[edge.target]
     upper, lower = (source, target) if source.y <= target.y else (target, source)
     points: list[Point] = []
@@ -81,7 +81,7 @@ def _passed(
     for row in _in_between(rows, upper, lower):
         top, bottom = min(box.top for box in row.boxes), max(box.bottom for box in row.boxes)
         part = ((top + bottom) / 2 - upper.y) / (lower.y - upper.y)
-        # Half of the way that is left of the straight line: bends are spread over the rows.
+        # Half the remaining distance to the straight line, so that bends are spread over the rows.
         wanted = (x + upper.x + part * (lower.x - upper.x)) / 2
         x = _gap(row.boxes, [other for key in row.keys for other in taken.get(key, ())], wanted)
         for key in row.keys:
@@ -92,14 +92,14 @@ def _passed(
 
 @dataclass(frozen=True)
 class _Row:
-    """Boxes that an edge passes at once, and what their rows are called."""
+    """Boxes that an edge passes at once, and the keys of their rows."""
 
     boxes: list[Box]
     keys: list[float]
 
 
 def _in_between(rows: Sequence[list[Box]], upper: Box, lower: Box) -> list[_Row]:
-    """Returns what lies between two boxes, from the top; rows that overlap in height are one."""
+    """Return the rows between two boxes, from the top; rows that overlap in height are merged."""
     found: list[_Row] = []
     bottom = -math.inf
     for row in rows:
@@ -120,11 +120,11 @@ def _in_between(rows: Sequence[list[Box]], upper: Box, lower: Box) -> list[_Row]
 
 
 def _gap(row: Sequence[Box], taken: Sequence[float], wanted: float) -> float:
-    """Returns the x nearest to the wanted one that is free of boxes and of edges that pass already."""
+    """Return the x nearest to the wanted one that is free of boxes and of routed edges."""
     blocked = [(box.left - _CLEAR, box.right + _CLEAR) for box in row] + [(x - _CLEAR, x + _CLEAR) for x in taken]
     low = high = -math.inf
     for begin, end in sorted(blocked):
-        if begin >= high:  # a stretch that is blocked throughout begins
+        if begin >= high:  # a contiguous blocked interval begins
             if low < wanted < high:
                 break
             low = begin
@@ -147,7 +147,7 @@ def _ports(
     for number, (edge, between, sides) in enumerate(plans):
         towards = between[0][0] if between else boxes[edge.target].x
         back = between[-1][0] if between else boxes[edge.source].x
-        # Of two edges between the same nodes, the one that goes down is on the left.
+        # Of two edges between the same nodes, the downward one is on the left.
         lean = -1.0 if sides[0] == "bottom" else 1.0
         ends.setdefault((edge.source, sides[0]), []).append((towards + lean, number, 0))
         ends.setdefault((edge.target, sides[1]), []).append((back + lean, number, 1))
@@ -162,7 +162,7 @@ def _ports(
 
 
 def _curve(start: Point, between: Sequence[Point], end: Point, sides: tuple[str, str]) -> list[Point]:
-    """Returns the points of cubic curves: start, then two handles and an end for each."""
+    """Return the points of cubic curves: start, then two control points and an end for each."""
     leaves = 1.0 if sides[0] == "bottom" else -1.0
     enters = 1.0 if sides[1] == "bottom" else -1.0
     stop = (end[0], end[1] + enters * _HEAD)
@@ -205,7 +205,7 @@ def _route(edge: Edge, curve: Sequence[Point], boxes: Mapping[str, Box], placed:
 
 
 def _label(edge: Edge, curve: Sequence[Point], boxes: Mapping[str, Box], placed: list[Box]) -> Point:
-    """Puts the label beside the curve where it covers nothing, as near to the middle as that is possible."""
+    """Place the label beside the curve where it covers nothing, as close to the middle as possible."""
     width = len(edge.label) * _LETTER + 2
     pieces = (len(curve) - 1) // 3
     best: Box | None = None
@@ -215,7 +215,7 @@ def _label(edge: Edge, curve: Sequence[Point], boxes: Mapping[str, Box], placed:
         x, y = _bezier(piece, within)
         later_x, later_y = _bezier(piece, within + 0.01)
         length = math.hypot(later_x - x, later_y - y) or 1.0
-        # Right of the way: of two edges between the same nodes, that is the outer side.
+        # Right of the direction of travel: for two edges between the same nodes, that is the outer side.
         right_x, right_y = (y - later_y) / length, (later_x - x) / length
         away = edge.width / 2 + 2 + abs(right_x) * width / 2 + abs(right_y) * _LABEL_HEIGHT / 2
         for side in (1, -1):

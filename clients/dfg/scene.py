@@ -1,6 +1,6 @@
-"""What a picture of a directly-follows graph shows: colours, widths, and which nodes and edges there is room for.
+"""Content of a directly-follows graph drawing: colours, widths, and the selected nodes and edges.
 
-Source: [DFG], Section IV. One scene is drawn as Graphviz text, as a page and as GraphML alike.
+Source: [DFG], Section IV. The same scene is drawn as Graphviz text, as a page and as GraphML.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ class Node:
 
     name: str
     key: str
-    """The same for the same activity in every picture."""
+    """Identifier of the activity; the same in every drawing."""
     title: str
-    """The call, or whatever stands before the first colon."""
+    """The call, or the text before the first colon."""
     lines: tuple[str, ...]
-    """What stands below the title: the path, then load and rate as in [DFG]."""
+    """Lines below the title: the path, then load and rate as in [DFG]."""
     paint: Paint
     facts: tuple[tuple[str, str], ...]
-    """All statistics in words, for who points at it."""
+    """All statistics as text, for the tooltip."""
     side: Side | None = None
     marker: bool = False
 
 
 @dataclass(frozen=True)
 class Edge:
-    """One relation."""
+    """One edge."""
 
     source: str
     target: str
@@ -55,19 +55,19 @@ class Edge:
     facts: tuple[tuple[str, str], ...]
     side: Side | None = None
     marker: bool = False
-    """Leads from the start marker or to the end marker."""
+    """True for edges from the start marker or to the end marker."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that a picture shows. Nodes and edges are in an order that depends on names alone."""
+    """Content of a drawing. The order of nodes and edges depends on names only."""
 
     title: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     legend: tuple[str, ...]
     scale: tuple[tuple[Paint, str], ...]
-    """Colours and what they mean."""
+    """Colours and their meaning."""
     colour: Colour
 
 
@@ -79,17 +79,17 @@ def scene_of(
     most_activities: int = MOST_ACTIVITIES,
     most_edges: int = MOST_EDGES,
 ) -> Scene:
-    """Chooses what a picture shows.
+    """Select the content of a drawing.
 
     Args:
-        graph: the graph; with a comparison, that of both together.
-        colour: what darkness means; ``partition``, or any but ``none`` beside a comparison, colours by side.
+        graph: the graph; with a comparison, that of both sides together.
+        colour: measure shown as darkness; ``partition``, or any but ``none`` with a comparison, colours by side.
         comparison: green and red.
-        most_activities: a graph with more is cut to the most frequent, the longest and the largest of them.
-        most_edges: a graph with more is cut to the strongest; each activity keeps its strongest way in and out.
+        most_activities: a graph with more is reduced to the most frequent, longest and largest activities.
+        most_edges: a graph with more is reduced to the strongest; each activity keeps its strongest edges in and out.
 
     Raises:
-        ValueError: the colours are to show sides, but there is no comparison.
+        ValueError: partition colouring without a comparison.
     """
     if colour == "partition" and comparison is None:
         raise ValueError("partition colouring needs a comparison of two graphs")
@@ -132,7 +132,7 @@ def _activities_shown(graph: Graph, most: int) -> dict[str, ActivityStats]:
 
 
 def _relations(graph: Graph, shown: Mapping[str, ActivityStats]) -> list[Relation]:
-    """Returns all edges among the activities shown, those of the markers too."""
+    """Return all edges among the shown activities, including those of the markers."""
     among: list[Relation] = [
         (row.source, row.target, row.count, row.mean_gap_s)
         for row in graph.edges
@@ -150,7 +150,7 @@ def _edges_shown(relations: list[Relation], most: int) -> list[Relation]:
     left: set[str] = set()
     needed: list[Relation] = []
     rest: list[Relation] = []
-    for row in relations:  # strongest first, so the first way in or out is the strongest one
+    for row in relations:  # strongest first, so the first edge in or out is the strongest one
         source, target = row[0], row[1]
         if source == target or (source in left and target in entered):
             rest.append(row)

@@ -1,4 +1,4 @@
-"""The answer of ``iotide dfg``, for people."""
+"""Text output of ``iotide dfg``."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _STYLE: Final = {"green": "green", "red": "red", "both": ""}
 
 
 def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
-    """Prints what was read, the activities, the edges, and what was asked for besides.
+    """Print a summary of the input, the activities, the edges, and the requested extras.
 
     Args:
-        report: the answer.
-        stream: where to.
-        top: most rows of a table.
+        report: the report.
+        stream: output stream.
+        top: maximum number of rows per table.
     """
     console = Console(file=stream, highlight=False)
     graph = report.graph
@@ -58,7 +58,7 @@ def print_graph(report: GraphReport, stream: TextIO, top: int) -> None:
 
 
 def outlier_lines(outlier: Outlier) -> Iterator[str]:
-    """Yields what is said of a run and others, line by line, as rich markup."""
+    """Yield the text of an outlier test, line by line, as rich markup."""
     for name, distance in zip(outlier.names, outlier.distances, strict=True):
         yield f"distance {distance:.4f} to {shown(name)}"
     if outlier.outlier is None:
@@ -163,7 +163,7 @@ def _pair(
 
 
 def _print_timeline(console: Console, timeline: Timeline, graph: Graph) -> None:
-    """Prints a bar a case: how much of each column of time the activity was going on."""
+    """Print one bar per case: the share of each time column in which the activity was running."""
     rows: dict[str, list[tuple[float, float]]] = {}
     for event in timeline.occurrences:
         rows.setdefault(event.case, []).append((event.start_s - graph.first_s, event.end_s - graph.first_s))
@@ -183,7 +183,7 @@ def _print_timeline(console: Console, timeline: Timeline, graph: Graph) -> None:
 
 
 def _levels(intervals: Sequence[tuple[float, float]], length: float, width: int) -> list[int]:
-    """Returns the level of each column's character; a column with any event has at least the lowest."""
+    """Return the level of each column's character; a column with any event has at least the lowest level."""
     edges = np.array(intervals) / length * width
     busy, columns = np.zeros(width), np.arange(width)
     for begin, end in edges.tolist():

@@ -1,4 +1,4 @@
-"""When each case did one activity: the timeline plot of [DFG], with how many did it at once. Needs matplotlib."""
+"""The timeline plot of [DFG]: one activity by case, with the number of concurrent calls. Needs matplotlib."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _WIDTH: Final = 11.0
 _DPI: Final = 110
 _MOST_NAMES: Final = 40
 _HIGHEST: Final = 9.0
-_LEAST_SEEN: Final = 1 / 1500  # of the picture's width: a call of no time at all is still a mark
+_LEAST_SEEN: Final = 1 / 1500  # of the chart's width: a call without duration is still visible
 _MANY: Final = 5_000
 _COLUMNS: Final = 1_500
 
@@ -37,11 +37,11 @@ Floats = npt.NDArray[np.float64]
 
 
 def draw_timeline(timeline: Timeline, form: Literal["png", "svg"]) -> bytes:
-    """Draws the calls of one activity as bars, a row a case, and above them how many were under way.
+    """Draw the calls of one activity as bars, one row per case, with the number of concurrent calls above.
 
     Args:
         timeline: the activity.
-        form: of the picture; of more than 5,000 bars an SVG holds a bitmap.
+        form: format of the chart; an SVG with more than 5,000 bars contains a bitmap.
     """
     rows = timeline.occurrences
     begin = min((row.start_s for row in rows), default=0.0)
@@ -67,13 +67,13 @@ def draw_timeline(timeline: Timeline, form: Literal["png", "svg"]) -> bytes:
     )
     out = io.BytesIO()
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box stands for what the font lacks
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # missing glyphs are drawn as a box
         figure.savefig(out, format=form, metadata={"Date": None} if form == "svg" else None)
     return out.getvalue()
 
 
 def at_once(start: Floats, end: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Returns the times at which the number of calls under way changes, ascending, and that number from there on.
+    """Return the times at which the number of concurrent calls changes, ascending, and that number from each time on.
 
     A call that ends when another starts does not overlap it; one of no duration does not count.
 
@@ -86,16 +86,17 @@ def at_once(start: Floats, end: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
 
 
 def highest_in_columns(times: Floats, number: npt.NDArray[np.int64], most: int) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Thins what ``at_once`` returns to columns of equal width, each as high as the highest number in it.
+    """Thin the result of ``at_once`` to columns of equal width, each with the highest number in it.
 
     Returns:
-        The edges of at most ``most`` columns, ascending, and as many numbers less one; as they came where they are few.
+        The edges of at most ``most`` columns, ascending, and one number less; unchanged if there are few.
     """
     if len(times) <= most + 1:
         return times, number[:-1]
     edges = np.linspace(times[0], times[-1], most + 1)
-    within = np.searchsorted(times, edges[:-1], "right") - 1  # what holds as the column begins
-    before = np.append(np.searchsorted(times, edges[1:-1], "left"), len(number) - 1) - 1  # the last change within it
+    within = np.searchsorted(times, edges[:-1], "right") - 1  # the number at the start of the column
+    # the last change within the column
+    before = np.append(np.searchsorted(times, edges[1:-1], "left"), len(number) - 1) - 1
     highest = np.maximum(np.maximum.reduceat(number[:-1], within), number[before])
     return edges, highest
 

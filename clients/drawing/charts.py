@@ -1,4 +1,4 @@
-"""What charts share, whatever they show and whichever library draws them: colours, and units of axes."""
+"""Colours and axis units that all charts share, independent of the drawing library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WAVE: Final = "#1b2733"
 SOFT: Final = "#8a97a5"
 MISS: Final = "#c0392b"
 BESIDE: Final = ("#2e8b57", "#b8860b", "#c2185b")
-"""Phases of periods beside the main one, in their order; there are at most as many."""
+"""Colours of further periods, in order; there are at most as many."""
 
 _TIME_UNITS: Final = (
     ("days", 86400.0, 3.0),
@@ -33,7 +33,7 @@ class Unit(Struct, frozen=True):
 
 
 def time_unit(span_s: float) -> Unit:
-    """Picks the unit in which a span of time has a few digits.
+    """Return the unit in which a time span has a few digits.
 
     >>> time_unit(0.4).name, time_unit(90).name, time_unit(1800).name, time_unit(90_000).name
     ('ms', 's', 'min', 'h')
@@ -42,7 +42,7 @@ def time_unit(span_s: float) -> Unit:
 
 
 def rate_unit(top: float) -> Unit:
-    """Picks the unit of a bandwidth axis that reaches up to ``top`` bytes/s.
+    """Return the unit of a bandwidth axis that reaches up to ``top`` bytes/s.
 
     >>> rate_unit(2.5e9).name, rate_unit(0).name
     ('GB/s', 'B/s')

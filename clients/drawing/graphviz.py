@@ -1,4 +1,4 @@
-"""Graphviz: its program ``dot`` that draws graphs as SVG and PNG, and texts in its language."""
+"""Graphviz: calls of its program ``dot`` for SVG and PNG, and quoting of DOT text."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ HOW_TO_INSTALL: Final = (
     "html, json, dot and graphml need nothing"
 )
 BACKSLASH: Final = "\N{SET MINUS}"
-"""Stands for a backslash, which looks the same."""
+"""Replacement of a backslash that looks the same."""
 _LONGEST_S: Final = 120.0
 _DPI: Final = 110
 
 
 def drawn(dot: str, file_format: Literal["svg", "png"]) -> bytes:
-    """Lets ``dot`` draw a text.
+    """Render DOT text with ``dot``.
 
     Raises:
         UnavailableError: Graphviz is missing, failed, or took longer than two minutes.
@@ -39,7 +39,13 @@ def drawn(dot: str, file_format: Literal["svg", "png"]) -> bytes:
 
 
 def quoted(text: str) -> str:
-    """Writes a string of DOT that shows a text as it is.
+    """Return a DOT string that displays a text unchanged.
+
+    Graphviz replaces entities and, in some places twice, escapes such as a backslash before N. A backslash is therefore
+    replaced by the set minus sign, which looks the same.
+
+    >>> print(quoted('a "b" &lt; ' + chr(92) + 'N'))
+    "a \\"b\\" &amp;lt; ∖N"
 
     Graphviz replaces entities and, in some places twice, escapes such as a backslash before N; so a backslash becomes
     the set minus sign, which looks the same.

@@ -11,14 +11,14 @@ _WIDTH: Final = 1000.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 76.0, 76.0, 30.0, 46.0
 _MOST_TICKS: Final = 8
 _LETTER: Final = 7.2
-"""About the width of a letter of the legend."""
+"""Approximate width of a letter of the legend."""
 _STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 _LEAST_STEP: Final = 1e-300
-"""Far from where floats lose their digits."""
+"""Far above the limit of float precision."""
 
 
 def round_ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]:
-    """Returns at most ``most`` round numbers from ``low`` to ``high``, evenly spaced.
+    """Return at most ``most`` round numbers from ``low`` to ``high``, evenly spaced.
 
     >>> round_ticks(0, 1.3), round_ticks(0, 7)
     ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2], [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0])
@@ -31,14 +31,14 @@ def round_ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]
     )
     first = math.ceil(low / step - 1e-9)
     ticks = (round(place * step, 12) for place in range(first, math.floor(high / step + 1e-9) + 1))
-    return list(dict.fromkeys(ticks))[:most]  # large numbers close to one another are rounded to fewer
+    return list(dict.fromkeys(ticks))[:most]  # large, close numbers may be rounded to the same tick
 
 
 class Chart:
-    """Draws in the units of its axes; what lies outside of them is cut off.
+    """A chart whose methods take data in axis units; anything outside of the axes is clipped.
 
     Args:
-        height: of the whole in SVG units; the width is 1000.
+        height: total height in SVG units; the width is 1000.
         x: limits of the horizontal axis.
         y: limits of the vertical axis.
     """
@@ -53,7 +53,7 @@ class Chart:
     def steps(
         self, edges: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str, opacity: float = 0.8
     ) -> None:
-        """Fills between two rows of steps; ``edges`` has one more than they."""
+        """Fill between two rows of steps; ``edges`` has one more element."""
         up = "".join(f"H{self._at_x(edges[i]):.1f}V{self._at_y(value):.1f}" for i, value in enumerate(high))
         down = "".join(f"H{self._at_x(edges[i + 1]):.1f}V{self._at_y(low[i]):.1f}" for i in range(len(low) - 1, -1, -1))
         if len(high):
@@ -64,7 +64,7 @@ class Chart:
     def line(
         self, x: Sequence[float], y: Sequence[float], colour: str, *, width: float = 1.5, dots: bool = False
     ) -> None:
-        """Joins points; a point that is not finite breaks the line."""
+        """Draw a line through points; a non-finite point interrupts it."""
         path, joined = "", False
         for at, value in zip(x, y, strict=True):
             if not (math.isfinite(at) and math.isfinite(value)):
@@ -80,7 +80,7 @@ class Chart:
             self._drawn.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{width}"/>')
 
     def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> None:
-        """Fills between two lines, stretch by stretch of points that are finite."""
+        """Fill between two lines, separately for each run of finite points."""
         rows = list(zip(x, low, high, strict=True))
         for stretch in _finite_stretches(rows):
             there = [f"{self._at_x(at):.1f},{self._at_y(top):.1f}" for at, _, top in stretch]
@@ -88,7 +88,7 @@ class Chart:
             self._drawn.append(f'<polygon points="{" ".join(there + back)}" fill="{colour}" fill-opacity="0.2"/>')
 
     def mark(self, x: float, colour: str, *, dotted: bool = False) -> None:
-        """Draws a line from bottom to top."""
+        """Draw a vertical line over the whole height."""
         at = self._at_x(x)
         dash = ' stroke-dasharray="1.5 3"' if dotted else ""
         self._drawn.append(
@@ -96,7 +96,7 @@ class Chart:
         )
 
     def box(self, x: tuple[float, float], y: tuple[float, float], colour: str) -> None:
-        """Outlines a rectangle."""
+        """Draw a rectangle."""
         left, right = (self._at_x(at) for at in x)
         bottom, top = (self._at_y(at) for at in y)
         self._drawn.append(
@@ -105,7 +105,7 @@ class Chart:
         )
 
     def legend(self, text: str, colour: str) -> None:
-        """Adds an entry above the data."""
+        """Add a legend entry above the data."""
         at = self._legend_at
         self._axes.append(
             f'<rect x="{at:.0f}" y="8" width="14" height="10" fill="{colour}" fill-opacity="0.8"/>'
@@ -114,7 +114,7 @@ class Chart:
         self._legend_at += 19 + _LETTER * len(text) + 22
 
     def label_x(self, text: str) -> None:
-        """Draws ticks and name of the horizontal axis."""
+        """Draw ticks and name of the horizontal axis."""
         base = self._height - _BOTTOM
         for tick in round_ticks(*self._x, most=11):
             at = self._at_x(tick)
@@ -126,13 +126,13 @@ class Chart:
         self._axes.append(f'<text x="{middle}" y="{self._height - 8}" text-anchor="middle">{escape(text)}</text>')
 
     def label_y(self, text: str, colour: str = "#1b2733", *, right: bool = False, top: float | None = None) -> None:
-        """Draws ticks and name of the vertical axis.
+        """Draw ticks and name of the vertical axis.
 
         Args:
             text: the name.
-            colour: of the text.
-            right: stand at the right.
-            top: what the top stands for there, from 0; the axis' own limits otherwise.
+            colour: colour of the text.
+            right: draw the axis at the right.
+            top: value at the top for a second scale from 0; by default the limits of the axis.
         """
         low, high = self._y if top is None else (0.0, top)
         edge, out = (_WIDTH - _RIGHT, 1) if right else (_LEFT, -1)
@@ -150,7 +150,7 @@ class Chart:
         )
 
     def text(self) -> str:
-        """Returns the SVG element."""
+        """Return the SVG element."""
         base, width, high = self._height - _BOTTOM, _WIDTH - _LEFT - _RIGHT, self._height - _BOTTOM - _TOP
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH:.0f} {self._height:.0f}" '

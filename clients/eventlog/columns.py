@@ -1,4 +1,4 @@
-"""The columns of event logs that are one table: those of [DFG], and those that process mining tools ask for."""
+"""Columns of single-table event logs: those of [DFG], and those that process mining tools need."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ COLUMNS: Final = (
     "case:concept:name", "concept:name", "time:timestamp", "cid", "host", "rid", "pid", "tid", "call", "start", "dur",
     "fp", "size", "clock", "depth",
 )  # fmt: skip
-"""start and dur are nanoseconds."""
+"""Start and dur are nanoseconds."""
 
 PIECE: Final = 65_536
 
 
 def pieces(log: EventLog) -> Iterator[tuple[LogCase, npt.NDArray[np.intp]]]:
-    """Yields cases and the rows of their events that have an activity, some at a time."""
+    """Yield cases and the rows of their events with an activity, in pieces."""
     for case in log.cases:
         rows = np.flatnonzero(case.activity >= 0)
         for begin in range(0, len(rows), PIECE):
@@ -28,11 +28,11 @@ def pieces(log: EventLog) -> Iterator[tuple[LogCase, npt.NDArray[np.intp]]]:
 
 
 def stamps(start: npt.NDArray[Any]) -> list[str]:
-    """Returns times as ISO 8601 text with nanoseconds."""
+    """Return times as ISO 8601 text with nanoseconds."""
     texts: list[str] = np.datetime_as_string(start.astype("datetime64[ns]"), unit="ns").tolist()
     return [f"{text}+00:00" for text in texts]
 
 
 def texts(numbers: npt.NDArray[Any], table: Sequence[str]) -> list[str]:
-    """Returns the text of each number."""
+    """Return the text of each number."""
     return [table[number] for number in numbers.tolist()]

@@ -1,4 +1,4 @@
-"""Event logs as CSV that pm4py reads: an event a line."""
+"""Event logs as CSV for pm4py: one event per line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
 
 
 def write_csv(target: Path, log: EventLog) -> None:
-    """Writes the events that have an activity; one line each, ends of lines within a path as ``\\n``.
+    """Write the events with an activity, one line each; line breaks within a path become ``\\n``.
 
     Raises:
         OSError: the file cannot be written.

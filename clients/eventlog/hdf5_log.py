@@ -1,6 +1,6 @@
-"""Event logs as HDF5 in the form of [DFG]: a group a case, in it the columns pid, call, start, dur, fp, size.
+"""Event logs as HDF5 in the layout of [DFG]: one group per case, with the columns pid, call, start, dur, fp, size.
 
-Beside them are the further columns of an event, where a case has more than their "unknown" value.
+Further event columns are added where a case has values other than "unknown".
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ VERSION: Final = 1
 _PIECE: Final = 65_536
 _PIECE_BYTES: Final = 1 << 25
 _CACHE_BYTES: Final = 1 << 20
-"""Of chunks, each column; HDF5 2 takes eight times as much, and a case has twenty columns."""
+"""Chunk cache of each column. HDF5 2 uses eight times as much by default, and a case has twenty columns."""
 _NANOSECONDS: Final = ("start", "dur")
 
 
 def write_hdf5(target: Path, log: EventLog) -> None:
-    """Writes a log; all its events, whatever the mapping. Times are int64 nanoseconds.
+    """Write a log with all its events, independent of the mapping. Times are int64 nanoseconds.
 
     Raises:
         OSError: the file cannot be written.
@@ -46,7 +46,7 @@ def write_hdf5(target: Path, log: EventLog) -> None:
 
 @contextmanager
 def hdf5_log(target: Path) -> Iterator[h5py.File]:
-    """Makes a new file to write cases to.
+    """Create a new file for cases.
 
     Raises:
         OSError: it cannot be made or written on.
@@ -62,14 +62,14 @@ def hdf5_log(target: Path) -> Iterator[h5py.File]:
 
 
 class _ErrorsToldLater(io.RawIOBase):
-    """A file for HDF5, which a full disk can crash: it does not hear of it, and we do when all is closed."""
+    """A file for HDF5 that hides write errors from it and raises them on close: a full disk can crash HDF5."""
 
     def __init__(self, file: io.RawIOBase) -> None:
         self._file = file
         self._error: OSError | None = None
 
     def check(self) -> None:
-        """Raises what went wrong."""
+        """Raise the first error."""
         if self._error is not None:
             raise self._error
 
@@ -101,14 +101,14 @@ class _ErrorsToldLater(io.RawIOBase):
 
 
 class CaseWriter:
-    """Writes a case piece by piece.
+    """Writer of one case, piece by piece.
 
     Args:
-        out: of ``create_log``.
-        case: its name, command, host, rank and clock count.
-        columns: those of numbers that it has, of pid, tid, rank, start, dur, size, depth and ``LogCase.more``.
-        calls: bytes of fixed width for names of calls.
-        files: and for paths.
+        out: file of ``hdf5_log``.
+        case: its name, command, host, rank and clock are written.
+        columns: names of its numeric columns, of pid, tid, rank, start, dur, size, depth and ``LogCase.more``.
+        calls: dtype of call names, bytes of fixed width.
+        files: dtype of paths, bytes of fixed width.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ class CaseWriter:
         self._made: dict[str, h5py.Dataset] = {}
 
     def append(self, piece: LogCase, calls: npt.NDArray[np.bytes_], files: npt.NDArray[np.bytes_]) -> None:
-        """Writes further events; ``calls`` and ``files`` are what their numbers mean."""
+        """Append events; ``calls`` and ``files`` are the texts of their numbers."""
         numbers = {
             "pid": piece.pid, "tid": piece.tid, "rank": piece.ranks, "start": piece.start, "dur": piece.duration,
             "size": piece.size, "depth": piece.depth, **piece.more,
@@ -145,7 +145,7 @@ class CaseWriter:
                 made[begin + part.start : begin + part.stop] = values
 
     def define(self, signatures: Sequence[str]) -> None:
-        """Adds texts of calls with their parameters, which the column ``signature`` numbers from 1."""
+        """Add texts of calls with parameters; the column ``signature`` numbers them from 1."""
         if not signatures:
             return
         texts = self._group.require_group("texts")
@@ -158,7 +158,7 @@ class CaseWriter:
         made[begin:] = [text.encode(errors="backslashreplace").decode() for text in signatures]
 
     def finish(self) -> None:
-        """Says what is left to say; a case without events has its columns, too."""
+        """Complete the case: missing columns of a case without events, and units."""
         for name in self._types:
             self._dataset(name, 0)
         for name in _NANOSECONDS:
@@ -175,5 +175,5 @@ class CaseWriter:
 
 
 def text_column(texts: Sequence[str]) -> npt.NDArray[np.bytes_]:
-    """Returns texts as UTF-8 of fixed width; compression takes the padding out again."""
+    """Return texts as UTF-8 of fixed width; compression removes the padding."""
     return np.array([text.encode(errors="backslashreplace") for text in texts] or [b""], np.bytes_)

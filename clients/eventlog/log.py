@@ -1,4 +1,4 @@
-"""Event logs ([DFG]): what happened in each case, for other tools, and to be read again."""
+"""Event logs ([DFG]): the events of each case, for other tools and for reading back."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class LogCase:
     """The events of one case in order of time, columns of equal length.
 
     Attributes:
-        name: unique in the log; ``cid_host_rid`` where the case is a traced program.
-        command: cid in [DFG], "" where it is not known.
-        rank: rid in [DFG], -1 where it is not known.
-        clock: whether ``start`` is Unix time; else its zero is not known.
-        call: number into ``EventLog.calls``.
+        name: unique in the log; ``cid_host_rid`` for a traced program.
+        command: cid in [DFG], "" where unknown.
+        rank: rid in [DFG], -1 where unknown.
+        clock: whether ``start`` is Unix time; otherwise its zero is unknown.
+        call: index into ``EventLog.calls``.
         start: ns.
         duration: ns.
-        file: number into ``EventLog.files``.
-        size: bytes that a read or write moved; -1 where there are none, as for calls that failed.
-        activity: number into ``EventLog.activities``; -1 for an event that the mapping drops.
-        depth: calls of other layers that each one lies in.
-        more: further columns of ``schema.COLUMNS`` by name, and ``file_type``, which only HDF5 has.
-        facts: what else is known of the case (job, user, step, pid), which only HDF5 has.
+        file: index into ``EventLog.files``.
+        size: bytes moved by a read or write; -1 for others, such as failed calls.
+        activity: index into ``EventLog.activities``; -1 for an event that the mapping drops.
+        depth: number of enclosing calls of other layers.
+        more: further columns of ``schema.COLUMNS`` by name, and ``file_type``; only in HDF5.
+        facts: further data of the case (job, user, step, pid); only in HDF5.
     """
 
     name: str
@@ -53,7 +53,7 @@ class LogCase:
 
 @dataclass(frozen=True, slots=True)
 class EventLog:
-    """Cases, and what their numbers mean."""
+    """Cases, and the texts of their numbers."""
 
     calls: Sequence[str]
     files: Sequence[str]

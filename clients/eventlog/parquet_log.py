@@ -29,7 +29,7 @@ SCHEMA = pa.schema(
 
 
 def write_parquet(target: Path, log: EventLog) -> None:
-    """Writes the events that have an activity.
+    """Write the events with an activity.
 
     Raises:
         OSError: the file cannot be written.
@@ -72,5 +72,5 @@ def _columns(case: LogCase, rows: npt.NDArray[np.intp], tables: dict[str, Any]) 
 
 
 def _clean(texts: list[str]) -> list[str]:
-    """Returns texts that UTF-8 can say."""
+    """Return texts that can be encoded as UTF-8."""
     return [text.encode(errors="backslashreplace").decode() for text in texts]

@@ -1,4 +1,4 @@
-"""Which form a log is written in: its name's ending says."""
+"""Choice of a log's format by its file name suffix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ ENDINGS: Final = (".h5", ".hdf5", ".csv", ".parquet", ".xes")
 
 
 def write(target: Path, name: str, log: EventLog) -> None:
-    """Writes a log.
+    """Write a log.
+
+    Args:
+        target: the file.
+        name: final file name, whose suffix selects the format.
+        log: the events.
 
     Args:
         target: the file.
@@ -29,7 +34,7 @@ def write(target: Path, name: str, log: EventLog) -> None:
 
 
 def check_log(name: str) -> Callable[[Path, EventLog], None]:
-    """Returns what writes the form that a name ends in.
+    """Return the writer for the format of a file name.
 
     Raises:
         ValueError: it ends in none of ``ENDINGS``.

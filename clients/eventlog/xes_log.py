@@ -1,4 +1,4 @@
-"""Event logs as XES (IEEE 1849), the form of process mining."""
+"""Event logs as XES (IEEE 1849), the format of process mining."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ _ESCAPED: Final = re.compile(r"[\\\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def write_xes(target: Path, log: EventLog) -> None:
-    """Writes the events that have an activity; ``start`` and ``dur`` are nanoseconds.
+    """Write the events with an activity; ``start`` and ``dur`` are nanoseconds.
+
+    In calls and files, characters that XML lacks become ``\\u0001``, and each backslash is doubled. In the names of
+    activities and cases, which are for other tools, they become "?".
 
     Characters that XML lacks become ``\\u0001`` in calls and files, with each backslash doubled; in the names of
     activities and cases, which are for other tools, they become "?".

@@ -1,4 +1,4 @@
-"""Words for what a report of layers holds, the same in the terminal and on the page."""
+"""Texts of a layers report, shared by terminal and page."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _LOSSES: Final = {
 
 
 def fate_text(fate: Fate) -> str:
-    """Returns what became of a request, in words."""
+    """Return the outcome of a request as text."""
     return _FATES[fate]
 
 
 def nesting_text(layers: Layers) -> str:
-    """Returns how well the tree of handles is known, in words."""
+    """Return the certainty of the handle tree as text."""
     handles = "" if layers.handles_known else ", handles are not: the tree is one of files"
     return _NESTING[layers.nesting] + handles
 
 
 def notes(layers: Layers) -> Iterator[str]:
-    """Yields what one must know to read the report right, a line each."""
+    """Yield notes that are needed to interpret the report, one per line."""
     if layers.summaries:
         yield f"{counted(layers.summaries, 'of these is', 'of these are')} sums of many calls, which lie in no other"
     if layers.waiting:
@@ -57,19 +57,19 @@ def notes(layers: Layers) -> Iterator[str]:
 
 
 def scope_text(mount: Mount) -> str:
-    """Returns who has a file system for itself."""
+    """Return which nodes share a file system."""
     if mount.scope != "local":
         return "all nodes" if mount.scope == "shared" else ""
     return "one node" if mount.hosts == 1 else f"each of {mount.hosts:,} nodes" if mount.hosts else "each node"
 
 
 def foremost(files: Sequence[FileLayers], most: int) -> list[FileLayers]:
-    """Returns the first of some files, of those that are no data of the program only a few."""
+    """Return the first files; only a few of those without program data."""
     data = [row for row in files if row.group == "data"][:most]
     return data + [row for row in files if row.group != "data"][: min(_MOST_ASIDE, most - len(data))]
 
 
 def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:
-    """Yields what the report lacks, a line a reason."""
+    """Yield the losses of the report, one line per reason."""
     for reason, number in losses.items():
         yield f"{number:,} {_LOSSES.get(reason, reason)}"

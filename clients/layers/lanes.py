@@ -1,4 +1,4 @@
-"""The timeline of handles: what was done through each, as bars on lanes that share one axis."""
+"""The timeline of handles: operations of each as bars on lanes with a common axis."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..text.layer_words import time_text
 from ..text.units import byte_text
 
 WIDTH: Final = 4000
-"""Units of a lane: bars that would be nearer than one become one."""
+"""Width of a lane in units; bars closer than one unit are merged."""
 _LEAST: Final = 6.0
 _TICKS: Final = 6
 _STEPS: Final = (1, 2, 5)
@@ -23,12 +23,12 @@ COLOURS: Final[dict[Operation, str]] = {
     "other": "#aab3bd",
 }
 _ORDER: Final[tuple[Operation, ...]] = ("other", "read", "write", "open", "close")
-"""What is drawn later lies on top: there are few opens and closes, and they are short."""
+"""Drawing order; later ones are on top. Opens and closes are last, as they are few and short."""
 
 
 @dataclass(slots=True)
 class Bar:
-    """Operations of one kind that are drawn as one."""
+    """Operations of one kind that are drawn as one bar."""
 
     operation: Operation
     left: float
@@ -37,16 +37,16 @@ class Bar:
     seconds: float
     bytes: int
     start_s: float
-    """Since the beginning of the axis."""
+    """Seconds since the start of the axis."""
 
     @property
     def width(self) -> float:
-        """Width that can be seen."""
+        """Visible width."""
         return max(_LEAST, self.right - self.left)
 
     @property
     def text(self) -> str:
-        """What is told of it when one points at it."""
+        """Text of the tooltip."""
         size = f", {byte_text(self.bytes)}" if self.operation in ("read", "write") else ""
         times = f"{self.calls:,} calls" if self.calls != 1 else "1 call"
         return f"{self.operation}: {times} in {time_text(self.seconds)}{size}, at {time_text(self.start_s)}"
@@ -54,15 +54,15 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A place on the axis."""
+    """A tick of the axis."""
 
     at: float
-    """Share of the axis, in percent."""
+    """Position as a share of the axis, percent."""
     text: str
 
 
 def lanes_of(layers: Layers, nodes: Sequence[int]) -> dict[int, list[Bar]]:
-    """Returns the bars of each of some nodes, those to be drawn first in front."""
+    """Return the bars of the given nodes, in drawing order."""
     lanes: dict[int, list[Bar]] = {node: [] for node in nodes}
     start_s, span = axis_of(layers)
     marks: dict[tuple[int, Operation], list[Mark]] = {}
@@ -76,14 +76,14 @@ def lanes_of(layers: Layers, nodes: Sequence[int]) -> dict[int, list[Bar]]:
 
 
 def axis_of(layers: Layers) -> tuple[float, float]:
-    """Returns where the axis begins, and how long it is, s."""
+    """Return start and length of the axis, s."""
     firsts, lasts = [mark.start_s for mark in layers.marks], [mark.end_s for mark in layers.marks]
     start_s = min(firsts, default=layers.first_s)
     return start_s, max(max(lasts, default=layers.last_s) - start_s, 1e-9)
 
 
 def ticks_of(span_s: float) -> list[Tick]:
-    """Returns round places on an axis that begins at 0."""
+    """Return round ticks on an axis that begins at 0."""
     step = next(
         size for power in range(-9, 12) for factor in _STEPS if (size := factor * 10.0**power) * _TICKS >= span_s
     )

@@ -1,4 +1,4 @@
-"""A report of layers as one HTML file that needs no network: tree and timeline, files, collectives, request sizes."""
+"""A layers report as one offline HTML file: tree and timeline, files, collectives, request sizes."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Row:
     node: HandleNode
     bars: list[Bar]
     above: str
-    """Numbers of the nodes that it lies below, for folding."""
+    """Ids of its ancestor nodes, for folding."""
     folds: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What was done to a file in a layer."""
+    """Use of a file by a layer."""
 
     moving: int
     bytes: int
@@ -51,24 +51,24 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class SizeLine:
-    """The sizes of requests of one kind."""
+    """Sizes of requests of one kind."""
 
     caller: str
     layer: str
     way: str
     calls: int
     shares: list[float]
-    """By size, relative to the most frequent one."""
+    """Counts by size, relative to the most frequent size."""
     counts: list[int]
 
 
 def page_of(report: LayersReport, *, refresh_s: float | None = None, lost: Sequence[str] = ()) -> str:
-    """Renders the page; names of programs and files are escaped.
+    """Render the page; names of programs and files are escaped.
 
     Args:
-        report: what to show.
-        refresh_s: the page asks for itself again after so many seconds.
-        lost: sentences on what was lost on the way.
+        report: the report.
+        refresh_s: interval at which the page reloads itself, s.
+        lost: sentences on losses in transit.
     """
     layers = report.layers
     start_s, span_s = axis_of(layers)
@@ -112,7 +112,7 @@ def _template() -> jinja2.Template:
 
 
 def _rows(layers: Layers) -> list[Row]:
-    """Returns the first handles with their lanes; each stands after the one that it lies below."""
+    """Return the first handles with their lanes, parents before children."""
     kept = layers.handles[:MOST_NODES]
     nodes = {row.node: row for row in kept}
     lanes = lanes_of(layers, [row.node for row in kept])
@@ -151,7 +151,7 @@ def _size_names(sizes: Sequence[SizeRow]) -> list[str]:
 
 
 def _powers(sizes: Sequence[SizeRow]) -> list[int]:
-    """Returns the sizes that occur and all between them."""
+    """Return the occurring sizes and all powers between them."""
     known = sorted({row.from_bytes for row in sizes})
     if not known:
         return []

@@ -1,4 +1,4 @@
-"""The answer of ``iotide layers``, for people."""
+"""Text output of ``iotide layers``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .labels import fate_text, foremost, nesting_text, notes, scope_text
 
 
 def print_layers(report: LayersReport, stream: TextIO, top: int) -> None:
-    """Prints what stands out, then the tables.
+    """Print the findings, then the tables.
 
     Args:
-        report: the answer.
-        stream: where to.
-        top: most rows of a table.
+        report: the report.
+        stream: output stream.
+        top: maximum number of rows per table.
     """
     console = Console(file=stream, highlight=False)
     layers = report.layers

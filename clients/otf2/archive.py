@@ -1,4 +1,4 @@
-"""An OTF2 archive that is written: its files, and the writers of its locations."""
+"""Writer of an OTF2 archive: its files, and the writers of its locations."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from .check import check_written
 from .event_functions import EventFunctions
 
 _EVENT_CHUNK: Final = 256 * 1024
-"""Bytes that a location holds: the fewest that OTF2 allows."""
+"""Buffer of a location, bytes: the minimum that OTF2 allows."""
 _DEFINITION_CHUNK: Final = 4 * 1024 * 1024
 _FEW_BYTES: Final = 2 * _DEFINITION_CHUNK
 
 
 class Otf2Archive:
-    """A context manager: the archive is open within, and whole after it.
+    """Context manager of an archive: open inside, complete after it.
 
     Args:
-        folder: where; must exist and have room.
-        name: of the archive within.
+        folder: existing folder with enough space.
+        name: name of the archive in the folder.
 
     Raises:
         UnavailableError: the otf2 package is missing.
-        OSError: also by what is done within: OTF2 cannot write.
+        OSError: OTF2 cannot write; also raised inside the context.
     """
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -73,19 +73,19 @@ class Otf2Archive:
             raise self._as_os_error(error) from None
 
     def describe(self, job: dict[str, str]) -> None:
-        """Says where the trace comes from."""
+        """Write creator and description of the trace."""
         with self._told():
             self.library.Archive_SetCreator(self.handle, "iotide")
             self.library.Archive_SetDescription(self.handle, job.get("job", ""))
 
     def open_location(self, number: int) -> Any:
-        """Returns the writer of a location's events."""
+        """Return the writer of a location's events."""
         library = self.library
         library.Archive_CloseDefWriter(self.handle, library.Archive_GetDefWriter(self.handle, number))
         return ctypes.cast(library.Archive_GetEvtWriter(self.handle, number), ctypes.c_void_p)
 
     def close_location(self, number: int, writer: Any) -> int:
-        """Writes what is held of a location; returns how many events it has."""
+        """Write the buffered events of a location; return its number of events."""
         typed = ctypes.cast(writer, ctypes.POINTER(self.library.EvtWriter))
         count: int = self.library.EvtWriter_GetNumberOfEvents(typed, ctypes.c_uint64())
         self.library.Archive_CloseEvtWriter(self.handle, typed)
@@ -104,7 +104,7 @@ class Otf2Archive:
             raise self._as_os_error(error) from None
 
     def _as_os_error(self, error: BaseException) -> OSError:
-        """OTF2 names the step that failed, seldom the reason."""
+        """Return an OSError; OTF2 reports the failed step, but seldom the reason."""
         if shutil.disk_usage(self._folder).free < _FEW_BYTES:
             return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if isinstance(error, OSError) and error.errno:

@@ -1,4 +1,4 @@
-"""What OTF2's I/O events say of a call, told from its signature."""
+"""OTF2 properties of a call, derived from its signature."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ACCESS: Final = {
 _LINUX_STATUS: Final = {
     0o2000: 2, 0o4000: 4, 0o20000: 8, 0o4010000: 16, 0o10000: 32, 0o40000: 64, 0o1000000: 128, 0o2000000: 1,
 }  # fmt: skip
-"""Flag of open(2) on x86-64 and ARM -> flag of OTF2; O_SYNC ahead of the O_DSYNC that it contains."""
+"""Flag of open(2) on x86-64 and ARM -> flag of OTF2; O_SYNC before the O_DSYNC that it contains."""
 _SEEKS: Final = {"SET": 0, "CUR": 1, "END": 2, "DATA": 3, "HOLE": 4}
 
 _flag_words = re.compile(r"\b(?:O|MPI_MODE)_[A-Z_]+")
@@ -47,7 +47,7 @@ _request = re.compile(r"^[al]io_\w+\(.*\bid=(\d{1,18})\b")
 
 
 class Opened(NamedTuple):
-    """How a handle was made, in OTF2's numbers; ``known`` is False where the call does not say."""
+    """Mode in which a handle was opened, in OTF2's numbers; ``known`` is False if the call does not report it."""
 
     access: int = READ_WRITE
     creation: int = 0
@@ -56,7 +56,7 @@ class Opened(NamedTuple):
 
 
 class Sought(NamedTuple):
-    """What a seek asked for."""
+    """Arguments of a seek."""
 
     by: int | None
     whence: int | None
@@ -64,7 +64,7 @@ class Sought(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def opened_as(signature: str) -> Opened:
-    """Tells how a handle was made from the signature of the call.
+    """Return the open mode of a handle from the signature of the call.
 
     >>> opened_as("open(flags=O_WRONLY|O_CREAT|O_APPEND, mode=0644) = 3")
     Opened(access=1, creation=1, status=2, known=True)
@@ -92,13 +92,13 @@ def opened_as(signature: str) -> Opened:
 
 
 def pre_created_as(flags: int) -> Opened:
-    """Tells the same from the flags of open(2) that an inherited descriptor has."""
+    """Return the open mode of an inherited descriptor from its flags of open(2)."""
     return Opened(min(flags & 3, READ_WRITE), 0, _status_of(flags), True)
 
 
 @lru_cache(maxsize=4096)
 def sought(signature: str) -> Sought:
-    """Tells how far a seek was to go, and from where; None: it does not say.
+    """Return offset and origin of a seek; None if the signature lacks them.
 
     >>> sought("lseek(fd=3, by=-16, whence=SEEK_END)")
     Sought(by=-16, whence=2)
@@ -109,7 +109,7 @@ def sought(signature: str) -> Sought:
 
 @lru_cache(maxsize=4096)
 def status_set(signature: str) -> int | None:
-    """Returns the status flags that a call gives to a handle; None: it changes none that OTF2 knows.
+    """Return the status flags that a call sets on a handle; None if it sets none that OTF2 knows.
 
     >>> status_set("fcntl(fd=7, command=F_SETFD, argument=0x1) = 0")
     1
@@ -123,13 +123,13 @@ def status_set(signature: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def group_of(signature: str) -> int:
-    """Returns the number that the ranks which opened a file together share; 0: there is none."""
+    """Return the number shared by the ranks that opened a file together; 0: there is none."""
     found = _group.search(signature)
     return int(found[1], 16) if found else 0
 
 
 def operation_of(signature: str) -> int:
-    """Returns the number of the non-blocking operation that a call begins or completes; 0: of none.
+    """Return the number of the non-blocking operation that a call begins or completes; 0: none.
 
     >>> operation_of("MPI_Wait(fh=@1f, operation=2)"), operation_of("aio_error(id=3) = 0"), operation_of("read(fd=3)")
     (2, 3, 0)

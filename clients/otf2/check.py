@@ -1,4 +1,4 @@
-"""Reads an OTF2 trace once more: OTF2 does not tell of the last bytes of a file that found no room."""
+"""Check of a written OTF2 trace: OTF2 does not report when the end of a file did not fit on disk."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from pathlib import Path
 from typing import Any, Final
 
 _END: Final = b"\x02\x01"
-"""Last bytes of each file of definitions or events: OTF2's marks of a file's and a chunk's end."""
+"""Last bytes of each file of definitions or events: OTF2's end marks of a file and of a chunk."""
 
 
 def check_written(library: Any, anchor: Path, events: Sequence[int]) -> None:
-    """Checks that a trace has all definitions and events.
+    """Check that a trace has all definitions and events.
 
     Args:
         library: OTF2's lower module.
-        anchor: the trace's file that ends in .otf2.
-        events: how many each location has, by its number.
+        anchor: the trace's .otf2 file.
+        events: number of events of each location, by its number.
 
     Raises:
-        OSError: it has not.
+        OSError: the trace is incomplete.
     """
     for file in [anchor.with_suffix(".def"), *anchor.with_suffix("").iterdir()]:
-        # Asked first: a reader may find what is missing in memory that its writer has left.
+        # Checked first: a reader may find missing parts in memory that its writer has left.
         if not _ends_well(file):
             raise OSError(errno.EIO, f"the end of {file.name} is missing in what was written")
     try:

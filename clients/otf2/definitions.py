@@ -1,4 +1,4 @@
-"""The definitions of an OTF2 trace: what can be is written as it is met, the rest at the end."""
+"""The definitions of an OTF2 trace: written as they occur where possible, the rest at the end."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PARADIGMS: Final[dict[Layer, tuple[str, str, bool, bool]]] = {
     Layer.PNETCDF: ("PnetCDF", "PnetCDF", True, False),
     Layer.KERNEL: ("KERNEL", "kernel I/O", False, True),
 }
-"""Layer -> identification, name, whether it is parallel, whether it is the operating system's."""
+"""Layer -> identification, name, whether it is parallel, whether it belongs to the operating system."""
 ATTRIBUTES: Final = {
     "signature": (STRING, "the call with its parameters"),
     "file": (IO_FILE, "file that the call is about"),
@@ -58,27 +58,27 @@ class LocationGroup:
     info: StreamInfo
     rank: int
     main: int
-    """Its first location."""
+    """Number of its first location."""
     pid: int = 0
 
 
 class TraceDefinitions:
-    """Gives everything that events refer to its number, and writes what that is.
+    """Assigns numbers to everything that events refer to, and writes the definitions.
 
-    Strings, files and regions are written as they are met; in memory stay a number for each file, 48 bytes for each
-    handle and what processes and threads are called.
+    Strings, files and regions are written as they occur. Memory: one number per file, 48 bytes per handle, and the
+    names of processes and threads.
 
     Args:
         library: OTF2's lower module.
-        archive: opened for writing.
-        hosts: of all streams; "" for those that do not say.
+        archive: archive opened for writing.
+        hosts: hosts of all streams; "" where unknown.
     """
 
     def __init__(self, library: Any, archive: Any, hosts: Iterable[str]) -> None:
         self.groups: list[LocationGroup] = []
         self.locations: list[Location] = []
         self.collective: set[int] = set()
-        """Handles that operations of several ranks were made with."""
+        """Handles that are used in collective operations."""
         self._library = library
         self._archive = archive
         self._writer = library.Archive_GetGlobalDefWriter(archive)
@@ -94,11 +94,11 @@ class TraceDefinitions:
 
     @property
     def handle_count(self) -> int:
-        """Handles that were defined."""
+        """Number of defined handles."""
         return len(self._handles) // 6
 
     def string(self, text: str) -> int:
-        """Returns the number of a text."""
+        """Return the number of a text."""
         number = self._texts.get(text)
         if number is None:
             if len(self._texts) >= _TEXTS_KEPT:
@@ -110,7 +110,7 @@ class TraceDefinitions:
         return number
 
     def file(self, info: FileInfo, host: str) -> int:
-        """Returns the number of a file: on a shared file system one for the machine, else one a host."""
+        """Return the number of a file: one per machine on a shared file system, otherwise one per host."""
         scope = _MACHINE if info.shared else self._nodes[host]
         number = self._files.get((info.path, scope))
         if number is None:
@@ -122,7 +122,7 @@ class TraceDefinitions:
         return number
 
     def region(self, call: str, layer: Layer, *, moves: bool) -> int:
-        """Returns the number of a function; ``moves``: it reads or writes."""
+        """Return the number of a function; ``moves``: it reads or writes."""
         number = self._regions.get((call, layer))
         if number is None:
             number = self._regions[call, layer] = len(self._regions)
@@ -138,15 +138,15 @@ class TraceDefinitions:
     def handle(
         self, file: int, layer: Layer, parent: int, *, name: str = "", state: Opened | None = None, group: int = 0
     ) -> int:
-        """Returns the number of a new handle.
+        """Return the number of a new handle.
 
         Args:
             file: its file, or NONE_32.
-            layer: of the library that made it.
+            layer: layer of the library that made it.
             parent: handle of the layer above that it was made for, or NONE_32.
-            name: what it is called.
-            state: how it was open from the start; None where an event creates it.
-            group: number that the ranks which made it together share.
+            name: name of the handle.
+            state: open mode of an inherited handle; None if an event creates it.
+            group: number shared by the ranks that made it together.
         """
         number = self.handle_count
         self._handles.extend((self.string(name), file, layer, state is not None, group, parent))
@@ -155,11 +155,11 @@ class TraceDefinitions:
         return number
 
     def member(self, group: int, rank: int) -> None:
-        """Says that a rank is one of those that made a handle together."""
+        """Add a rank to those that made a handle together."""
         self._members.setdefault(group, set()).add(rank)
 
     def finish(self, first_ns: int, length_ns: int, unix_ns: int | None) -> None:
-        """Writes what is left; ``unix_ns``: Unix time of the first event, None where that is not known."""
+        """Write the remaining definitions; ``unix_ns``: Unix time of the first event, None if unknown."""
         library = self._library
         library.GlobalDefWriter_WriteClockProperties(
             self._writer, 10**9, first_ns, length_ns, library.UNDEFINED_TIMESTAMP.value if unix_ns is None else unix_ns
@@ -238,7 +238,7 @@ class TraceDefinitions:
             )  # fmt: skip
 
     def _write_communicators(self) -> dict[int, int]:
-        """Returns the communicator of each group number; that of all ranks under 0."""
+        """Return the communicator of each group number; that of all ranks under 0."""
         library = self._library
         mains: dict[int, int] = {}
         for group in self.groups:

@@ -1,7 +1,7 @@
-"""The functions of OTF2's C library that write events, called without the package's checks a call.
+"""Direct calls of the event functions of OTF2's C library, without the package's overhead per call.
 
-The package looks each function up again for each call and makes an object of each event, which takes most of the time
-of writing a trace.
+The package looks up each function at each call and creates an object per event, which takes most of the time of writing
+a trace.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 from ...events.otf2_library import EVENTS, U8, U32, U64, address
 
 STRING: Final = 11
-"""Types of attributes that are written here; see OTF2_Type."""
+"""Attribute types in use; see OTF2_Type."""
 UINT64: Final = 4
 IO_FILE: Final = 23
 IO_HANDLE: Final = 24
@@ -23,7 +23,7 @@ IO_HANDLE: Final = 24
 class EventFunctions:
     """The functions that write events, by name: ``functions["Enter"](writer, attributes, time, region)``.
 
-    Each returns 0, or the number of an error; see ``refused``.
+    Each returns 0 or an error number; see ``refused``.
     """
 
     def __init__(self, library: Any) -> None:
@@ -35,16 +35,16 @@ class EventFunctions:
         self.enter, self.leave = self.write["Enter"], self.write["Leave"]
         self.begin, self.complete = self.write["IoOperationBegin"], self.write["IoOperationComplete"]
         self.add = self._bound("OTF2_AttributeList_AddAttribute", ctypes.c_void_p, U32, U8, U64)
-        """Adds an attribute to a list: its number, type and value."""
+        """Add an attribute to a list: its number, type and value."""
         self.attributes = ctypes.cast(library.AttributeList_New(), ctypes.c_void_p)
         """A list of attributes; the next event empties it."""
 
     def refused(self, error: int) -> OSError:
-        """Returns what to raise for the error that a function returned."""
+        """Return the exception for an error number of a function."""
         return OSError(errno.EIO, f"OTF2 cannot write an event ({self._library.Error(self._library.ErrorCode(error))})")
 
     def close(self) -> None:
-        """Frees the list."""
+        """Free the list."""
         self._library.AttributeList_Delete(ctypes.cast(self.attributes, ctypes.POINTER(self._library.AttributeList)))
 
     def _bound(self, name: str, *types: Any) -> Callable[..., int]:

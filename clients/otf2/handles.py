@@ -1,4 +1,4 @@
-"""One stream's I/O handles, as OTF2 defines them."""
+"""OTF2 definitions of one stream's I/O handles."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ _UNKNOWN = Opened()
 
 
 class Handles:
-    """Numbers a stream's handles; each is defined when it is met, parents ahead of what was opened for them.
+    """Numbers of a stream's handles, defined at first use, parents before children.
 
     Args:
-        definitions: of the trace.
-        stream: whose files and inherited handles are known.
-        lost: takes what handles do not tell.
+        definitions: definitions of the trace.
+        stream: stream with its files and inherited handles.
+        lost: counter of handle information that cannot be converted.
     """
 
     def __init__(self, definitions: TraceDefinitions, stream: ArchivedStream, lost: Counter[str]) -> None:
         self._definitions, self._stream, self._lost = definitions, stream, lost
         self.numbers: dict[int, int] = {}
-        """Of handles that were met: the stream's number -> the trace's."""
+        """Handles in use: number in the stream -> number in the trace."""
         self.parents: dict[int, int] = {}
-        """Of those the parents, in the trace's numbers; NONE_32 where there is none."""
+        """Their parents, in the trace's numbers; NONE_32 without a parent."""
         self.files: dict[int, int] = {}
-        """Of handles that were met, in the stream's numbers: the file of which they are."""
+        """Their files, by the stream's numbers."""
         self._assumed: dict[tuple[int, int], int] = {}
 
     def file(self, number: int) -> int:
-        """Returns the trace's number of a file; NONE_32 where a call has none."""
+        """Return the trace's number of a file; NONE_32 for a call without one."""
         info = self._stream.files.get(number, _NOTHING)
         return self._definitions.file(info, self._stream.info.host) if info.path else NONE_32
 
     def created(self, handle: int, file: int, layer: Layer, parent: int, signature: str, rank: int) -> int:
-        """Returns the number of a handle that a call makes."""
+        """Return the number of a handle that a call makes."""
         group = group_of(signature)
         if group and rank >= 0:
             self._definitions.member(group, rank)
@@ -52,7 +52,7 @@ class Handles:
         return made
 
     def duplicated(self, handle: int, of: int, file: int, layer: Layer) -> tuple[int, int]:
-        """Returns the numbers of a handle and of its duplicate, which belongs to what the first one belongs to."""
+        """Return the numbers of a handle and of its duplicate, which has the same parent."""
         old = self.of(of, file, layer)
         upper = self.parents.get(old, NONE_32)
         self.numbers[handle] = made = self._definitions.handle(self.file(file), layer, upper)
@@ -61,10 +61,10 @@ class Handles:
         return old, made
 
     def of(self, handle: int, file: int, layer: Layer) -> int:
-        """Returns the number of the handle that a call is about.
+        """Return the number of the handle that a call uses.
 
-        A handle whose making is not in the trace was there before. Where a trace has no handles, one stands for all of
-        a stream that access a file through a layer.
+        A handle whose creation is not in the trace is taken as inherited. In a trace without handles, one handle per
+        stream, file and layer is assumed.
         """
         if handle:
             known = self.numbers.get(handle)
@@ -77,7 +77,7 @@ class Handles:
         return assumed
 
     def upper(self, parent: int) -> int:
-        """Returns the number of the handle of an enclosing call; NONE_32 where there is none."""
+        """Return the number of the handle of an enclosing call; NONE_32 without one."""
         if not parent:
             return NONE_32
         known = self.numbers.get(parent)

@@ -1,4 +1,4 @@
-"""Which I/O record of OTF2 says what a call does, and what of it becomes attributes."""
+"""Mapping of calls to OTF2 I/O records, and to attributes for the rest."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BLOCKING: Final = int(Flag.BLOCKING)
 _FAILED: Final = int(Flag.FAILED)
 _TOGETHER: Final = int(Flag.COLLECTIVE)
 _NOT_SAID: Final = ~int(Flag.BLOCKING | Flag.COLLECTIVE | Flag.FAILED)
-"""Flags that the records of operations do not have."""
+"""Flags that records of operations cannot represent."""
 _MAKE_OR_END: Final = (Kind.CREATE, Kind.DESTROY, Kind.DUPLICATE)
 
 _TELLS_PARENT: Final = ("IoCreateHandle", "IoDuplicateHandle")
@@ -55,11 +55,11 @@ class Row(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What calls of one name, layer, kind, signature and flags have in common.
+    """Common properties of calls with the same name, layer, kind, signature and flags.
 
     Attributes:
-        mode: of the operation that they are when nothing else is to be said of them; else -1.
-        flags: of that operation.
+        mode: mode of the operation if the record represents such calls completely; otherwise -1.
+        flags: flags of that operation.
     """
 
     region: int
@@ -73,30 +73,30 @@ class Shape(NamedTuple):
 
 @dataclass(slots=True)
 class Process:
-    """A process of the trace, with the operations that it has begun."""
+    """A process of the trace, with its operations in progress."""
 
     group: int
     under_way: dict[tuple[Layer, int], int] = field(default_factory=dict)
     """Layer and number of a non-blocking operation -> matching id."""
     operations: int = 0
-    """How many there were; they are numbered from 1."""
+    """Number of operations so far; they are numbered from 1."""
 
 
 class Records:
-    """Tells the records of one stream's calls.
+    """Converts one stream's calls to records.
 
     Args:
-        definitions: of the trace.
-        handles: of the stream.
-        rank: of the stream.
-        lost: takes what could not be carried over, and of how many calls.
+        definitions: definitions of the trace.
+        handles: handles of the stream.
+        rank: rank of the stream.
+        lost: counter of calls by what could not be converted.
     """
 
     def __init__(self, definitions: TraceDefinitions, handles: Handles, rank: int, lost: Counter[str]) -> None:
         self._definitions, self._handles, self._rank, self._lost = definitions, handles, rank, lost
 
     def shape(self, row: Row, name: str, signature: str) -> Shape:
-        """Returns what is common to calls like this one."""
+        """Return the common properties of calls like this one."""
         kind, layer = _KINDS.get(row.kind, Kind.OTHER), _LAYERS.get(row.layer, Layer.OTHER)
         region = self._definitions.region(name, layer, moves=kind in (Kind.READ, Kind.WRITE))
         text = self._definitions.string(signature) if signature else 0
@@ -107,7 +107,7 @@ class Records:
     def of(
         self, row: Row, shape: Shape, process: Process, attributes: dict[str, int]
     ) -> tuple[Event | None, Event | None]:
-        """Returns the records at a call's start and end; what they have no room for is added to the attributes."""
+        """Return the records at a call's start and end; data that they cannot represent is added to the attributes."""
         first, last = self._records(row, shape, process, attributes)
         if row.file and self._handles.files.get(row.handle, row.file) != row.file:  # a socket that was connected since
             attributes["file"] = self._handles.file(row.file)
@@ -164,8 +164,10 @@ class Records:
         flags = self._together(row, shape, handle, attributes) if row.flags & _TOGETHER else 0
         process.operations = matching = process.operations + 1
         mode = MODES[shape.kind]
-        asked = row.requested if row.requested or not row.bytes else NONE_64  # it moved some, and does not say
-        if number and not row.errno and not row.bytes:  # one that moved some completes what began unseen
+        # it moved some bytes without a requested size
+        asked = row.requested if row.requested or not row.bytes else NONE_64
+        # a call that moved some completes an operation that began unseen
+        if number and not row.errno and not row.bytes:
             process.under_way[key] = matching
             asked = asked or NONE_64
             begin = "IoOperationBegin", (handle, mode, flags | _NON_BLOCKING, asked, matching)
@@ -174,7 +176,7 @@ class Records:
         return begin, ("IoOperationComplete", (handle, row.bytes, matching))
 
     def _together(self, row: Row, shape: Shape, handle: int, attributes: dict[str, int]) -> int:
-        """Returns the flag of a collective operation, which OTF2 has only where a handle has a communicator."""
+        """Return the flag of a collective operation, which OTF2 has only for handles with a communicator."""
         if PARADIGMS[shape.layer][2] and max(row.rank, self._rank) >= 0:
             self._definitions.collective.add(handle)
             return _COLLECTIVE
@@ -182,7 +184,7 @@ class Records:
         return 0
 
     def _of_handle(self, row: Row, shape: Shape) -> Event | None:
-        """Returns what a call does to its handle or file, where it does something that OTF2 has a record for."""
+        """Return the record of a call's effect on its handle or file, if OTF2 has one."""
         handles, kind = self._handles, shape.kind
         if kind is Kind.DELETE:
             file = handles.file(row.file)

@@ -1,4 +1,4 @@
-"""One stream's calls as events of OTF2."""
+"""One stream's calls as OTF2 events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .handles import Handles
 from .records import Process, Records, Row, Shape
 
 MOST_OPEN: Final = 512
-"""Locations that are written at a time, 256 KiB each; a thread that comes back after others is on a further one."""
+"""Maximum number of open locations, 256 KiB each; a thread that returns after it was closed gets a further one."""
 _PIECE: Final = 16_384
 _LATEST: Final = NONE_64 - 1
 _PLACES: Final = {name: (at, kind) for at, (name, (kind, _)) in enumerate(ATTRIBUTES.items())}
@@ -27,7 +27,7 @@ _OFFSET: Final = _PLACES["offset"]
 _PARENT: Final = _PLACES["parent"]
 
 _Open = tuple[int, int, Callable[..., int] | None, tuple[int, ...]]
-"""A call that has not ended: region, errno, and what writes the record at its end, with that one's fields."""
+"""An open call: region, errno, function for the record at its end, and that record's fields."""
 
 
 @dataclass(slots=True)
@@ -38,20 +38,20 @@ class _Thread:
     writers: list[Any]
     """By lane."""
     locations: list[int] = field(default_factory=list)
-    """The same."""
+    """By lane."""
     used: int = 0
-    """Number of its last call."""
+    """Number of its last call, for the choice of the least recently used thread."""
 
 
 class StreamWriter:
-    """Writes a stream's calls, which come by start; see ``calls_in_order``.
+    """Writer of a stream's calls, which must be ordered by start; see ``calls_in_order``.
 
     Args:
-        archive: open.
-        definitions: of the trace.
-        stream: whose calls they are.
-        shift_ns: taken from all times.
-        lost: takes what could not be carried over, and of how many calls.
+        archive: open archive.
+        definitions: definitions of the trace.
+        stream: stream of the calls.
+        shift_ns: offset that is subtracted from all times.
+        lost: counter of calls by what could not be converted.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class StreamWriter:
         self._processes: dict[tuple[int, int], Process] = {}
         self._threads: dict[tuple[int, int, int], _Thread] = {}
         self._parts: Counter[tuple[int, int, int]] = Counter()
-        """How often a thread was ended."""
+        """How often each thread was closed."""
         self._open = self._count = 0
 
     def write(self, batch: EventBatch, table: DefinitionTable) -> Iterator[int]:
-        """Writes calls; yields how many were written, some at a time.
+        """Write calls; yield the number of written calls, in pieces.
 
         Raises:
             OSError: OTF2 cannot write.
@@ -101,7 +101,7 @@ class StreamWriter:
             yield len(part)
 
     def close(self) -> None:
-        """Ends all that is open; a process without calls has a location, too."""
+        """Close everything that is open; a process without calls gets a location, too."""
         if not self._threads:
             info = self._stream.info
             thread = self._thread(info.pid, info.rank, info.pid)
@@ -109,7 +109,7 @@ class StreamWriter:
         self._end(list(self._threads))
 
     def _end(self, keys: list[tuple[int, int, int]]) -> None:
-        """Ends all that is open of some threads; what they do later is on further locations."""
+        """Close some threads; their later calls go to further locations."""
         for key in keys:
             thread = self._threads.pop(key)
             thread.lanes.finish()
@@ -119,7 +119,7 @@ class StreamWriter:
             self._parts[key] += 1
 
     def _plain(self, thread: _Thread, values: tuple[int, ...], shape: Shape, handle: int, upper: int) -> None:
-        """Writes an operation of which nothing else is to be said: most calls."""
+        """Write an operation that its record represents completely, as most calls."""
         start, duration, *_, offset, requested, moved, errno, _, _ = values
         events, process = self._events, thread.process
         process.operations = matching = process.operations + 1
@@ -155,7 +155,7 @@ class StreamWriter:
             raise self._events.refused(failed)
 
     def _entered(self, thread: _Thread, start: int, duration: int, call: _Open) -> Any:
-        """Opens a call; returns what writes the events of its location."""
+        """Open a call; return the writer of its location."""
         lane = thread.lanes.place(start, min(start + max(duration, 0), _LATEST), call)
         if lane == len(thread.writers):
             thread.writers.append(self._new_location(thread, lane))

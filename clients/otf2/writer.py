@@ -1,4 +1,4 @@
-"""Calls as an OTF2 trace, which Vampir, otf2-print and the tools around Score-P read. Source: [Layers]."""
+"""Calls as an OTF2 trace for Vampir, otf2-print and the Score-P tools. Source: [Layers]."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from .definitions import Location, LocationGroup, TraceDefinitions
 from .stream import StreamWriter
 
 NAME: Final = "traces"
-"""Of the anchor file, traces.otf2: what most tools expect."""
+"""Base name of the anchor file, traces.otf2, as most tools expect."""
 
 
 def write_otf2(
     reader: ArchiveReader, folder: Path, lost: Counter[str], show: Callable[[int], None] = lambda calls: None
 ) -> int:
-    """Writes all calls of an archive as an OTF2 trace; returns how many.
+    """Write all calls of an archive as an OTF2 trace; return their number.
 
-    A call is a region of its thread's location, and in it the I/O record of what the call does; what no record has room
-    for stands in attributes. Memory: about a quarter of a million calls, a number for each file, 48 bytes for each
+    A call is a region of its thread's location that contains the I/O record of its operation. Data without a place in
+    the record is stored in attributes. Memory: about a quarter of a million calls, one number per file, 48 bytes per
     handle.
 
     Args:
         reader: the archive.
-        folder: an empty one, for traces.otf2, traces.def and the folder traces.
-        lost: takes what could not be carried over, and of how many calls.
-        show: told how many calls are written.
+        folder: an empty folder, for traces.otf2, traces.def and the folder traces.
+        lost: counter of calls by what could not be converted.
+        show: callback with the number of written calls.
 
     Raises:
         UnavailableError: the otf2 package is missing.
@@ -54,7 +54,7 @@ def write_otf2(
                     calls += part
                     show(calls)
             writer.close()
-        if not definitions.locations:  # readers refuse a trace without
+        if not definitions.locations:  # readers refuse a trace without locations
             definitions.groups.append(LocationGroup("no calls", StreamInfo(job="", source="archive"), UNKNOWN_RANK, 0))
             definitions.locations.append(Location("no calls", 0))
             archive.close_location(0, archive.open_location(0))
@@ -64,7 +64,7 @@ def write_otf2(
 
 
 def _span(reader: ArchiveReader) -> tuple[int, int]:
-    """Returns the first start and the last end."""
+    """Return the first start and the last end."""
     first, last = [], []
     for number in reader.streams:
         for section in reader.sections(number):

@@ -1,4 +1,4 @@
-"""The page of a running job: its report, which the browser exchanges in place while the job goes on."""
+"""The page of a running job: its report, which the browser updates in place."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _PAGE: Final = """<!doctype html>
 
 
 def job_page(view: JobView, address: str) -> str:
-    """Draws the page; ``@BASE@`` in its head stands for the way to the root.
+    """Render the page; ``@BASE@`` in its head is a placeholder for the relative path to the root.
 
     Args:
-        view: the job as it is now.
-        address: of the page, relative to the root.
+        view: the current data of the job.
+        address: address of the page, relative to the root.
     """
     material = material_of(view)
     subject, history = material.subject, list(material.history)
@@ -51,13 +51,13 @@ def job_page(view: JobView, address: str) -> str:
 
 
 def waiting_page(job: str, address: str) -> str:
-    """Draws the page of a job of which nothing is known, or nothing may be seen; it asks again."""
+    """Render the page of an unknown or inaccessible job; it keeps polling."""
     shown = f"<h1>{escape(job)}</h1>\n<p>Nothing of this job has come yet, or it is not held any more.</p>"
     return _PAGE % (escape(job), escape(address), escape(address), shown)
 
 
 def material_of(view: JobView) -> Material:
-    """Returns what the report of a running job is made of."""
+    """Return the data for the report of a running job."""
     detail = view.detail
     subject = Subject(
         job=detail,

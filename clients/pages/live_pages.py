@@ -1,4 +1,4 @@
-"""Pages of running jobs: of graphs, each drawn anew with the nodes where they stood, and of layers."""
+"""Pages of running jobs: graphs, redrawn with fixed node positions, and layers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .live_job import job_page, waiting_page
 MOST_PAGES: Final = 64
 REFRESH_S: Final = 2.0
 _NO_LOSSES: Final[Mapping[str, int]] = MappingProxyType({})
-_SHARE: Final = 0.1  # of a core that drawing one page may take
+_SHARE: Final = 0.1  # of a core, per page
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class _Page:
 
 
 class LivePages:
-    """Draws pages, and remembers the last of each name; may be used from several threads.
+    """Renders pages and caches the last one of each name; thread-safe.
 
-    A page is drawn again once it is ``refresh_s`` old, or ten times as old as its drawing took.
+    A page is rendered again when it is older than ``refresh_s`` and than ten times its rendering time.
     """
 
     def __init__(self, refresh_s: float = REFRESH_S) -> None:
@@ -45,14 +45,14 @@ class LivePages:
         self._lock = threading.Lock()
 
     def current(self, name: str) -> str | None:
-        """Returns a page that need not be drawn again yet."""
+        """Return a cached page that is still fresh."""
         page = self._pages.get(name)
         return None if page is None or time.monotonic() >= page.stale_s else page.text
 
     def draw(
         self, name: str, graph: Graph, comparison: Comparison | None = None, *, losses: Mapping[str, int] = _NO_LOSSES
     ) -> str:
-        """Draws a page, with what of its jobs was lost; where it was drawn before, its nodes keep their places."""
+        """Render a graph page with its job's losses; nodes of an earlier rendering keep their positions."""
         with self._lock:
             begun = time.monotonic()
             last = self._pages.get(name)
@@ -67,7 +67,7 @@ class LivePages:
             return text
 
     def draw_layers(self, name: str, layers: Layers, *, losses: Mapping[str, int] = _NO_LOSSES) -> str:
-        """Draws the page of a job's layers, which says what of it was lost."""
+        """Render the page of a job's layers with its losses."""
         with self._lock:
             begun = time.monotonic()
             report = LayersReport(files=[layers.job], source="running job", wall_clock=True, layers=layers)
@@ -76,7 +76,7 @@ class LivePages:
             return text
 
     def draw_job(self, name: str, view: JobView, address: str) -> str:
-        """Draws the page of a job; ``address``: of the page, relative to the root."""
+        """Render the page of a job; ``address``: address of the page, relative to the root."""
         with self._lock:
             begun = time.monotonic()
             text = job_page(view, address)
@@ -84,11 +84,11 @@ class LivePages:
             return text
 
     def draw_waiting(self, job: str, address: str) -> str:
-        """Draws the page of a job of which nothing is known."""
+        """Render the page of an unknown job."""
         return waiting_page(job, address)
 
     def web_file(self, name: str) -> tuple[str, str] | None:
-        """Returns text and media type of a file that the pages are made of."""
+        """Return text and media type of a file that the pages use."""
         return web_file(name)
 
     def _keep(self, name: str, text: str, layout: Layout | None, begun: float) -> None:

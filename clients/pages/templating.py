@@ -12,11 +12,11 @@ from ..text.units import byte_text, duration_text, rate_text
 
 
 def page_template(name: str, **filters: Callable[..., Any]) -> jinja2.Template:
-    """Returns a template of a page: what is inserted is escaped, and what is not there is an error.
+    """Return a page template that escapes inserted values and fails on missing ones.
 
     Args:
         name: file name in ``clients/templates/``.
-        filters: besides ``size``, ``rate`` and ``duration``, which all pages have, or in their place.
+        filters: filters that add to or replace ``size``, ``rate`` and ``duration``, which all pages have.
     """
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parents[1] / "templates"),

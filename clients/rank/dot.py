@@ -1,4 +1,4 @@
-"""Interaction graphs as Graphviz text (DOT): who matters in darker colours, files as ellipses between processes."""
+"""Interaction graphs as Graphviz text (DOT): darker for higher ranks, files as ellipses between processes."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ _LONGEST: Final = 34
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What of a ranking is drawn.
+    """The part of a ranking that is drawn.
 
     Attributes:
-        components: with their leaders and those next in rank.
-        left_out: actors of the ranking that are not drawn.
+        components: components with their leaders and the actors of next rank.
+        left_out: number of actors of the ranking that are not drawn.
     """
 
     components: list[tuple[Component, list[Actor], list[SharedFile]]]
@@ -46,9 +46,9 @@ class Shown:
 
 
 def shown_of(ranking: Ranking, top: int) -> Shown:
-    """Chooses what is drawn: leaders of the largest components, and who interacts most of the others as room goes.
+    """Select what is drawn: leaders of the largest components, and the most active other actors that fit.
 
-    A fork between two who are joined anyhow would only be in the way.
+    A fork edge between two actors that are connected anyway is omitted as clutter.
     """
     components = [one for one in ranking.components if one.number == 1 or one.share >= LARGE][:MOST_COMPONENTS]
     members: dict[int, list[Actor]] = {component.number: [] for component in components}
@@ -84,7 +84,7 @@ def shown_of(ranking: Ranking, top: int) -> Shown:
 
 
 def _meeting_points(ranking: Ranking, actors: set[int]) -> set[int]:
-    """Returns the files at which most of those who are drawn meet; one that only one of them uses joins nobody."""
+    """Return the files through which most drawn actors interact; a file with one user connects none."""
     users: dict[int, set[int]] = {}
     for edge in ranking.edges:
         if edge.source_is_file and edge.target in actors:
@@ -96,7 +96,7 @@ def _meeting_points(ranking: Ranking, actors: set[int]) -> set[int]:
 
 
 def _clearest(edges: list[Interaction]) -> list[Interaction]:
-    """Returns the strongest edges, and of those beyond the number that is drawn the strongest of each vertex."""
+    """Return the strongest edges, and beyond their bound the strongest edge of each vertex."""
     met: set[tuple[int, bool]] = set()
     chosen: list[Interaction] = []
     for edge in edges:
@@ -108,17 +108,17 @@ def _clearest(edges: list[Interaction]) -> list[Interaction]:
 
 
 def dot_of(ranking: Ranking, top: int) -> str:
-    """Writes a ranking as DOT, a cluster for each component.
+    """Return a ranking as DOT, one cluster per component.
 
     Args:
-        ranking: what was found.
-        top: leaders drawn of each component at least.
+        ranking: the ranking.
+        top: least number of leaders drawn per component.
     """
     return "\n".join(_lines(ranking, shown_of(ranking, top))) + "\n"
 
 
 def shade(rank: float, highest: float) -> str:
-    """Returns the colour of a vertex: the higher its rank in its component, the darker."""
+    """Return the colour of a vertex: darker for a higher rank in its component."""
     share = math.sqrt(rank / highest) if highest > 0 else 0.0
     light, dark = (235, 243, 251), (49, 119, 184)
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(light, dark, strict=True))
@@ -126,7 +126,7 @@ def shade(rank: float, highest: float) -> str:
 
 
 def edge_colour(edge: Interaction) -> str:
-    """Returns the colour of a kind of interaction."""
+    """Return the colour of a kind of interaction."""
     return _COLOURS[edge.kind]
 
 

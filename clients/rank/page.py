@@ -1,4 +1,4 @@
-"""A ranking as one HTML file that needs no network: the graph, components, leaders and interactions."""
+"""A ranking as one offline HTML file: the graph, components, leaders and interactions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _MOST_ROWS = 200
 
 
 def page_of(report: RankReport, top: int) -> str:
-    """Renders the page; names of programs and files are escaped.
+    """Render the page; names of programs and files are escaped.
 
     Args:
-        report: what was found.
-        top: leaders drawn of each component.
+        report: the report.
+        top: leaders drawn per component.
     """
     ranking = report.ranking
     try:

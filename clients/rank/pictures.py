@@ -1,4 +1,4 @@
-"""Pictures of interaction graphs: DOT, SVG and PNG by Graphviz, and a page."""
+"""Graphics of interaction graphs: DOT, SVG and PNG by Graphviz, and a page."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .page import page_of
 
 
 def draw(report: RankReport, form: str, top: int) -> bytes:
-    """Draws a ranking.
+    """Draw a ranking.
 
     Args:
-        report: what was found.
+        report: the report.
         form: dot, svg, png or html.
-        top: leaders drawn of each component.
+        top: leaders drawn per component.
 
     Raises:
         UnavailableError: Graphviz is missing or failed.

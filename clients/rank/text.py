@@ -1,4 +1,4 @@
-"""The answer of ``iotide rank``, for people."""
+"""Text output of ``iotide rank``."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..text.units import byte_text, duration_text
 _MOST_COMPONENTS: Final = 12
 _MOST_SMALL: Final = 6
 LARGE: Final = 0.01
-"""Share of the interactions from which on a component has its leaders told one by one."""
+"""Least share of the interactions for which a component's leaders are listed one per row."""
 _MOST_EDGES: Final = 12
 _MOST_COMMUNITIES: Final = 12
 _DIVIDED: Final = 0.3
-"""Modularity from which on a component is said to fall into several communities."""
+"""Least modularity for which a component is reported as several communities."""
 
 
 def print_ranking(report: RankReport, stream: TextIO) -> None:
-    """Prints what was read, the components with their leaders, the strongest edges, and what was left out."""
+    """Print a summary of the input, the components with their leaders, the strongest edges, and omissions."""
     console = Console(file=stream, highlight=False)
     ranking = report.ranking
     console.print(
@@ -55,7 +55,7 @@ def print_ranking(report: RankReport, stream: TextIO) -> None:
 
 
 def who(actor: Actor) -> str:
-    """Returns a vertex' name with what tells it from others of that name."""
+    """Return a vertex' name with an identifier that distinguishes it from others of that name."""
     if actor.rank >= 0:
         return actor.name if actor.name == f"rank {actor.rank}" else f"{actor.name} (rank {actor.rank})"
     thread = f"/{actor.tid}" if actor.pid and actor.tid not in (0, actor.pid) else ""
@@ -64,7 +64,7 @@ def who(actor: Actor) -> str:
 
 
 def how(edge: Interaction) -> str:
-    """Returns what joins the ends of an edge.
+    """Return a text for the connection between the ends of an edge.
 
     >>> how(Interaction(source=1, target=2, kind="socket", count=9, connections=3))
     '3 sockets'
@@ -84,7 +84,7 @@ def _heading(component: Component) -> str:
 
 
 def _communities(component: Component, by_id: dict[int, Actor]) -> list[str]:
-    """Names who leads each community of a component that falls into several."""
+    """Return the leaders of each community of a component that is divided into several."""
     if component.modularity is None or component.modularity < _DIVIDED or len(component.communities) < 2:
         return []
     lines = []
@@ -115,7 +115,7 @@ def _leaders(actors: list[Actor]) -> Table:
 
 
 def _rank_text(rank: float) -> str:
-    """Of ten thousand each has a ten-thousandth."""
+    """Format a rank. Small ranks get two digits, as each of ten thousand vertices has about 1/10000."""
     return f"{rank:.3f}" if rank >= 0.01 or rank == 0 else f"{rank:.2g}"
 
 
@@ -136,7 +136,7 @@ def _edges(ranking: Ranking, by_id: dict[int, Actor]) -> Table:
 
 
 def _table(numbers: dict[str, list[str]], texts: dict[str, list[str]]) -> Table:
-    """Makes a table; columns in which there is nothing are left out."""
+    """Make a table without its empty columns."""
     numbers = {title: cells for title, cells in numbers.items() if any(cells)}
     table = table_of("", *numbers)
     for title in texts:

@@ -1,4 +1,4 @@
-"""A report's material of a running job, asked of its aggregator."""
+"""Data for the report of a running job, queried from its aggregator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _M = TypeVar("_M", bound=Model)
 
 
 def fetched(address: str) -> Material:
-    """Asks for all that there is of a job, which goes on meanwhile.
+    """Query all results of a job while it runs.
 
     Raises:
         InputError: the aggregator does not answer, or has no such job.
@@ -54,7 +54,7 @@ def fetched(address: str) -> Material:
 
 
 def _there(address: str, result: str, model: type[_M]) -> _M | None:
-    """Returns a result; None where the aggregator does not have it of this job."""
+    """Return a result; None if the aggregator lacks it for this job."""
     try:
         return fetch(address, result, model)
     except InputError:

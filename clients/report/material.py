@@ -1,4 +1,4 @@
-"""All that a report is made of."""
+"""Input data of a report."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .subject import Subject
 
 
 class Material(Struct, frozen=True):
-    """A job with what was found in it.
+    """A job with its results.
 
     Attributes:
-        subject: which job, with its sums and its prediction.
+        subject: the job with its totals and prediction.
         signal: its bandwidth over time.
-        history: predictions that were made of it, oldest first.
-        findings: what the analyzers say.
+        history: its predictions, oldest first.
+        findings: results of the analyzers.
     """
 
     subject: Subject

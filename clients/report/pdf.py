@@ -1,4 +1,4 @@
-"""A report as PDF: headless Chromium prints the page."""
+"""A report as PDF: the page printed by headless Chromium."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _MESSAGE: Final = 300
 
 
 class PdfError(Exception):
-    """A page could not be printed; the text says why."""
+    """A page could not be printed; the text has the reason."""
 
 
 def find_browser() -> str:
-    """Returns the path of a browser that prints.
+    """Return the path of a browser that can print.
 
     Raises:
         PdfError: there is none.
@@ -34,12 +34,12 @@ def find_browser() -> str:
 
 
 def print_page(page: Path, target: Path, browser: str) -> None:
-    """Prints a page to a PDF, wholly or not at all.
+    """Print a page to a PDF, completely or not at all.
 
     Args:
         page: an HTML file.
         target: the PDF.
-        browser: what ``find_browser`` returned.
+        browser: result of ``find_browser``.
 
     Raises:
         PdfError: the browser did not print it.
@@ -51,7 +51,7 @@ def print_page(page: Path, target: Path, browser: str) -> None:
             browser, "--headless", "--disable-gpu", "--no-first-run", f"--user-data-dir={folder}/profile",
             "--no-pdf-header-footer", f"--print-to-pdf={printed}", page.resolve().as_uri(),
         ]  # fmt: skip
-        if os.geteuid() == 0:  # Chromium's sandbox does not work as root; the page has no script and asks for nothing
+        if os.geteuid() == 0:  # Chromium's sandbox does not work as root; the page has no script and loads nothing
             command.insert(1, "--no-sandbox")
         try:
             ran = subprocess.run(

@@ -1,4 +1,4 @@
-"""The report that a run leaves behind: one HTML page with its pictures inside, and the same as JSON."""
+"""The report of a run: one HTML page with embedded charts, and its data as JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .subject import Subject, subject_of
 
 REPORT_NAME = "report.html"
 _SETTLING: Final = 3
-"""Predictions with a period, from which on a picture tells how they settled."""
+"""Least number of predictions with a period for a chart of their convergence."""
 
 
 def write_report(
@@ -26,7 +26,7 @@ def write_report(
     signal: SignalSeries,
     findings: Findings = NO_FINDINGS,
 ) -> Path:
-    """Writes ``report.html``, ``summary.json``, ``predictions.jsonl`` and ``signal.json`` into a private folder.
+    """Write ``report.html``, ``summary.json``, ``predictions.jsonl`` and ``signal.json`` into a private folder.
 
     Returns:
         The page's path.
@@ -45,7 +45,7 @@ def write_report(
 
 
 def write_page(target: Path, material: Material) -> None:
-    """Writes the page alone, wholly or not at all.
+    """Write only the page, completely or not at all.
 
     Raises:
         OSError: it cannot be written.
@@ -56,7 +56,7 @@ def write_page(target: Path, material: Material) -> None:
 
 
 def pictures_of(subject: Subject, history: Sequence[Prediction], signal: SignalSeries) -> dict[str, str]:
-    """Draws what there is to draw; many short runs have nothing, and do without what draws."""
+    """Draw the charts that have data; many short runs have none and skip the import of drawing code."""
     has_signal = any(signal.read) or any(signal.written)
     settles = sum(row.period_s is not None for row in history) >= _SETTLING
     if not (has_signal or settles):
@@ -72,7 +72,7 @@ def pictures_of(subject: Subject, history: Sequence[Prediction], signal: SignalS
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes a file wholly or not at all: one that was cut off for want of room would look like a report."""
+    """Write a file completely or not at all: a file truncated by a full disk would look like a report."""
     written = path.with_name(f".{path.name}.part")
     try:
         written.write_text(text)

@@ -1,4 +1,4 @@
-"""The page of a report, in the order of the questions: what, well, change, period, how sure, who when, what inside."""
+"""The page of a report; its sections follow the order of a reader's questions."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TAIL: Final = """</main>
 def render_page(
     subject: Subject, history: Sequence[Prediction], pictures: Mapping[str, str], findings: Findings
 ) -> str:
-    """Renders the page; ``pictures`` maps a name to SVG that we drew (inserted as it is), all else is escaped."""
+    """Render the page; ``pictures`` maps a name to SVG (inserted unescaped), everything else is escaped."""
     parts = [_HEAD % (escape(subject.job.job), style()), *body(subject, history, pictures, findings)]
     parts += [_DATA] if subject.is_run else []
     return "\n".join([*parts, _TAIL])
@@ -59,7 +59,7 @@ def body(
     findings: Findings,
     ledger: JobLedger | None = None,
 ) -> Lines:
-    """Yields what stands on the page, a section for each question; of a running job with its ledger."""
+    """Yield the content of the page, one section per question; with the ledger for a running job."""
     answer = headline(subject)
     yield from title(subject)
     yield from short(subject, findings.advice)
@@ -78,5 +78,5 @@ def body(
 
 @cache
 def style() -> str:
-    """Returns the style sheet of reports."""
+    """Return the style sheet of reports."""
     return Path(__file__).with_name("report.css").read_text()

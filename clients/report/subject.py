@@ -1,4 +1,4 @@
-"""What a report is about: a run, finished traces, or a running job."""
+"""The subject of a report: a run, finished traces, or a running job."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from ...results.prediction import Prediction
 
 
 class Subject(Struct, frozen=True):
-    """What is known of a job, wherever it was learnt.
+    """Data of a job, independent of its source.
 
     Attributes:
-        job: sums, largest files and calls.
+        job: totals, largest files and calls.
         prediction: the last one.
-        predictions: how many there were.
-        started_s: when the job began, Unix time or on the trace's own clock.
-        ended_s: when it ended, or what was seen of it did.
-        wall_clock: whether these are Unix time.
-        command: words of the command; empty where it is not known.
-        exit_status: of a command that has ended.
-        unseen: programs that are missing in all this.
-        notes: sentences on where the report comes from.
-        lacks: what the input does not say or is left out, a line each.
-        is_run: ``iotide run`` made it: the same as data lies beside it.
+        predictions: number of predictions.
+        started_s: start of the job, Unix time or on the trace's own clock.
+        ended_s: end of the job or of its observation.
+        wall_clock: whether these times are Unix time.
+        command: words of the command; empty if unknown.
+        exit_status: exit status of an ended command.
+        unseen: programs whose calls are missing.
+        notes: sentences on the source of the report.
+        lacks: missing or omitted input, one line each.
+        is_run: made by ``iotide run``: the data files are in the same folder.
     """
 
     job: JobDetail
@@ -42,12 +42,12 @@ class Subject(Struct, frozen=True):
 
     @property
     def lasted_s(self) -> float:
-        """How long it was seen."""
+        """Observed duration, s."""
         return self.ended_s - self.started_s
 
 
 def subject_of(summary: RunSummary) -> Subject:
-    """Returns what a report of a run is about."""
+    """Return the subject of a run's report."""
     return Subject(
         job=summary.job,
         prediction=summary.prediction,

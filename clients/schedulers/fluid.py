@@ -1,6 +1,6 @@
-"""A fluid model of one bandwidth: jobs compute and do I/O in turns, and a policy shares the bandwidth among them.
+"""A fluid model of one bandwidth: jobs alternate between computation and I/O, and a policy shares the bandwidth.
 
-Rates change only when a phase begins or ends, so that the model goes from event to event and is exact; it knows no
+Rates change only when a phase begins or ends. The model therefore advances from event to event and is exact, without
 time steps.
 """
 
@@ -14,22 +14,22 @@ from dataclasses import dataclass
 from ...scheduling.protocol import Forecast, JobState, Policy
 
 Recorder = Callable[[float, float, Sequence[JobState], Sequence[float]], None]
-"""Gets start and end of a stretch of time, the jobs in I/O and their bytes/s."""
+"""Callback with start and end of an interval, the jobs in I/O and their bytes/s."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job alternates between computing and I/O.
+    """A job that alternates between computation and I/O.
 
     Attributes:
-        name: for tables.
+        name: name in tables.
         gaps_s: seconds of computation before each I/O phase.
         volumes: bytes of each phase.
-        limit: bytes/s that the job can take at most.
-        forecasts: what a scheduler is told of each phase; None where there is no prediction.
-        start_s: when the job begins.
+        limit: highest rate that the job can use, bytes/s.
+        forecasts: prediction of each phase for the scheduler; None without a prediction.
+        start_s: start of the job.
         tail_s: seconds of computation after the last phase.
-        kind: a class of jobs, for tables.
+        kind: class of jobs in tables.
     """
 
     name: str
@@ -54,16 +54,16 @@ class Job:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of one job until its end, or until the horizon.
+    """Result of one job until its end or the horizon.
 
     Attributes:
         io_s: seconds in I/O phases.
-        io_alone_s: seconds that the I/O that was done takes without other jobs.
+        io_alone_s: seconds that the completed I/O takes without other jobs.
         compute_s: seconds of computation.
         elapsed_s: seconds since the job began.
         moved: bytes.
         phases: phases that ended.
-        left_alone_s: seconds that the rest of the phase that the horizon cut takes without other jobs.
+        left_alone_s: seconds without other jobs for the rest of the phase that the horizon cut.
         finished: whether the job ended before the horizon.
     """
 
@@ -80,19 +80,19 @@ class Outcome:
     def io_slowdown(self) -> float | None:
         """Time in I/O over the time that it takes alone [IO-Sets]; None without I/O.
 
-        A phase that the horizon cuts counts as if its rest were moved without other jobs.
+        The rest of a phase that the horizon cuts counts as moved without other jobs.
         """
         alone = self.io_alone_s + self.left_alone_s
         return max(1.0, (self.io_s + self.left_alone_s) / alone) if alone > 0 else None
 
     @property
     def job_yield(self) -> float:
-        """Time that the work done needs alone over the time elapsed [Sharing]; its inverse is the stretch."""
+        """Time that the completed work takes alone over the elapsed time [Sharing]; its inverse is the stretch."""
         return min(1.0, (self.compute_s + self.io_alone_s) / self.elapsed_s) if self.elapsed_s > 0 else 1.0
 
     @property
     def utilisation(self) -> float:
-        """Share of the time elapsed in which the job computed."""
+        """Share of the elapsed time in which the job computed."""
         return self.compute_s / self.elapsed_s if self.elapsed_s > 0 else 1.0
 
 
@@ -105,18 +105,18 @@ def simulate(
     record: Recorder | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Outcome]:
-    """Runs jobs to their ends, or to a horizon; the policy decides whenever a phase begins or ends.
+    """Run jobs to their ends or to a horizon; the policy decides when a phase begins or ends.
 
     Args:
-        jobs: who takes part.
-        policy: who gets the bandwidth.
+        jobs: the jobs.
+        policy: the policy.
         capacity: bytes/s that all jobs share.
-        horizon_s: when the simulation stops.
-        record: is told each stretch of time with constant rates.
-        progress: is told the time now and then.
+        horizon_s: end of the simulation.
+        record: callback for each interval with constant rates.
+        progress: callback with the simulated time, at intervals.
 
     Raises:
-        ValueError: the capacity is not above 0, or the policy gives nothing to jobs that wait.
+        ValueError: the capacity is not above 0, or the policy gives no bandwidth to waiting jobs.
     """
     if not 0 < capacity < math.inf:
         raise ValueError(f"capacity {capacity}: expected a finite number of bytes/s above 0")

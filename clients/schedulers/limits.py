@@ -1,4 +1,4 @@
-"""From the shares that a policy grants to limits of single jobs: as few as will do, and none that stops a job."""
+"""Conversion of a policy's shares to limits of single jobs: as few as possible, none that stops a job."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from ...scheduling.protocol import Policy
 from .live_jobs import Seen
 
 SUREST_FROM: Final = 0.5
-"""A period with a lower confidence is a guess, as everywhere (``Prediction.periodic``)."""
+"""Confidence below which a period counts as a guess, as in ``Prediction.periodic``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """What one job may take.
+    """Rate limit of one job.
 
     Attributes:
         job: its name.
-        bytes_per_s: at most; at least the floor.
+        bytes_per_s: highest rate; at least the floor.
         weight: its share of the capacity, 0 to 1.
     """
 
@@ -29,13 +29,13 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is to hold until the next look.
+    """Limits until the next step.
 
     Attributes:
-        limits: of the jobs that get less than they could take; all others have none.
-        why: why there are none, or "".
-        waiting: how many jobs are in an I/O phase.
-        predicted: how many of them have a period that is no guess.
+        limits: limits of the jobs that get less than they could use; all others have none.
+        why: reason why there are no limits, or "".
+        waiting: number of jobs in an I/O phase.
+        predicted: number of these with a sure period.
     """
 
     limits: tuple[Limit, ...]
@@ -45,17 +45,17 @@ class Decision:
 
 
 def decide(seen: Seen, policy: Policy, capacity: float, now_s: float, floor: float) -> Decision:
-    """Asks the policy, and says which jobs are to be limited.
+    """Query the policy and return the limits.
 
-    Nobody is limited while one job alone does I/O (there is nothing to share), or while no job in I/O has a period
-    (nothing is known that the system does not know).
+    No job is limited while only one job does I/O (there is nothing to share), or while no job in I/O has a period
+    (there is no knowledge beyond that of the system).
 
     Args:
         seen: the jobs.
-        policy: who gets what.
+        policy: the policy.
         capacity: bytes/s of the file system.
         now_s: Unix time.
-        floor: share of the capacity that a job has at least, so that none is stopped.
+        floor: least share of the capacity of each job, so that none is stopped.
     """
     waiting = seen.waiting
     predicted = sum(job.forecast is not None and job.forecast.confidence > SUREST_FROM for job in waiting)

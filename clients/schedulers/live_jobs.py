@@ -1,4 +1,4 @@
-"""Running jobs as a policy sees them: who is in an I/O phase now, how much of it is left, what each has lost."""
+"""Running jobs as policy input: jobs in an I/O phase, its remaining volume, lost time of each job."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ...scheduling.protocol import Forecast, JobState
 from .own_rates import OwnRates, Stretch
 
 _QUIET_S: Final = 0.3
-"""Silence after which a phase has ended, beyond the time between two looks."""
+"""Silence that ends a phase, s, in addition to the time between two steps."""
 _LEAST_BYTES: Final = 4096
-"""Less is no phase that anybody waits for: a line of a log."""
+"""Least bytes of a phase; less is, for example, a log line, and no job waits for it."""
 _SHORTEST_S: Final = 1e-3
 _CALLS: Final = 2.0
 _LONGEST_CALL_S: Final = 30.0
@@ -24,13 +24,13 @@ _LONGEST_CALL_S: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The jobs of one look.
+    """The jobs of one step.
 
     Attributes:
-        waiting: those in an I/O phase, in the order in which the phases began.
-        coming: those that compute.
-        names: of all, by the number of their states.
-        incomplete: jobs of which too much was lost to say anything; nobody limits them.
+        waiting: jobs in an I/O phase, in the order in which the phases began.
+        coming: computing jobs.
+        names: job names by the number of their states.
+        incomplete: jobs with too many losses for a prediction; they are never limited.
     """
 
     waiting: list[JobState]
@@ -41,25 +41,25 @@ class Seen:
 
 @dataclass(slots=True)
 class _Known:
-    """What is kept of a job from look to look."""
+    """State of a job that is kept between steps."""
 
     state: JobState
     phase_start_s: float
     in_io: bool
     told_s: float
-    """Up to when its bytes were taken in: the end of its latest call."""
+    """End of its latest call that was taken in."""
     told: int = 0
-    """Bytes of the phase by then."""
+    """Bytes of the phase up to that time."""
     gap_s: float | None = None
-    """Before the phase; None of the first one, whose beginning nobody saw."""
+    """Gap before the phase; None for the first one, whose start was not observed."""
     rates: OwnRates = field(default_factory=OwnRates)
 
 
 class LiveJobs:
-    """Follows the jobs of a file system.
+    """Tracks the jobs of a file system.
 
     Args:
-        capacity: bytes/s of the file system; no job takes more.
+        capacity: bytes/s of the file system; no job can use more.
     """
 
     def __init__(self, capacity: float) -> None:
@@ -69,11 +69,11 @@ class LiveJobs:
         self._looked_s: float | None = None
 
     def look(self, live: LiveIo, limited: Mapping[str, float]) -> Seen:
-        """Takes in what the aggregator tells now.
+        """Take in the current data of the aggregator.
 
         Args:
-            live: that.
-            limited: bytes/s of the jobs that are limited; single calls of theirs take long, and are told at their end.
+            live: the data.
+            limited: bytes/s of limited jobs. Their calls may take long, and a call is reported at its end.
         """
         now = live.made_at_s
         quiet = _QUIET_S + (0.0 if self._looked_s is None else min(now - self._looked_s, _QUIET_S))
@@ -92,7 +92,7 @@ class LiveJobs:
         return Seen(waiting, coming, {each.state.number: name for name, each in left.items()}, incomplete)
 
     def _measure(self, live: LiveIo, limited: Mapping[str, float]) -> None:
-        """Learns how fast each job can be from what it moved since the last look."""
+        """Learn the highest rate of each job from the bytes moved since the last step."""
         stretches = {}
         for job in live.jobs:
             known, phase = self._known.get(job.job), job.phase
@@ -117,7 +117,7 @@ class LiveJobs:
             known = self._known[job.job] = _Known(state, phase.start_s, in_io=True, told_s=phase.start_s)
         state = known.state
         state.limit = min(self._capacity, max(known.rates.limit(self._capacity), _predicted_rate(job.prediction)))
-        if known.in_io and (not in_io or phase.start_s != known.phase_start_s):  # the phase that went on has ended
+        if known.in_io and (not in_io or phase.start_s != known.phase_start_s):  # the phase in progress has ended
             same = phase.start_s == known.phase_start_s
             moved = float(phase.moved) if same else state.moved
             state.done_s += moved / state.limit
@@ -135,21 +135,21 @@ class LiveJobs:
 
 
 def _predicted_rate(prediction: Prediction | None) -> float:
-    """Returns the mean rate of the predicted phase, bytes/s: the job can be as fast as that."""
+    """Return the mean rate of the predicted phase, bytes/s: the job can reach at least this."""
     if prediction is None or (coming := prediction.next_phase) is None:
         return 0.0
     return coming.volume_bytes.value / max(coming.duration_s.value, _SHORTEST_S)
 
 
 def forecast_of(prediction: Prediction | None, since_s: float, *, in_io: bool) -> Forecast | None:
-    """Returns what a policy is told of a job; None without a period, or without a volume.
+    """Return a job's forecast for the policy; None without a period or a volume.
 
-    Of several periods it is told of the one whose phase goes on, or whose phase comes next.
+    If there are several periods, it is that of the current phase, or of the phase that comes next.
 
     Args:
-        prediction: of the job, with the periods of its groups.
-        since_s: start of the phase that goes on, or end of the last one, Unix time.
-        in_io: which of them.
+        prediction: prediction of the job, with the periods of its groups.
+        since_s: start of the current phase, or end of the last one, Unix time.
+        in_io: whether the job is in a phase.
     """
     told = [] if prediction is None else upcoming(prediction)
     told = [each for each in told if each.period_s.value > 0 and each.next_phase.volume_bytes.value > 0]
@@ -172,12 +172,12 @@ def forecast_of(prediction: Prediction | None, since_s: float, *, in_io: bool) -
 
 
 def _off(period: Upcoming, start_s: float) -> float:
-    """Returns how far, in periods, a phase began from when one of this period was due."""
+    """Return the distance, in periods, of a phase's start from the nearest expected start."""
     turns = (period.next_phase.start_s.value - start_s) / period.period_s.value
     return abs(turns - round(turns))
 
 
 def _next_start_s(period: Upcoming, since_s: float) -> float:
-    """Returns the first predicted start after a phase has ended."""
+    """Return the first predicted start after the end of a phase."""
     start_s, length_s = period.next_phase.start_s.value, period.period_s.value
     return start_s - math.floor((start_s - since_s) / length_s) * length_s

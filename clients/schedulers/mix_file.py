@@ -1,4 +1,4 @@
-"""Descriptions of mixes of jobs in TOML or JSON files."""
+"""Job mix descriptions in TOML or JSON files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class ClassEntry(Model):
-    """``[[class]]``: jobs that are alike."""
+    """``[[class]]``: similar jobs."""
 
     name: str = ""
     count: int = Field(ge=1, le=_MOST_JOBS)
@@ -38,7 +38,7 @@ class ClassEntry(Model):
 
 
 class JobEntry(Model):
-    """``[[job]]``: one job, whose phases are alike."""
+    """``[[job]]``: one job with equal phases."""
 
     name: str
     period_s: Positive
@@ -59,7 +59,7 @@ class MixFile(Model):
 
 
 def read_mix(path: Path) -> MixFile:
-    """Reads a description; a name that ends in .json says that it is JSON, all others are TOML.
+    """Read a description: JSON if the name ends in .json, otherwise TOML.
 
     Raises:
         InputError: it cannot be read, or is no such description.
@@ -87,7 +87,7 @@ def read_mix(path: Path) -> MixFile:
 
 
 def jobs_of(mix: MixFile, *, load: float, bandwidth: float, duration_s: float, seed: int) -> list[Job]:
-    """Makes the jobs of a description.
+    """Create the jobs of a description.
 
     Raises:
         ValueError: the classes cannot have the load, or there would be too many phases.

@@ -1,4 +1,4 @@
-"""Mixes of periodic jobs drawn by a seed."""
+"""Mixes of periodic jobs, drawn by a seed."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from .fluid import Job
 from .predictions import perfect
 
 MOST_PHASES: Final = 2_000_000
-"""Of all jobs together."""
+"""Maximum number of phases of all jobs together."""
 _LEAST: Final = 0.1
-"""Of what is drawn, over its mean."""
+"""Least value of a drawn number, over its mean."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobClass:
-    """Jobs that are alike.
+    """Similar jobs.
 
     Attributes:
-        name: for tables.
-        count: how many.
+        name: name in tables.
+        count: number of jobs.
         period_s: mean length of an iteration alone.
         spread: standard deviation of the jobs' mean lengths over their mean.
         jitter: standard deviation of one job's gaps and volumes over their means.
-        drift: by which share each gap is longer than the one before.
-        weight: of the jobs' part of the load.
+        drift: growth of each gap over the previous one, as a share.
+        weight: weight of the class in the load.
         uneven: whether each job's part is multiplied by a number drawn from 0 to 1.
         limit: bytes/s of each job; None for the capacity.
     """
@@ -45,13 +45,13 @@ class JobClass:
 
 
 def draw(classes: Sequence[JobClass], load: float, capacity: float, horizon_s: float, seed: int) -> list[Job]:
-    """Draws jobs whose I/O needs ``load`` of the capacity, if each ran alone.
+    """Draw jobs whose I/O alone needs ``load`` of the capacity.
 
-    The length of an iteration is drawn from a normal distribution, and drawn again below a tenth of its mean. Each
-    job begins at a random place of its first computation.
+    The length of an iteration is drawn from a normal distribution; values below a tenth of its mean are drawn again.
+    Each job begins at a random point of its first computation.
 
     Raises:
-        ValueError: a job would have to do I/O for more than all of its time, or there would be too many phases.
+        ValueError: a job would need more than its whole time for I/O, or there would be too many phases.
     """
     chance = random.Random(seed)  # noqa: S311  (no secret)
     rows = []
@@ -93,7 +93,7 @@ def _job(
 
 
 def _drawn(chance: random.Random, spread: float) -> float:
-    """Returns a number around 1."""
+    """Return a random number around 1."""
     while spread:
         if (drawn := chance.gauss(1, spread)) >= _LEAST:
             return drawn

@@ -1,4 +1,4 @@
-"""Jobs that were observed, as jobs of a simulation: phases of a finished trace, predictions of a running job."""
+"""Observed jobs as simulation input: phases of a finished trace, predictions of a running job."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ def job_of_phases(
     phases: PhaseColumns,
     prediction: Prediction,
 ) -> Job:
-    """Makes a job of the I/O phases of a finished trace.
+    """Make a job from the I/O phases of a finished trace.
 
-    The job can take its mean bandwidth within phases. What is predicted of each phase is the phase itself, with the
-    probabilities of the prediction; without a period nothing is predicted.
+    Its rate limit is its mean bandwidth within phases. The prediction of each phase is the phase itself, with the
+    probabilities of the prediction; without a period there are no predictions.
 
     Args:
-        name: of the job.
+        name: name of the job.
         span_s: start and end of the trace.
-        phases: of I/O, in order.
-        prediction: what was found in the trace.
+        phases: I/O phases, in order.
+        prediction: prediction of the trace.
 
     Raises:
         ValueError: there are no bytes.
@@ -59,7 +59,7 @@ def job_of_phases(
 
 
 def each_period(prediction: Prediction) -> list[Prediction]:
-    """Returns what is predicted of a running job as a job a period, the main one first, named by who has it."""
+    """Return one prediction per period of a running job, the main one first, each named by its members."""
     told = upcoming(prediction)
     if len(told) < 2:
         return [prediction]
@@ -76,10 +76,11 @@ def each_period(prediction: Prediction) -> list[Prediction]:
 
 
 def job_of_prediction(prediction: Prediction, duration_s: float) -> Job:
-    """Makes a job of what is predicted of a running one: its next phase, again and again.
+    """Make a job that repeats the predicted next phase of a running one.
 
     Raises:
-        ValueError: there is no period, no next phase, or no volume in it; the text follows the job's name.
+        ValueError: there is no period, no next phase, or no volume in it; the text continues a sentence after the job's
+            name.
     """
     if prediction.period_s is None or prediction.next_phase is None:
         raise ValueError("has no period, or no next phase")

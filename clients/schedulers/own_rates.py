@@ -1,4 +1,6 @@
-"""How fast a job can be by itself, learnt beside others: what a full file system gives it is no limit of its own."""
+"""Highest rate of a single job, learnt while others run: bandwidth that a full file system grants is no limit of the
+job.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +10,23 @@ from typing import Final, NamedTuple
 
 _LATEST: Final = 32
 _SHORTEST_S: Final = 0.02
-"""Calls of a shorter stretch say little: a cache takes them."""
+"""Least length of an interval, s; shorter ones may only measure a cache."""
 _FULL: Final = 0.7
-"""Share of the capacity from which on jobs that overlap take it from one another."""
+"""Share of the capacity above which overlapping jobs take bandwidth from one another."""
 _OVERLAP: Final = 0.02
 _UPPER: Final = 0.9
-"""Quantile of what was measured: a job is slower now and then for reasons of its own."""
+"""Quantile of the measured rates: a job may be slower for reasons of its own."""
 
 
 class Stretch(NamedTuple):
-    """What a job moved between two times, Unix time."""
+    """Bytes of a job in an interval, Unix time."""
 
     start_s: float
     end_s: float
     moved: int
 
     def within(self, other: Stretch) -> tuple[float, float]:
-        """Returns for how long another stretch goes on beside this one, s, and what it moves meanwhile."""
+        """Return the overlap with another interval, s, and the bytes that it moves in the overlap."""
         beside_s = min(self.end_s, other.end_s) - max(self.start_s, other.start_s)
         if beside_s <= 0:
             return 0.0, 0.0
@@ -32,10 +34,10 @@ class Stretch(NamedTuple):
 
 
 class OwnRates:
-    """Rates of one job.
+    """Measured rates of one job.
 
-    A stretch beside others on a full file system says only that the job can be as fast as that. Without any other
-    stretch the job may be able to take all there is, which shows as soon as others are held back for it.
+    An interval with other jobs on a full file system only gives a lower bound of the rate. Without any other interval
+    the job is assumed to be able to use the whole capacity, which is tested as soon as others are limited for it.
     """
 
     def __init__(self) -> None:
@@ -43,7 +45,7 @@ class OwnRates:
         self._at_least: deque[float] = deque(maxlen=_LATEST)
 
     def add(self, stretch: Stretch, others: Iterable[Stretch], capacity: float) -> None:
-        """Takes in a stretch of the job with those of all others that may overlap it; capacity in bytes/s."""
+        """Add an interval of the job, with those of all others that may overlap it; capacity in bytes/s."""
         lasting_s = stretch.end_s - stretch.start_s
         if lasting_s < _SHORTEST_S or stretch.moved <= 0:
             return
@@ -54,7 +56,7 @@ class OwnRates:
         (self._at_least if is_shared else self._own).append(stretch.moved / lasting_s)
 
     def limit(self, capacity: float) -> float:
-        """Returns how fast the job can be, at most the capacity, bytes/s."""
+        """Return the highest rate of the job, at most the capacity, bytes/s."""
         if not self._own:
             return capacity
         own = sorted(self._own)[int(_UPPER * (len(self._own) - 1) + 0.5)]

@@ -1,4 +1,4 @@
-"""Who has the bandwidth over time under each policy, as one SVG."""
+"""Bandwidth of each job over time under each policy, as one SVG."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHERS: Final = "others"
 
 
 class Groups:
-    """Which jobs are drawn together: one by one, or by class where there are more jobs than colours."""
+    """Grouping of jobs in the chart: single jobs, or classes if there are more jobs than colours."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         named = [job.name for job in jobs]
@@ -34,12 +34,12 @@ class Groups:
         self.of_job = [places.get(name, len(kept)) for name in named]
 
     def colour(self, place: int) -> str:
-        """Returns the colour of a group."""
+        """Return the colour of a group."""
         return SOFT if self.names[place] == _OTHERS else _COLOURS[place % len(_COLOURS)]
 
 
 class Shares:
-    """Sums up who had how much bandwidth in bins of time, exactly; a recorder of ``simulate``."""
+    """Exact bandwidth of each group in time bins; a recorder of ``simulate``."""
 
     def __init__(self, groups: Groups, from_s: float, to_s: float, bins: int = BINS) -> None:
         self._groups = groups
@@ -47,7 +47,7 @@ class Shares:
         self.moved = [[0.0] * bins for _ in groups.names]
 
     def __call__(self, begin: float, end: float, waiting: Sequence[JobState], shares: Sequence[float]) -> None:
-        """Adds a stretch of time with constant rates."""
+        """Add an interval with constant rates."""
         first = max(0, int((begin - self._from) / self._width))
         last = min(self._bins - 1, int((end - self._from) / self._width))
         for place in range(first, last + 1):
@@ -58,18 +58,18 @@ class Shares:
                     self.moved[self._groups.of_job[state.number]][place] += share * lasting
 
     def rates(self) -> list[list[float]]:
-        """Returns the bytes/s of each group in each bin."""
+        """Return the bytes/s of each group in each bin."""
         return [[moved / self._width for moved in row] for row in self.moved]
 
 
 def draw(results: Mapping[str, Shares], groups: Groups, bandwidth: float, window_s: tuple[float, float]) -> str:
-    """Draws one panel for each policy, all with the same axes.
+    """Draw one panel per policy, all with the same axes.
 
     Args:
-        results: what was recorded under each policy.
-        groups: how jobs are drawn together.
+        results: recorded bandwidth under each policy.
+        groups: grouping of the jobs.
         bandwidth: bytes/s that all jobs share.
-        window_s: start and end of the time that is drawn.
+        window_s: start and end of the drawn interval.
 
     Returns:
         An SVG document.

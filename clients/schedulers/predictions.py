@@ -1,4 +1,4 @@
-"""What a scheduler is told of simulated jobs: the truth, or predictions that are late, wrong or missing."""
+"""Predictions of simulated jobs for schedulers: the truth, or late, wrong or missing ones."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _ON_TIME = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Errors:
-    """How predictions differ from the truth.
+    """Deviations of predictions from the truth.
 
     Attributes:
-        late: phases that pass before something is known of a job, and by which what is known is out of date.
-        wrong: standard deviation of the logarithm of predicted periods and volumes over the true ones, and of
-            starts over the period.
-        missing: share of the jobs that have no prediction.
+        late: phases that pass before a job has predictions, and by which predictions are out of date.
+        wrong: standard deviation of the logarithm of predicted over true periods and volumes, and of starts over the
+            period.
+        missing: share of the jobs without predictions.
     """
 
     late: int = 0
@@ -36,9 +36,9 @@ class Errors:
 
 
 def perfect(gaps_s: Sequence[float], volumes: Sequence[float], limit: float) -> tuple[Forecast, ...]:
-    """Returns the truth of each phase; the period is the mean length of an iteration without other jobs."""
+    """Return the truth of each phase; the period is the mean length of an iteration without other jobs."""
     iterations = [gap + volume / limit for gap, volume in zip(gaps_s, volumes, strict=True)]
-    # the computation before the first phase is no whole one where the job was cut there
+    # the computation before the first phase may be cut
     usual = iterations[1:] or iterations
     period = max(math.fsum(usual) / len(usual), 1e-9)
     shared: dict[tuple[float, float], Forecast] = {}
@@ -49,10 +49,10 @@ def perfect(gaps_s: Sequence[float], volumes: Sequence[float], limit: float) -> 
 
 
 def with_errors(jobs: Sequence[Job], errors: Errors, seed: int) -> list[Job]:
-    """Returns the same jobs with what errors leave of their predictions.
+    """Return the same jobs, with errors applied to their predictions.
 
-    Probabilities are those that a calibrated predictor would give: of a period within 5 % of the true one, and of a
-    start within a fifth of a period. Each job's errors depend on the seed and the job's place alone.
+    Probabilities are those of a calibrated predictor: of a period within 5 % of the true one, and of a start within a
+    fifth of a period. The errors of a job depend only on the seed and its index.
     """
     if errors == Errors():
         return list(jobs)

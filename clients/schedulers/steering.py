@@ -1,4 +1,4 @@
-"""Looks at running jobs, asks a policy, and has a back end limit jobs: each step of ``iotide schedule``."""
+"""Control loop of ``iotide schedule``: query running jobs, ask a policy, limit jobs by a backend."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _UNUSED: Final = "no job uses a file system of that name: `iotide contention URL
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one look came to.
+    """Result of one step.
 
     Attributes:
         at_s: Unix time, by the aggregator; NaN without an answer.
-        decision: what holds now.
-        jobs: how many use the file system.
-        incomplete: jobs of which too much was lost to say anything.
-        capacity: bytes/s; 0 where it is not known.
-        problems: what did not work.
+        decision: current limits.
+        jobs: number of jobs that use the file system.
+        incomplete: jobs with too many losses for a prediction.
+        capacity: bytes/s; 0 if unknown.
+        problems: failures.
     """
 
     at_s: float
@@ -40,17 +40,17 @@ class Step:
 
 
 class Steering:
-    """One file system, one policy, one back end.
+    """Control of one file system with one policy and one backend.
 
-    Without news of the aggregator, without a known capacity, and without periods it steps aside: no limit holds.
+    All limits are removed without an answer of the aggregator, without a known capacity, and without periods.
 
     Args:
-        ask: returns what jobs do now; raises an IotideError where there is no answer.
-        policy: who gets what.
-        backend: what limits jobs.
-        capacity: bytes/s of the file system; None for what the aggregator knows or has learnt.
-        floor: share of the capacity that each job has at least.
-        newest_s: age from which on what the aggregator tells is no news.
+        ask: returns the current I/O of jobs; raises an IotideError without an answer.
+        policy: the policy.
+        backend: sets the limits.
+        capacity: bytes/s of the file system; None for the value known or learnt by the aggregator.
+        floor: least share of the capacity of each job.
+        newest_s: age from which data of the aggregator counts as outdated, s.
         clock: Unix time.
     """
 
@@ -72,7 +72,7 @@ class Steering:
         self._limited: dict[str, float] = {}
 
     def step(self) -> Step:
-        """Looks once."""
+        """Run one step."""
         try:
             live = self._ask()
         except IotideError as error:
@@ -92,7 +92,7 @@ class Steering:
         return Step(live.made_at_s, decision, len(live.jobs), seen.incomplete, self._capacity, problems)
 
     def close(self) -> list[str]:
-        """Has no limit hold; returns what did not work."""
+        """Remove all limits; return the failures."""
         self._limited = {}
         return self._backend.clear()
 

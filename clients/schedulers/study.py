@@ -1,4 +1,4 @@
-"""The same jobs under several policies, as public results."""
+"""Simulation of the same jobs under several policies, as public results."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .fluid import Job, Outcome, Recorder, simulate
 
 
 def load_of(jobs: Sequence[Job], capacity: float) -> float:
-    """Returns the bandwidth that jobs need, each at its own pace, over the capacity."""
+    """Return the bandwidth that jobs need at their own pace, over the capacity."""
     return math.fsum(_rate(job, capacity) for job in jobs) / capacity
 
 
 def longest_alone_s(jobs: Sequence[Job], capacity: float) -> float:
-    """Returns when the last job would end if each ran alone."""
+    """Return the end of the last job if each ran alone."""
     return max(job.start_s + _alone_s(job, capacity) for job in jobs)
 
 
@@ -31,7 +31,7 @@ def run(
     record: Recorder | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> PolicyResult:
-    """Runs jobs under one policy and sums up what became of them."""
+    """Run jobs under one policy and summarise the outcomes."""
     outcomes = simulate(jobs, policy, capacity, horizon_s, record=record, progress=progress)
     slowdowns = [each.io_slowdown for each in outcomes if each.io_slowdown is not None]
     yields = [each.job_yield for each in outcomes]
@@ -68,7 +68,7 @@ def _alone_s(job: Job, capacity: float) -> float:
 
 
 def _rate(job: Job, capacity: float) -> float:
-    """Returns the mean bandwidth of a job alone over whole iterations, where there is more than one."""
+    """Return the mean bandwidth of a job alone; over whole iterations if there are several."""
     if len(job.volumes) == 1:
         return job.volumes[0] / _alone_s(job, capacity)
     moved = math.fsum(job.volumes[1:])

@@ -1,4 +1,4 @@
-"""The answer of ``iotide simulate``, for people."""
+"""Text output of ``iotide simulate``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FILE_WIDTH: Final = 110
 
 
 def print_simulation(simulation: Simulation, stream: TextIO) -> None:
-    """Prints what was simulated, one row for each policy, and slowdowns by class or job."""
+    """Print the simulated jobs, one row per policy, and slowdowns by class or job."""
     console = Console(file=stream, highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, _FILE_WIDTH)
@@ -67,7 +67,7 @@ def _told(simulation: Simulation) -> str:
 
 
 def _print_parts(console: Console, simulation: Simulation) -> None:
-    """Prints the I/O slowdown of each class of jobs, or of each job."""
+    """Print the I/O slowdown of each class or job."""
     first = simulation.policies[0].jobs
     by_class = any(job.kind for job in first)
     keys = [job.kind or job.job for job in first] if by_class else [job.job for job in first]
@@ -92,7 +92,7 @@ def _print_parts(console: Console, simulation: Simulation) -> None:
 
 
 def _answers(simulation: Simulation) -> list[str]:
-    """Says what each policy would change, compared with fair share."""
+    """Return the effect of each policy, compared with fair share."""
     base = next((result for result in simulation.policies if result.policy == _BASE), None)
     if base is None:
         return []

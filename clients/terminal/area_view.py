@@ -1,4 +1,4 @@
-"""How a run is shown in a terminal while it goes on: three rows at its bottom."""
+"""Live view of a run in a terminal: three rows at the bottom."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class AreaView:
         self._prediction: Prediction | None = None
 
     def predicted(self, prediction: Prediction) -> None:
-        """Shows the prediction from the next tick on."""
+        """Show the prediction from the next tick on."""
         self._prediction = prediction
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
-        """Draws the area anew."""
+        """Redraw the area."""
         width = self._area.width
         head = f" {rate_text(rate):>10}  {byte_text(moved):>9} "
         wave = sparkline(bandwidth[-4 * (width - len(head) - 12) :], width - len(head) - 12)
@@ -44,7 +44,7 @@ class AreaView:
         )
 
     def close(self) -> None:
-        """Gives the rows back."""
+        """Release the rows."""
         self._area.close()
 
     def _periodicity(self) -> Text:

@@ -1,4 +1,4 @@
-"""How a run is shown while it goes on: a status area in a terminal, or one line a prediction elsewhere."""
+"""Live view of a run: a status area in a terminal, otherwise one line per prediction."""
 
 from __future__ import annotations
 
@@ -11,54 +11,54 @@ from .status_area import HEIGHT, StatusArea
 
 
 class LiveView(Protocol):
-    """What shows a run; all calls come from one thread."""
+    """A view of a run; all calls come from one thread."""
 
     @property
     def moves(self) -> bool:
-        """True where ``tick`` shows something."""
+        """True if ``tick`` displays something."""
         ...
 
     def predicted(self, prediction: Prediction) -> None:
-        """Takes in a new prediction."""
+        """Set a new prediction."""
         ...
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
-        """Takes in the bytes moved so far, the bandwidth now, and that of each bin until now (bytes/s)."""
+        """Set the bytes moved so far, the current bandwidth, and that of each bin until now (bytes/s)."""
         ...
 
     def close(self) -> None:
-        """Gives the terminal back."""
+        """Release the terminal."""
         ...
 
 
 def open_view(stream: TextIO, *, quiet: bool) -> LiveView:
-    """Chooses the view that fits the stream."""
+    """Return the view that fits the stream."""
     if quiet:
         return SilentView()
     if StatusArea.fits(stream, HEIGHT):
-        from .area_view import AreaView  # which brings Rich, that nothing but a terminal needs
+        from .area_view import AreaView  # imports Rich, which only a terminal needs
 
         return AreaView(stream)
     return LineView(stream)
 
 
 class SilentView:
-    """Shows nothing."""
+    """A view that shows nothing."""
 
     moves = False
 
     def predicted(self, prediction: Prediction) -> None:
-        """Shows nothing."""
+        """Show nothing."""
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
-        """Shows nothing."""
+        """Show nothing."""
 
     def close(self) -> None:
-        """Has nothing to give back."""
+        """Do nothing."""
 
 
 class LineView:
-    """Prints a prediction that says something else than the one before: a line for each period."""
+    """Prints a line for each prediction with a period, and for changes of the state otherwise."""
 
     moves = False
 
@@ -68,7 +68,7 @@ class LineView:
         self._closed = False
 
     def predicted(self, prediction: Prediction) -> None:
-        """Prints the prediction; of a row that finds no period, or claims none, only the first."""
+        """Print the prediction; of successive predictions without a period only the first."""
         if self._closed:
             return
         found = "incomplete" if prediction.incomplete else prediction.period_s is not None
@@ -78,8 +78,8 @@ class LineView:
         self._found = found
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
-        """Lines come with predictions only."""
+        """Do nothing: lines are only printed with predictions."""
 
     def close(self) -> None:
-        """Prints no more."""
+        """Stop printing."""
         self._closed = True

@@ -1,7 +1,7 @@
-"""A few lines at the bottom of a terminal that stay put while another program prints above them.
+"""Fixed lines at the bottom of a terminal while another program prints above them.
 
-The terminal's scroll region (DECSTBM) is set to all rows but the last ones. The program that shares the terminal
-needs no pseudo terminal in between, so it sees and writes exactly what it would without us.
+The terminal's scroll region (DECSTBM) is set to all rows except the last ones. The other program needs no pseudo
+terminal, so its input and output are unchanged.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final, TextIO
 _SAVE, _RESTORE = "\x1b7", "\x1b8"
 _CLEAR_LINE = "\x1b[2K"
 HEIGHT: Final = 3
-"""Rows of the area in which a run is shown."""
+"""Rows of a run's status area."""
 
 
 class StatusArea:
@@ -29,7 +29,7 @@ class StatusArea:
 
     @staticmethod
     def fits(terminal: TextIO, height: int) -> bool:
-        """Tells whether the stream is a terminal that understands cursor control and is tall enough."""
+        """Return whether the stream is a terminal with cursor control and enough rows."""
         return (
             terminal.isatty()
             and os.environ.get("TERM", "dumb") != "dumb"
@@ -37,19 +37,19 @@ class StatusArea:
         )
 
     def open(self) -> None:
-        """Makes room at the bottom and keeps the cursor above it."""
+        """Reserve the rows at the bottom and keep the cursor above them."""
         self._write("\n" * self._height + f"\x1b[{self._height}A")
         self._reserve()
 
     def show(self, lines: Sequence[str]) -> None:
-        """Draws the lines (already styled, no longer than the terminal is wide)."""
+        """Draw the lines (styled, no longer than the terminal is wide)."""
         self._lines = tuple(lines[: self._height])
         if self._size()[1] != self._rows:
             self._reserve()
         self._draw()
 
     def close(self) -> None:
-        """Gives the rows back, clean."""
+        """Clear and release the rows."""
         if not self._rows:
             return
         first = self._rows - self._height + 1
@@ -79,7 +79,7 @@ class StatusArea:
         self._write(f"{_SAVE}{drawn}{_RESTORE}")
 
     def _write(self, text: str) -> None:
-        # Unbuffered and in one piece, so that it cannot interleave with what the traced program writes.
+        # Unbuffered and in one piece, so that it cannot interleave with output of the traced program.
         self._terminal.flush()
         with contextlib.suppress(OSError):
             os.write(self._terminal.fileno(), text.encode())

@@ -1,4 +1,4 @@
-"""What ``iotide top`` shows, as lines of text: all jobs in a table, and one job."""
+"""Text of ``iotide top``: all jobs in a table, and one job."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..text.units import byte_text, clock_lines, clock_text, duration_text, rate
 
 ORDERS: Final[tuple[FleetOrder, ...]] = ("bandwidth", "job", "user", "period", "next", "written", "read", "last")
 ASCENDING: Final = frozenset({"job", "user", "period", "next"})
-_FIXED: Final = 62  # columns beside the job's name, with a blank before each
+_FIXED: Final = 62  # columns beside the job's name, each with a leading blank
 _SPARK: Final = 14
 _WIDE: Final = 100
 _LEAST_NAME: Final = 8
 
 
 def plain(text: str) -> str:
-    """Returns a text without what a terminal would obey.
+    """Return a text without terminal control characters.
 
     >>> plain("a\\x1b[2Jb\\n")
     'a?[2Jb?'
@@ -30,14 +30,14 @@ def plain(text: str) -> str:
 
 
 def sum_line(fleet: Fleet) -> str:
-    """Returns how many jobs there are and what they move together."""
+    """Return the number of jobs and their total bandwidth."""
     states = ", ".join(f"{count:,} {state}" for state, count in fleet.states.items()) or "none yet"
     alerts = f"; {fleet.alerts} alerts" if fleet.alerts else ""
     return f"{fleet.total:,} jobs: {states}; {rate_text(fleet.bandwidth)}{alerts}"
 
 
 def head_line(width: int, order: FleetOrder) -> str:
-    """Returns the names of the columns; that by which the jobs are sorted is in capitals."""
+    """Return the column names; that of the sort column is in capitals."""
     heads = {"job": "job", "user": "user", "state": "state", "bandwidth": "bandwidth", "period": "period"}
     heads |= {"next": "next", "written": "written"}
     told = {key: name.upper() if key == order else name for key, name in heads.items()}
@@ -46,12 +46,12 @@ def head_line(width: int, order: FleetOrder) -> str:
 
 
 def job_line(job: FleetJob, now_s: float, width: int) -> str:
-    """Returns a job's line.
+    """Return a job's line.
 
     Args:
-        job: what is shown.
+        job: the job.
         now_s: the aggregator's time of day.
-        width: of the terminal.
+        width: width of the terminal.
     """
     left = None if job.next_start_s is None else job.next_start_s - now_s
     period = "" if job.period_s is None else duration_text(job.period_s)
@@ -64,12 +64,12 @@ def job_line(job: FleetJob, now_s: float, width: int) -> str:
 
 
 def detail_lines(detail: JobDetail, prediction: Prediction | None, width: int) -> Iterator[str]:
-    """Yields what is shown of one job.
+    """Yield the lines of one job.
 
     Args:
-        detail: its sums, files and calls.
+        detail: its totals, files and calls.
         prediction: the last one.
-        width: of the terminal.
+        width: width of the terminal.
     """
     yield plain(f"{detail.job}  {detail.user}  {detail.state}")
     if detail.command:
@@ -99,12 +99,12 @@ _RIGHT: Final = ("bandwidth", "period", "next", "written")
 
 
 def _row(width: int, job: str, user: str, state: str, rate: str, period: str, due: str, written: str) -> str:
-    """Returns cells side by side; what is too long is cut at its end."""
+    """Return cells side by side; long cells are cut at their end."""
     room = max(width - _FIXED - (_SPARK + 1 if width >= _WIDE else 0), _LEAST_NAME)
     return f"{job[:room]:<{room}} {user[:8]:<8} {state[:8]:<8} {rate:>10} {period:>11} {due:>11} {written:>8}"
 
 
 def _end_of(before: str, path: str, width: int) -> str:
-    """Returns a line with the end of a path, which says the most."""
+    """Return a line with the end of a path, which is the most informative part."""
     room = max(width - len(before), _LEAST_NAME)
     return before + (path if len(path) <= room else f"...{path[3 - room :]}")

@@ -1,4 +1,4 @@
-"""Advice in words: lines for the end of a run, and all of it for ``iotide advise``."""
+"""Advice as text: lines for the end of a run, and the output of ``iotide advise``."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _TELLING: Final = 0.05
 _SLIGHT: Final = 0.001
 _SMALL_SHARE: Final = 0.1
 _LEAST_MOVED: Final = 0.01
-"""Of the bytes, from which on a place is named."""
+"""Least share of the bytes for which a place is named."""
 
 
 def percent(share: float) -> str:
-    """Writes a part of a run.
+    """Format a share of a run.
 
     >>> percent(0.414), percent(0.0041), percent(0.0001), percent(0)
     ('41 %', '0.4 %', 'under 0.1 %', '0 %')
@@ -33,7 +33,7 @@ def percent(share: float) -> str:
 
 
 def spent_line(advice: Advice) -> str:
-    """Says who spends how much of the run in I/O, and on what."""
+    """Return the share of the run in I/O, by kind, of the slowest member."""
     if not advice.slowest and not advice.io_s:
         return "I/O: no call on the program's data was seen"
     told = [
@@ -51,7 +51,7 @@ def spent_line(advice: Advice) -> str:
 
 
 def moved_line(advice: Advice) -> str:
-    """Says what moved, where to, and how fast."""
+    """Return the moved data, its destinations and rates."""
     if not advice.destinations:
         return "no data moved"
     told = []
@@ -71,7 +71,7 @@ def moved_line(advice: Advice) -> str:
 
 
 def first_line(advice: Advice) -> str:
-    """Says what to change first, and what that saves."""
+    """Return the first recommended change and its saving."""
     if not advice.findings:
         return f"nothing to change: no cause was found that costs {percent(advice.floor_share)} of the run or more"
     first = advice.findings[0]
@@ -86,11 +86,11 @@ def _saves(finding: AdviceFinding) -> str:
 
 
 def print_advice(advice: Advice, stream: TextIO) -> None:
-    """Prints advice.
+    """Print advice.
 
     Args:
-        advice: the answer.
-        stream: where to.
+        advice: the advice.
+        stream: output stream.
     """
 
     def say(text: str = "") -> None:

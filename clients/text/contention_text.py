@@ -1,4 +1,4 @@
-"""Contention between jobs on a terminal."""
+"""Text output of contention between jobs."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _KNOWN: Final = {"configured": "", "learnt": " learnt", "at_least": " at least"}
 
 
 def show(found: Contention, console: Console | None = None) -> None:
-    """Prints what was found.
+    """Print contention results.
 
     Args:
-        found: what.
-        console: where to; standard output by default.
+        found: the results.
+        console: output console; standard output by default.
     """
     console = console or Console(highlight=False, soft_wrap=True)
     console.print(f"{found.jobs} jobs at {clock_text(found.made_at_s)}, {found.completeness:.1%} complete at least")
@@ -61,7 +61,7 @@ def show(found: Contention, console: Console | None = None) -> None:
 
 
 def alert_line(alert: Alert) -> str:
-    """Writes an alert in one line: since when, what, how sure, and what to do."""
+    """Format an alert in one line: time, content, probability, and advice."""
     begun = f"{clock_text(alert.changed_at_s)} {alert.state}"
     since = f" (since {clock_text(alert.since_s)})" if alert.since_s != alert.changed_at_s else ""
     return f"{begun}{since}: {alert.summary} ({alert.sure:.1%} sure); {alert.advice}"

@@ -1,4 +1,4 @@
-"""The answer of a prediction in words: the one source of what terminals, reports, pages and logs say of it first."""
+"""The headline of a prediction as text, shared by terminals, reports, pages and logs."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ _OF_MODE: Final[dict[ModeName, str]] = {"read": "of what is read", "write": "of 
 _UNSURE: Final = "not clearly periodic"
 _MOST_NAMES: Final = 3
 _LONGEST_NAME: Final = 48
-_FOLDERS: Final = 2  # parts of a path that are told
+_FOLDERS: Final = 2  # displayed components of a path
 NO_RHYTHM: Final = "no period"
 NONE_CLAIMED: Final = "no period claimed"
 NO_LINE: Final = "none of these lines is a period; the weight says how far a line stands out from the others"
-"""Said below the lines of a spectrum that have given no period."""
+"""Note below spectral lines without a period."""
 
 
 class Headline(Struct, frozen=True):
-    """What is said first.
+    """Headline of a prediction.
 
     Attributes:
-        period: how long it is, or that there is none.
-        confidence: in it, in percent; "-" where there is no period that it could be in.
-        notes: what else belongs to the answer, a clause each.
+        period: length of the period, or that there is none.
+        confidence: its confidence, percent; "-" without a period.
+        notes: further parts of the headline, one clause each.
         found: whether there is a period.
     """
 
@@ -38,7 +38,7 @@ class Headline(Struct, frozen=True):
 
 
 def headline_of(prediction: Prediction | None, start_s: float | None = None) -> Headline:
-    """Returns the answer; moments count from ``start_s``, or the window's start. None: no prediction was made."""
+    """Return the headline; times count from ``start_s`` or the window's start. None: no prediction was made."""
     if prediction is None:
         return Headline(NO_RHYTHM, "-", ("no call was seen",), found=False)
     if prediction.incomplete:
@@ -63,20 +63,20 @@ def headline_of(prediction: Prediction | None, start_s: float | None = None) -> 
 
 
 def further_periods(prediction: Prediction | None) -> list[OtherPeriod]:
-    """Returns the periods that the headline does not tell."""
+    """Return the periods that the headline does not contain."""
     others = [] if prediction is None else prediction.others
     return [each for each in others if headline_of(prediction).found or each.relation != "earlier"]
 
 
 def weight_text(prediction: Prediction | None, line: Frequency) -> str:
-    """Writes how much a line of the spectrum counts: of the one that is the answer the confidence in it."""
+    """Format the weight of a spectral line; for the line of the reported period its confidence."""
     if prediction is not None and prediction.period_s is not None and prediction.period_s.value == line.period_s:
         return headline_of(prediction).confidence
     return f"{line.confidence:.0%}"
 
 
 def headline_text(prediction: Prediction) -> str:
-    """Writes the answer in one line."""
+    """Return the headline in one line."""
     told = headline_of(prediction)
     notes = ", ".join(note for note in told.notes if note != _UNSURE)
     brackets = f" ({notes})" if notes else ""
@@ -87,13 +87,13 @@ def headline_text(prediction: Prediction) -> str:
 
 
 def drift_text(drift: Drift) -> str:
-    """Writes how a period changes."""
+    """Format the change of a period."""
     change = "longer" if drift.per_phase > 0 else "shorter"
     return f"{abs(drift.per_phase):.1%} {change} each time, now {duration_text(drift.period_s.value)}"
 
 
 def incompleteness_text(prediction: Prediction) -> str:
-    """Writes how much of a prediction's window is missing."""
+    """Format the missing share of a prediction's window."""
     return f"{1 - prediction.completeness:.0%} of the data is missing"
 
 
@@ -105,7 +105,7 @@ def stamps_text(prediction: Prediction) -> str:
 
 
 def other_text(other: OtherPeriod, start_s: float) -> str:
-    """Writes a further period of a job; moments count from ``start_s``."""
+    """Format a further period of a job; times count from ``start_s``."""
     period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
     span = f"{duration_text(max(other.start_s - start_s, 0.0))} to {duration_text(other.end_s - start_s)}"
     match other.relation:
@@ -123,14 +123,14 @@ def other_text(other: OtherPeriod, start_s: float) -> str:
 
 
 def beside_text(other: OtherPeriod) -> str:
-    """Writes who has which period beside the main one."""
+    """Format a period of other members, with these members."""
     whose = "others" if other.who is None else who_text(other.who)
     period = f"{duration_text(other.period_s.value)}{interval_text(other.period_s)}"
     return f"beside: {whose} every {period}, confidence {other.confidence:.0%}"
 
 
 def who_text(who: Who) -> str:
-    """Writes who has a period: ranks 0-3, command lmp, files *.chk; with their hosts where ranks are told."""
+    """Format the members that have a period: ranks 0-3, command lmp, files *.chk."""
     names = who.members[:_MOST_NAMES]
     kind = who.kind.removesuffix("es" if who.kind == "processes" else "s") if _is_one(who) else who.kind
     more = f" and {len(who.members) - len(names)} more" if len(who.members) > len(names) else ""
@@ -142,7 +142,9 @@ def _is_one(who: Who) -> bool:
 
 
 def _short(name: str) -> str:
-    """Shortens a command to its program's name and what follows, and cuts what is long; programs give any names."""
+    """Shorten a command to its program's basename and arguments, up to a maximum length; names may contain any
+    characters.
+    """
     name = "".join(letter if letter.isprintable() else "?" for letter in " ".join(name.split()))
     if name.startswith("/") and " " not in name and name.count("/") > _FOLDERS:
         name = f".../{'/'.join(name.split('/')[-_FOLDERS:])}"
@@ -153,7 +155,7 @@ def _short(name: str) -> str:
 
 
 def interval_text(estimate: Estimate) -> str:
-    """Writes an interval in brackets; "" where it is too narrow to matter."""
+    """Format an interval in brackets; "" if it is too narrow to matter."""
     if estimate.high - estimate.low <= 0.005 * abs(estimate.value):
         return ""
     return f" ({duration_text(estimate.low)} to {duration_text(estimate.high)})"

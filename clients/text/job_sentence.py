@@ -1,4 +1,4 @@
-"""A job in one sentence: what it moves how often and how, when next, and what to change first."""
+"""A job in one sentence: volume, interval and manner of its I/O, next phase, and recommended change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .units import byte_text, clock_text, duration_text
 
 _HOUR_S: Final = 3600.0
 _REPEATS: Final = 3
-"""Periods of a run from which on it is told what an hour of it would save."""
+"""Least number of periods in a run for a statement of the saving per hour."""
 _CHANGE: Final[dict[Cause, str]] = {
     "small_requests": "move 1 MiB or more at once",
     "small_shared": "have each rank move large blocks of its own",
@@ -35,15 +35,15 @@ _CHANGE: Final[dict[Cause, str]] = {
 
 
 def in_short(advice: Advice, prediction: Prediction | None, now_s: float | None = None) -> str:
-    """Says it.
+    """Return the sentence.
 
     Args:
-        advice: of the job.
-        prediction: its latest.
-        now_s: the time, where the job still runs: its next phase is told then.
+        advice: advice of the job.
+        prediction: its latest prediction.
+        now_s: current time if the job still runs, for its next phase.
 
     Returns:
-        A sentence without a full stop; "" where nothing moved.
+        A sentence without a full stop; "" if no data moved.
     """
     if not advice.bytes_read + advice.bytes_written:
         return ""
@@ -61,7 +61,7 @@ def _moves(advice: Advice, sure: Prediction | None) -> str:
     if sure is not None and sure.period_s is not None and sure.scores is not None:
         way = "writes" if sure.mode == "write" or (writes and sure.mode != "read") else "reads"
         told = f"{way} {byte_text(sure.scores.bytes_per_phase)} every {duration_text(sure.period_s.value)}"
-        if sure.who is not None:  # the size of requests is of all that the job does
+        if sure.who is not None:  # the request size is that of the whole job
             return f"{told} ({who_text(sure.who)})"
     else:
         ways = ((advice.bytes_written, "writes"), (advice.bytes_read, "reads"))
@@ -79,7 +79,7 @@ def _change(first: AdviceFinding, advice: Advice, sure: Prediction | None) -> st
     change = _CHANGE[first.cause]
     if not first.gain_s:
         return change
-    # Of a period that some have, what is to change may be done once, by others.
+    # If only some members have the period, others may do what is to be changed only once.
     period_s = sure.period_s.value if sure is not None and sure.period_s is not None and sure.who is None else 0.0
     if 0 < _REPEATS * period_s <= advice.run_s:
         return f"{change} and save {duration_text(first.gain_share * _HOUR_S)} an hour"

@@ -1,4 +1,4 @@
-"""What people call layers, and how they read the times of calls."""
+"""Display names of layers, and format of call times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF", "
 
 
 def time_text(seconds: float) -> str:
-    """Writes a duration, those below a millisecond in microseconds.
+    """Format a duration; below a millisecond in microseconds.
 
     >>> time_text(0.0000153), time_text(0.0), time_text(1.5)
     ('15.3 us', '0 ms', '1.5 s')
@@ -19,10 +19,10 @@ def time_text(seconds: float) -> str:
 
 
 def layer_name(layer: str) -> str:
-    """Returns what people call a layer."""
+    """Return the display name of a layer."""
     return _LAYERS.get(layer, layer)
 
 
 def caller_name(layer: str) -> str:
-    """Returns what people call who calls."""
+    """Return the display name of a caller."""
     return layer_name(layer) if layer else "program"

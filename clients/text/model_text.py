@@ -1,4 +1,4 @@
-"""Any public result as text: what is single as lines, rows as tables."""
+"""Any public result as text: single values as lines, rows as tables."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _DIGITS = 4
 
 
 def print_model(result: BaseModel, out: TextIO) -> None:
-    """Prints a result: its single values a line each, then a table for each list of rows.
+    """Print a result: its single values one per line, then a table for each list of rows.
 
-    Of lists within rows it tells how many there are; the JSON document has them.
+    Lists within rows are shown as their length; the JSON document has their contents.
     """
     console = Console(file=out, highlight=False)
     fields = [(name, getattr(result, name)) for name in type(result).model_fields]

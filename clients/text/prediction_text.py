@@ -1,4 +1,4 @@
-"""A prediction in a line or a few, for terminals without cursor control, logs and pipes."""
+"""A prediction as one or a few lines, for terminals without cursor control, logs and pipes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 
 
 def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
-    """Writes what a person wants to know of a job's main period, in one line."""
+    """Return the main period of a job in one line."""
     return _line(prediction, headline_text(prediction), prediction.next_phase, with_job=with_job)
 
 
 def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[str]:
-    """Writes the same, and a line for each group of members with a period beside the main one, and for the end."""
+    """Return that line, one line per group of members with another period, and one for the time limit."""
     others = [other for other in prediction.others if other.relation == "beside"]
     return [
         prediction_line(prediction, with_job=with_job),
@@ -28,7 +28,7 @@ def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[s
 
 
 def _end_line(prediction: Prediction, limit: TimeLimit, *, with_job: bool) -> list[str]:
-    if not prediction.periodic:  # which the line above says
+    if not prediction.periodic:  # the line above reports this
         return []
     parts = [clock_text(prediction.made_at_s), _job_text(prediction) if with_job else "", time_limit_text(limit)]
     return ["  ".join(part for part in parts if part)]
@@ -40,13 +40,13 @@ def _line(prediction: Prediction, periodicity: str, upcoming: NextPhase | None, 
 
 
 def _job_text(prediction: Prediction) -> str:
-    """Writes a job's id, and the name that its user gave it."""
+    """Format a job's id, and the name that its user gave it."""
     name = "".join(character if character.isprintable() else "?" for character in prediction.name)
     return f"{prediction.job} ({name})" if name else prediction.job
 
 
 def next_phase_text(phase: NextPhase | None, now_s: float) -> str:
-    """Writes when the next phase comes, seen from ``now_s``, and how large it will be; "" where it is not known."""
+    """Format start (relative to ``now_s``) and size of the next phase; "" if unknown."""
     if phase is None:
         return ""
     wait = phase.start_s.value - now_s
@@ -58,7 +58,7 @@ def next_phase_text(phase: NextPhase | None, now_s: float) -> str:
 
 
 def time_limit_text(limit: TimeLimit) -> str:
-    """Writes when a job is killed, which checkpoint is the last one that fits, and what is lost."""
+    """Format the time limit of a job, its last checkpoint that fits, and the lost work."""
     told = [f"ends in {duration_text(max(limit.left_s, 0.0))} (at {clock_text(limit.ends_at_s)})"]
     if (last := limit.last_checkpoint) is not None:
         told.append(f"last whole checkpoint {_ahead_text(last)}, {last.fits:.0%} sure")
@@ -80,7 +80,7 @@ def _ahead_text(last: LastCheckpoint) -> str:
 
 
 def sparkline(values: Sequence[float], width: int) -> str:
-    """Draws values as a line of block characters, the largest of each column shown, newest at the right.
+    """Draw values as a line of block characters: the largest value of each column, newest at the right.
 
     >>> sparkline([0, 0, 4, 8, 0, 0, 2, 8], 8)
     '  ▄█  ▂█'

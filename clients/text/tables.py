@@ -1,4 +1,4 @@
-"""Tables and names on a terminal: what the answers of all commands look alike by."""
+"""Tables and names on a terminal, in a format shared by all commands."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-_UNBROKEN: Final = 10_000  # a terminal breaks lines; a table that is squeezed loses digits
+_UNBROKEN: Final = 10_000  # a terminal wraps lines; a squeezed table would lose digits
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def shown(name: str) -> str:
-    """Returns a name of a file or program so that it can neither style nor break what is printed."""
+    """Return a file or program name without markup and control characters."""
     return escape(_UNPRINTABLE.sub("?", name))
 
 
 def shown_files(names: Sequence[str]) -> str:
-    """Returns the first of several files, and how many more there are."""
+    """Return the first of several files, and the number of the others."""
     return shown(names[0]) if len(names) == 1 else f"{shown(names[0])} and {len(names) - 1} more"
 
 
 def counted(number: int, one: str, several: str = "") -> str:
-    """Writes a number of things.
+    """Format a number of things.
 
     >>> counted(1, "case"), counted(1200, "case"), counted(2, "activity", "activities")
     ('1 case', '1,200 cases', '2 activities')
@@ -34,7 +34,7 @@ def counted(number: int, one: str, several: str = "") -> str:
 
 
 def table_of(title: str, *headings: str) -> Table:
-    """Returns an empty table of numbers; columns of names are added by who makes it."""
+    """Return an empty table of numbers; the caller adds columns of names."""
     table = Table(box=None, padding=(0, 2, 0, 0), title=title, title_justify="left", title_style="italic")
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
@@ -42,7 +42,7 @@ def table_of(title: str, *headings: str) -> Table:
 
 
 def print_table(console: Console, table: Table, *, gap: bool = True) -> None:
-    """Prints a table, below an empty line or without; rows that are wider than the terminal go on in its next line."""
+    """Print a table, optionally below an empty line; rows wider than the terminal are wrapped by it."""
     if gap:
         console.print()
     Console(file=console.file, highlight=False, width=max(console.width, _UNBROKEN)).print(table, soft_wrap=True)

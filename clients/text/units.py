@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Human-readable numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PREFIXES: Final = ("", "k", "M", "G", "T", "P", "E")
 
 
 def byte_text(count: float) -> str:
-    """Writes a number of bytes with a decimal prefix.
+    """Format a number of bytes with a decimal prefix.
 
     >>> byte_text(999), byte_text(4096), byte_text(12_500_000)
     ('999 B', '4.1 kB', '12.5 MB')
@@ -22,7 +22,7 @@ def byte_text(count: float) -> str:
 
 
 def rate_text(bytes_per_second: float) -> str:
-    """Writes a bandwidth.
+    """Format a bandwidth.
 
     >>> rate_text(2.5e9)
     '2.5 GB/s'
@@ -31,7 +31,7 @@ def rate_text(bytes_per_second: float) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """Writes a duration with three significant digits, or as hours and minutes when it is long.
+    """Format a duration with three significant digits; a long one as hours and minutes.
 
     >>> duration_text(0.0000123), duration_text(0.0123), duration_text(0.9999), duration_text(754), duration_text(7260)
     ('12.3 us', '12.3 ms', '1 s', '12 min 34 s', '2 h 01 min')
@@ -51,12 +51,12 @@ def duration_text(seconds: float) -> str:
 
 
 def clock_text(unix_s: float) -> str:
-    """Writes a moment as local wall-clock time with tenths."""
+    """Format a time as local wall-clock time with tenths."""
     return datetime.fromtimestamp(unix_s).astimezone().strftime("%H:%M:%S.%f")[:-5]
 
 
 def clock_lines(off_s: Mapping[str, float]) -> Iterator[str]:
-    """Yields a line for each host whose clock was off.
+    """Yield a line for each host whose clock was off.
 
     >>> list(clock_lines({"n1": -7200.0}))
     ['the clock of n1 was 2 h 00 min behind; its calls were moved by as much']
@@ -67,7 +67,7 @@ def clock_lines(off_s: Mapping[str, float]) -> Iterator[str]:
 
 
 def not_counted_text(left: NotCounted) -> str:
-    """Says what does not count of the bytes moved; "" where all does.
+    """Format the moved bytes that are not counted; "" without any.
 
     >>> not_counted_text(NotCounted(system_read=709_000, channel_written=12))
     'not counted: 709.0 kB of imports and system files, 12 B through pipes, sockets and devices'
@@ -83,7 +83,7 @@ def not_counted_text(left: NotCounted) -> str:
 
 
 def mapped_text(left: NotCounted) -> str:
-    """Says what was mapped for stores, which are no calls; "" where nothing was.
+    """Format the length of mappings for stores, which are not calls; "" without any.
 
     >>> mapped_text(NotCounted(mapped_for_writing=64_000_000, flushed_at_most=64_000_000))
     'not seen: stores to 64.0 MB of mapped files (msync wrote back at most 64.0 MB)'

@@ -1,4 +1,4 @@
-"""Calls as a Chrome trace: JSON that Perfetto and chrome://tracing open."""
+"""Calls as a Chrome trace: JSON for Perfetto and chrome://tracing."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _UNSAID = {"job": "", "host": "", "user": "", "command": "", "step": "", "rank":
 
 
 def write_chrome(reader: ArchiveReader, out: IO[str], show: Callable[[int], None] = lambda calls: None) -> int:
-    """Writes all calls of an archive as complete events ("ph": "X"); returns how many.
+    """Write all calls of an archive as complete events ("ph": "X"); return their number.
 
     A process is a stream of the archive, numbered from 1 and named by rank, command, host and pid, as two nodes may use
-    the same pid. Times are microseconds with three decimals, from the first call on; ``otherData`` has its Unix time.
-    A process whose clock has an unknown zero begins at 0, too, and has its first stamp as ``begin_ns``.
+    the same pid. Times are microseconds with three decimals since the first call; ``otherData`` has its Unix time. A
+    process whose clock has an unknown zero also begins at 0, and has its first timestamp as ``begin_ns``.
 
     Raises:
         InputError: a section is broken.
@@ -77,7 +77,7 @@ def _introduce(number: int, info: StreamInfo, zero_ns: int) -> Iterator[dict[str
 def _lines(
     number: int, info: StreamInfo, batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo], first_ns: int
 ) -> list[str]:
-    """Returns calls as complete events; those that have the same arguments are spelled together."""
+    """Return calls as complete events; calls with the same arguments are formatted together."""
     arguments = _arguments(info, batch, table, files)
     has = np.zeros(len(batch), np.int64)
     for bit, (_, _, told) in enumerate(arguments):
@@ -102,7 +102,7 @@ def _lines(
 def _arguments(
     info: StreamInfo, batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo]
 ) -> list[tuple[str, Ints | Spelled, npt.NDArray[np.bool_]]]:
-    """Returns the arguments that calls may have: what stands before each value, the values, and which calls have it."""
+    """Return the possible arguments of calls: prefix of each value, the values, and the mask of calls that have it."""
     file = Spelled.of(batch.file, lambda each: _file(files.get(each, _NOTHING)))
     signature = Spelled.of(batch.signature, lambda each: text(signed) if (signed := table.signature(each)) else "")
     made: list[tuple[str, Ints | Spelled, npt.NDArray[np.bool_]]] = [

@@ -1,4 +1,4 @@
-"""Calls as JSON lines, a call a line, which iotide reads again."""
+"""Calls as JSON lines, one call per line, which iotide can read back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FACTS: Final = ("user", "command", "step")
 
 
 def write_json_lines(reader: ArchiveReader, out: IO[str], show: Callable[[int], None] = lambda calls: None) -> int:
-    """Writes all calls of an archive, stream after stream; returns how many.
+    """Write all calls of an archive, stream after stream; return their number.
 
     Raises:
         InputError: a section is broken.
@@ -39,7 +39,7 @@ def write_json_lines(reader: ArchiveReader, out: IO[str], show: Callable[[int], 
 
 
 def lines_of(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
-    """Yields a stream's calls with their signatures as lines of JSON, at most 65,536 at a time.
+    """Yield a stream's calls with their signatures as JSON lines, at most 65,536 at a time.
 
     Raises:
         InputError: a section is broken.
@@ -67,7 +67,7 @@ def _parts(batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo]
 
 
 def _file(info: FileInfo) -> str:
-    """Returns a path, and the file's type where the path does not tell it."""
+    """Return a path, and the file's type if the path does not imply it."""
     known = info.type in (FileType.UNKNOWN, file_type_of(info.path))
     told = "" if known else f', "file_type": "{FileType(info.type).name}"'
     return text(info.path) + told

@@ -1,4 +1,4 @@
-"""Rows of columns as JSON text, without a dictionary a row: what is the same in all rows is spelled once."""
+"""Rows of columns as JSON text, without a dictionary per row: values common to all rows are formatted once."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Ints = npt.NDArray[np.integer[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Spelled:
-    """A column of numbers, each of which stands for a text of its own.
+    """A column of numbers, each of which represents a text.
 
     Attributes:
-        numbers: of each row.
-        texts: number -> text, as it stands in the rows.
+        numbers: number of each row.
+        texts: number -> text in the rows.
     """
 
     numbers: Ints
@@ -27,25 +27,25 @@ class Spelled:
 
     @classmethod
     def of(cls, numbers: Ints, spell: Callable[[int], str]) -> Spelled:
-        """Spells each number that occurs, once."""
+        """Format each distinct number once."""
         return cls(numbers, {number: spell(number) for number in np.unique(numbers).tolist()})
 
     def take(self, rows: npt.NDArray[np.intp]) -> Spelled:
-        """Returns some of the rows."""
+        """Return some of the rows."""
         return Spelled(self.numbers.take(rows), self.texts)
 
 
 Part: TypeAlias = "str | Ints | Spelled | list[Any]"
-"""Of each row: a text, a number, a number's text, or what a list has for it."""
+"""Part of each row: a text, a number, a number's text, or a list with one value per row."""
 
 
 def text(value: str) -> str:
-    """Returns a text as JSON has it."""
+    """Return a text as JSON."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def rows_of(parts: Iterable[Part], count: int) -> list[str]:
-    """Returns the text of each row: its parts, one after the other."""
+    """Return the text of each row: its parts, concatenated."""
     spelled: list[str] = []
     columns: list[list[Any]] = []
     for part in parts:
@@ -72,7 +72,7 @@ def rows_of(parts: Iterable[Part], count: int) -> list[str]:
 
 
 def _common(numbers: Ints) -> int | None:
-    """Returns the number that all rows have; None where they differ."""
+    """Return the number that all rows have in common; None if they differ."""
     if not len(numbers):
         return None
     first = int(numbers[0])

@@ -1,4 +1,4 @@
-"""Calls of one thread as regions that are entered and left: each within another or after it."""
+"""Calls of one thread as nested or successive regions that are entered and left."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Final, Generic, TypeVar
 Call = TypeVar("Call")
 
 ROUNDING_NS: Final = 2_000
-"""By so much a call may reach into the next one of its thread: strace's stamps are rounded to microseconds."""
+"""Maximum overlap with the next call of the thread, ns: strace rounds timestamps to microseconds."""
 MOST_LANES: Final = 64
 MOST_NESTED: Final = 256
 
 
 class Lanes(Generic[Call]):
-    """Stacks of calls that are open, each of which can be one location of a trace.
+    """Stacks of open calls, each of which can be one location of a trace.
 
-    Calls that overlap and do not enclose one another (threads that a trace does not tell apart, summaries) go to
-    further lanes. What a lane gives out is in order of time.
+    Calls that overlap without nesting (threads that a trace does not distinguish, summaries) go to further lanes. The
+    output of a lane is in order of time.
 
     Args:
-        leave: called with a lane, a time and a call that ends there.
-        cut: called for each call whose end is brought forward to the start of the next.
+        leave: callback with a lane, a time and a call that ends there.
+        cut: callback for each call whose end is moved forward to the start of the next.
     """
 
     def __init__(self, leave: Callable[[int, int, Call], None], cut: Callable[[], None]) -> None:
@@ -29,7 +29,7 @@ class Lanes(Generic[Call]):
         self._lanes: list[list[tuple[int, Call]]] = []
 
     def place(self, start: int, end: int, call: Call) -> int:
-        """Ends what has ended by ``start``, and opens a call; calls come by start. Returns its lane."""
+        """Close calls that ended by ``start``, and open a call; calls must be ordered by start. Return its lane."""
         for number, stack in enumerate(self._lanes):
             while stack and stack[-1][0] <= start:
                 self._leave(number, *stack.pop())
@@ -50,7 +50,7 @@ class Lanes(Generic[Call]):
         return MOST_LANES - 1
 
     def finish(self) -> None:
-        """Ends all that is open."""
+        """Close all open calls."""
         for number, stack in enumerate(self._lanes):
             while stack:
                 self._leave(number, *stack.pop())

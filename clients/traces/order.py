@@ -1,4 +1,4 @@
-"""The calls of an archive's stream in the order in which they began, with bounded memory."""
+"""The calls of an archive's stream ordered by start, with bounded memory."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ...events import DefinitionTable, EventBatch, is_constant
 from ...events.schema import COLUMNS
 
 WINDOW: Final = 1 << 18
-"""Calls that are held at a time, about."""
+"""Approximate number of calls in memory."""
 _STEP: Final = 256
-"""Of a chunk's starts, sorted, every so many is remembered to cut time into windows."""
+"""Interval of remembered starts of a sorted chunk, for cutting time into windows."""
 _LATEST: Final = 2**63 - 1
 
 
 def calls_in_order(
     reader: ArchiveReader, stream: int, window: int = WINDOW
 ) -> Iterator[tuple[EventBatch, DefinitionTable]]:
-    """Yields a stream's calls by start, of equal starts the longer first, then the one that encloses the other.
+    """Yield a stream's calls by start; of equal starts the longer first, then the enclosing one.
 
-    An archive has calls in the order of their ends. Its stamps tell from when on nothing of a chunk and of those behind
-    it begins; what begins before is given out. Where a call encloses more than ``window`` others, which come before it,
-    what is left is gone through in windows of time.
+    An archive has calls ordered by their ends. Its timestamps give a time after which no call of a chunk or of later
+    ones begins; calls before it are yielded. If a call encloses more than ``window`` others, which precede it, the rest
+    is processed in windows of time.
 
     Yields:
-        Calls, and what the numbers of names and signatures mean in them; files and handles are the stream's. Calls of
-        an archive without times come as they stand in it.
+        Calls, and the table of names and signatures; files and handles are the stream's. Calls of an archive without
+        times keep their order.
 
     Raises:
         InputError: a section is broken.
@@ -65,12 +65,12 @@ def calls_in_order(
 
 
 class _Stamps(NamedTuple):
-    """What the stamps of a stream tell before its calls are unpacked."""
+    """Timestamps of a stream, available before its calls are unpacked."""
 
     later: list[int]
-    """Of each chunk: the first start in those behind it."""
+    """For each chunk, the first start in later chunks."""
     edges: npt.NDArray[np.int64]
-    """Where windows of time begin, and the end of the last one."""
+    """Starts of the windows of time, and the end of the last one."""
 
     @classmethod
     def of(cls, reader: ArchiveReader, stream: int, window: int) -> _Stamps:
@@ -84,12 +84,12 @@ class _Stamps(NamedTuple):
         later = [*np.minimum.accumulate(np.array(first, np.int64)[::-1])[::-1].tolist(), _LATEST][1:]
         cuts = np.sort(np.concatenate([*samples, np.zeros(0, np.int64)]))[:: max(window // _STEP, 1)]
         found, times = np.unique(cuts, return_counts=True)
-        edges = {*found.tolist(), *(found[times > 1] + 1).tolist(), _LATEST}  # calls of one instant are a window
+        edges = {*found.tolist(), *(found[times > 1] + 1).tolist(), _LATEST}  # calls with the same start form a window
         return cls(later, np.array(sorted(edges), np.int64))
 
 
 def _split(held: list[EventBatch], until: int) -> tuple[list[EventBatch], list[EventBatch]]:
-    """Returns the calls that begin before, and the others."""
+    """Return the calls that begin before a time, and the others."""
     before, others = list[EventBatch](), list[EventBatch]()
     for batch in held:
         is_before = batch.start < until
@@ -100,7 +100,7 @@ def _split(held: list[EventBatch], until: int) -> tuple[list[EventBatch], list[E
 
 
 def _in_windows(reader: ArchiveReader, stream: int, edges: list[int]) -> Iterator[tuple[EventBatch, DefinitionTable]]:
-    """Yields the calls that begin from the first edge on; most sections are read a few times."""
+    """Yield the calls that begin after the first edge; most sections are read several times."""
     for begin, end in pairwise(edges):
         table, held = DefinitionTable(), list[EventBatch]()
         for each in reader.calls(stream, begin, end - 1):
@@ -118,7 +118,7 @@ def _in_windows(reader: ArchiveReader, stream: int, edges: list[int]) -> Iterato
 
 
 def _sorted(held: list[EventBatch]) -> EventBatch:
-    """Returns calls in order of time, a column after the other: copies are most of a conversion's memory."""
+    """Return calls in order of time, column by column: copies take most of a conversion's memory."""
     columns = {name: [getattr(batch, name) for batch in held] for name in COLUMNS}
     held.clear()
     depth, duration, start = (np.concatenate(columns[name]) for name in ("depth", "duration", "start"))
@@ -128,7 +128,7 @@ def _sorted(held: list[EventBatch]) -> EventBatch:
 
 
 def _taken(parts: list[npt.NDArray[Any]], order: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
-    """Returns the rows of a column in an order; one value throughout stays one in memory."""
+    """Return the rows of a column in an order; a constant column stays a single value in memory."""
     if all(is_constant(part) and part[0] == parts[0][0] for part in parts):
         return np.broadcast_to(parts[0][0], order.shape)
     return np.concatenate(parts).take(order)

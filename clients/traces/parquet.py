@@ -1,4 +1,4 @@
-"""Calls as a Parquet table, a row a call."""
+"""Calls as a Parquet table, one row per call."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _TEXTS: Final = (*_OF_STREAM, "clock", "call", "signature", "path", "file_type",
 
 
 def write_parquet(reader: ArchiveReader, path: Path, show: Callable[[int], None] = lambda calls: None) -> int:
-    """Writes all calls of an archive; returns how many.
+    """Write all calls of an archive; return their number.
 
-    Columns: the numbers of an event under their names in ``schema.COLUMNS`` (start and duration in ns), and as texts
-    job, host, user, command, step, clock ("unix", or "own" where its zero is not known), call, signature, path,
-    file_type, layer and kind, each a dictionary of its own row group.
+    Columns: the numbers of an event under their names in ``schema.COLUMNS`` (start and duration in ns); and as texts
+    job, host, user, command, step, clock ("unix", or "own" if its zero is unknown), call, signature, path, file_type,
+    layer and kind, each a dictionary of its own row group.
 
     Raises:
         UnavailableError: pyarrow is missing.

@@ -1,4 +1,4 @@
-"""The graph of calls in a report: its strongest part as a picture of fixed size, drawn without Graphviz."""
+"""The graph of calls in a report: its strongest part as a chart of fixed size, drawn without Graphviz."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ...dfg.scene import START, Node, Scene, scene_of
 _MOST_EDGES: Final = 24
 _MARGIN: Final = 36.0
 _TITLE_BASE: Final = 6 + 0.75 * LINE_HEIGHT
-"""From the upper edge of a box to the base of its first line."""
+"""Distance from the upper edge of a box to the baseline of its first line."""
 
 
 def graph_picture(graph: Graph) -> str:
-    """Draws activities and what follows what, cut to the strongest edges.
+    """Draw activities and their successions, reduced to the strongest edges.
 
     Args:
-        graph: one with at least one activity.
+        graph: a graph with at least one activity.
 
     Returns:
         An SVG element, no wider than its text needs.
@@ -32,7 +32,7 @@ def graph_picture(graph: Graph) -> str:
     boxes = [layout.boxes[node.name] for node in scene.nodes]
     left = min(box.left for box in boxes) - _MARGIN
     top = min(box.top for box in boxes) - _MARGIN
-    width = max(box.right for box in boxes) + 2 * _MARGIN - left  # loops stand out at the right
+    width = max(box.right for box in boxes) + 2 * _MARGIN - left  # loops extend beyond boxes at the right
     height = max(box.bottom for box in boxes) + _MARGIN - top
     return "".join(
         [
@@ -48,7 +48,7 @@ def graph_picture(graph: Graph) -> str:
 
 
 def _without_loose_markers(scene: Scene) -> Scene:
-    """Leaves out start and end where no activity that is shown begins or ends a case."""
+    """Omit start and end markers without an edge to a shown activity."""
     joined = {name for edge in scene.edges for name in (edge.source, edge.target)}
     nodes = tuple(node for node in scene.nodes if not node.marker or node.name in joined)
     return dataclasses.replace(scene, nodes=nodes)

@@ -1,4 +1,4 @@
-"""The heat map of a report: who of a job spends how much of which moment in calls on its data."""
+"""The heat map of a report: time of each member in calls on program data, by time bin."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _HUES: Final = (("write", "#0b6e99"), ("read", "#d9822b"), ("other calls", "#8a5
 _STEPS: Final = (0.15, 0.35, 0.55, 0.75, 1.0)
 _MOST_ROWS: Final = 48
 _LEAST_ROW: Final = 0.005
-"""Of the time of the row with the most, from which on a row is drawn."""
+"""Least time of a drawn row, as a share of the largest row's time."""
 _LEAST: Final = 0.001  # of a bin
 
 
 def shown_rows(heat: HeatMap) -> list[HeatRow]:
-    """Returns the rows that are drawn, in their order: those with the most time, without ones that nobody would see."""
+    """Return the drawn rows in their order: those with the most time, without invisible ones."""
     least = max((row.seconds for row in heat.rows), default=0.0) * _LEAST_ROW
     kept = sorted((row for row in heat.rows if row.seconds >= least), key=lambda row: -row.seconds)[:_MOST_ROWS]
     names = {id(row) for row in kept}
@@ -31,13 +31,13 @@ def shown_rows(heat: HeatMap) -> list[HeatRow]:
 
 
 def heat_picture(heat: HeatMap, rows: list[HeatRow]) -> str:
-    """Draws a row for each member, or for neighbours, and a cell for each bin in which it does I/O.
+    """Draw a row per member or group of neighbours, and a cell per bin with I/O.
 
-    The hue tells what takes most of the time, the darkness how much of the bin it takes.
+    The hue shows the kind of I/O that takes most of the time, the darkness its share of the bin.
 
     Args:
         heat: the whole map.
-        rows: those to draw, at least one.
+        rows: rows to draw, at least one.
 
     Returns:
         An SVG element.
@@ -79,7 +79,7 @@ def heat_picture(heat: HeatMap, rows: list[HeatRow]) -> str:
 
 
 def _cells(row: HeatRow, bin_s: float, top: float, wide: float, high: float) -> str:
-    """Draws the cells of a row; neighbours of one look are one rectangle."""
+    """Draw the cells of a row; equal neighbours are merged into one rectangle."""
     drawn: list[str] = []
     begin, look = 0, (-1, 0)
     looks = [_look(row, at, bin_s) for at in range(len(row.read))]
@@ -97,7 +97,7 @@ def _cells(row: HeatRow, bin_s: float, top: float, wide: float, high: float) -> 
 
 
 def _look(row: HeatRow, at: int, bin_s: float) -> tuple[int, int]:
-    """Returns hue and darkness of a cell; (-1, 0) for an empty one."""
+    """Return hue and darkness of a cell; (-1, 0) for an empty one."""
     each = (row.written[at], row.read[at], row.other[at])
     share = sum(each) / (bin_s * row.members)
     if share < _LEAST:

@@ -1,4 +1,4 @@
-"""The charts of a run's report: its signal, and how the prediction settled. No library is imported for them."""
+"""Charts of a run's report: signal, and convergence of the prediction. Needs no drawing library."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INK: Final = "#1b2733"
 
 
 def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
-    """Draws read and write bandwidth over time, the period as a ruler, and the phase that is expected next.
+    """Draw read and write bandwidth over time, the period as a ruler, and the expected next phase.
 
     Returns:
         An SVG element.
@@ -58,7 +58,7 @@ def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
 
 
 def history_chart(history: Sequence[Prediction]) -> str:
-    """Draws period (with its interval) and confidence of successive predictions over time.
+    """Draw period (with its interval) and confidence of successive predictions over time.
 
     Returns:
         An SVG element.
@@ -85,7 +85,7 @@ def history_chart(history: Sequence[Prediction]) -> str:
 
 
 def _add_period(chart: Chart, prediction: Prediction, zero_s: float, unit: Unit) -> None:
-    """Marks a ruler of the period, also where the run has ended and no phase is expected."""
+    """Draw a ruler of the period, also after the end of the run."""
     crests = crests_s(prediction).tolist()
     for crest in crests:
         chart.mark((crest - zero_s) / unit.factor, PHASE, dotted=True)

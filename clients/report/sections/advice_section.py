@@ -1,4 +1,4 @@
-"""What to change, in a report: findings that save the most first, each with its evidence, why, and what to do."""
+"""Advice in a report: largest savings first, each with evidence, reason and change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEAD: Final = "Is it well, and what to change"
 
 
 def what_to_change(subject: Subject, advice: Advice | None, findings: list[Finding]) -> Lines:
-    """Yields advice; what stands out in the layers where there is none."""
+    """Yield the advice; without advice, the findings of the layers."""
     yield heading(_HEAD)
     if not subject.job.events:
         yield paragraph("No call was seen.")

@@ -1,4 +1,4 @@
-"""How sure and how complete a report is: what does not count, what was lost, what was not seen, what broke."""
+"""Certainty and completeness of a report: uncounted, lost and unseen data, and failed analyses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_UNSEEN: Final = 20
 
 
 def how_complete(subject: Subject, calls: int) -> Lines:
-    """Yields what is missing, or that nothing is as far as can be known."""
+    """Yield the missing data, or that none is known to be missing."""
     job = subject.job
     yield heading("How sure, and how complete")
     yield from _sure(subject.prediction)

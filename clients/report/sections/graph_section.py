@@ -1,4 +1,4 @@
-"""What follows what, in a report: the graph of the calls on the program's data, as a picture and as a table."""
+"""The directly-follows graph in a report: calls on the program's data, as a chart and as a table."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_DRAWN: Final = 10
 
 
 def graph(subject: Subject, findings: Findings) -> Lines:
-    """Yields which call follows which most often."""
+    """Yield the most frequent successions of calls."""
     if findings.graph is None or _of_sums(findings.layers):
         return
     told = on_data(findings.graph)
@@ -43,7 +43,7 @@ def graph(subject: Subject, findings: Findings) -> Lines:
 
 
 def on_data(told: Graph) -> Graph:
-    """Returns the part of a graph that is on the program's data; all of it where that was not looked at."""
+    """Return the part of a graph that is on the program's data; all of it if this was not examined."""
     kept = [row for row in told.activities if row.on_data is not False]
     if len(kept) == len(told.activities):
         return told
@@ -51,7 +51,7 @@ def on_data(told: Graph) -> Graph:
 
 
 def _strongest(told: Graph) -> Graph:
-    """Returns as many activities as a picture has room for, those of the most frequent edges."""
+    """Return the activities of the most frequent edges, as many as a chart has space for."""
     names: set[str] = set()
     for row in told.edges:
         if len(names | {row.source, row.target}) <= _MOST_DRAWN:
@@ -66,5 +66,5 @@ def _among(told: Graph, names: set[str]) -> Graph:
 
 
 def _of_sums(told: Layers | None) -> bool:
-    """Tells whether most events are sums of many calls, which follow one another in no order."""
+    """Return whether most events are summaries of many calls, which have no order."""
     return told is not None and 2 * told.summaries > told.events

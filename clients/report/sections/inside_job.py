@@ -1,4 +1,4 @@
-"""What is inside a job: who does I/O when, layers, graph, files, calls, sizes, positions, interactions."""
+"""Sections on the inside of a job: members over time, layers, graph, files, calls, sizes, positions, interactions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _MOST_FILES: Final = 20
 _MOST_CALLS: Final = 20
 _MOST_EDGES: Final = 10
 _LEAST_SHARE: Final = 0.01
-"""Of the time on files, from which on one that no byte moves through is listed."""
+"""Least share of the time on files for which a file without moved bytes is listed."""
 _POSITIONED: Final = ("pread", "pwrite", "preadv", "pwritev")
 _SEEKS: Final = ("lseek", "lseek64", "llseek", "fseek", "fseeko", "fseeko64", "MPI_File_seek", "rewind", "fsetpos")
 _BAR: Final = 240
 
 
 def who_when(subject: Subject, findings: Findings) -> Lines:
-    """Yields the heat map: I/O against everything else, by member and moment."""
+    """Yield the heat map: share of I/O by member and time."""
     heat = findings.heat
     if heat is None or not heat.rows:
         return
@@ -48,7 +48,7 @@ def who_when(subject: Subject, findings: Findings) -> Lines:
 
 
 def layers(subject: Subject, findings: Findings) -> Lines:
-    """Yields time and bytes by layer."""
+    """Yield time and bytes by layer."""
     told = findings.layers
     if told is None or not told.layers:
         return
@@ -70,7 +70,7 @@ def layers(subject: Subject, findings: Findings) -> Lines:
 
 
 def files(subject: Subject, findings: Findings) -> Lines:
-    """Yields the program's files with the most bytes; others only where they take time."""
+    """Yield the program's files with the most bytes; others only if they take time."""
     rows = subject.job.files
     seconds = sum(row.seconds for row in rows)
     shown = [row for row in rows if row.bytes_read + row.bytes_written or row.seconds >= _LEAST_SHARE * seconds > 0]
@@ -92,7 +92,7 @@ def files(subject: Subject, findings: Findings) -> Lines:
 
 
 def calls(subject: Subject, findings: Findings) -> Lines:
-    """Yields the calls on the program's data with the most time; of all calls where the layers are not known."""
+    """Yield the calls on the program's data with the most time; all calls if the layers are unknown."""
     told = findings.layers
     data = [] if told is None else sorted(_on_data(told), key=lambda row: -row.exclusive_seconds)
     heads = ("Call", "Layer", "Calls", "Failed", "Moved", "Own time")
@@ -127,7 +127,7 @@ def calls(subject: Subject, findings: Findings) -> Lines:
 
 
 def sizes(subject: Subject, findings: Findings) -> Lines:
-    """Yields how large the requests are, and whether they go on where the last one ended."""
+    """Yield the sizes of requests, and whether they are contiguous."""
     told = findings.layers
     if told is None or not told.sizes:
         return
@@ -151,7 +151,7 @@ def sizes(subject: Subject, findings: Findings) -> Lines:
 
 
 def who_interacts(subject: Subject, findings: Findings) -> Lines:
-    """Yields who passes data to whom, through files, pipes and locks."""
+    """Yield the members that exchange data through files, pipes and locks."""
     told = findings.ranking
     if told is None or not told.edges:
         return
@@ -178,7 +178,7 @@ def _on_data(told: Layers) -> Iterator[CallLayer]:
 
 
 def _pattern(told: Layers) -> Lines:
-    """Yields how many requests are placed by a seek or by an offset of their own."""
+    """Yield the number of requests positioned by a seek or by an explicit offset."""
     data = list(_on_data(told))
     moving = sum(row.calls for row in data if row.way != "other")
     if not moving:
@@ -195,7 +195,7 @@ def _pattern(told: Layers) -> Lines:
 
 
 def _size_text(size: int) -> str:
-    """Writes from which size on, up to twice as much.
+    """Format a size class: from a size up to twice as much.
 
     >>> _size_text(0), _size_text(512), _size_text(4096)
     ('0', '512 B to 1 KiB', '4 KiB to 8 KiB')
@@ -227,4 +227,4 @@ def _end(names: dict[tuple[bool, int], str], row: Interaction, *, source: bool) 
 
 
 SECTIONS: Final = (who_when, layers, graph, files, calls, sizes, who_interacts)
-"""In the order of the questions."""
+"""The sections, in the order of a reader's questions."""

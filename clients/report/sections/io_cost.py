@@ -1,4 +1,4 @@
-"""What I/O costs a job: the share of its time that ranks or processes spend in calls on its data."""
+"""Cost of a job's I/O: share of its time that ranks or processes spend in calls on its data."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _KEPT: Final = 16
 
 
 class Cost(Struct, frozen=True):
-    """What I/O costs, as shares of the time that the job was seen.
+    """Cost of I/O, as shares of the observed time of the job.
 
     Attributes:
-        slowest: who spends the most: a rank, or a process; "" where there is one alone.
-        slowest_s: the time that it spends.
-        slowest_share: its share; may pass 1 where threads do I/O at the same time.
-        mean_share: of all ranks; None where there are none.
+        slowest: rank or process that spends the most; "" if there is only one.
+        slowest_s: its time in I/O, s.
+        slowest_share: its share; may exceed 1 if threads do I/O at the same time.
+        mean_share: mean share of all ranks; None without ranks.
     """
 
     slowest: str
@@ -31,15 +31,15 @@ class Cost(Struct, frozen=True):
 
 
 def cost_of(findings: Findings, job: JobDetail, span_s: float) -> Cost | None:
-    """Returns what I/O costs; None where nobody was seen to do any.
+    """Return the cost of I/O; None if no I/O was observed.
 
-    The advice has it of those who do I/O after one another as of one, as in the sentences beside it; without advice the
-    heat map has it of each process.
+    The advice counts members that do I/O one after another as one, like the sentences beside it. Without advice, the
+    heat map has the time of each process.
 
     Args:
-        findings: advice, and time in calls by member and moment.
-        job: with its ranks.
-        span_s: how long the job was seen.
+        findings: advice, and time in calls by member and time bin.
+        job: the job with its ranks.
+        span_s: observed time of the job.
     """
     heat, advice = findings.heat, findings.advice
     if span_s <= 0:
@@ -58,7 +58,7 @@ def cost_of(findings: Findings, job: JobDetail, span_s: float) -> Cost | None:
 
 
 def short_name(name: str) -> str:
-    """Returns a member's name without the end of a long command; which process it is stays.
+    """Return a member's name with a shortened command; the process id is kept.
 
     >>> short_name("rank 3"), short_name("fio --name=ckpt --rw=write --bs=1m (n1:20906)")
     ('rank 3', 'fio --name=ckpt ... (n1:20906)')
@@ -70,12 +70,12 @@ def short_name(name: str) -> str:
 
 
 def _most_of(row: HeatRow) -> float:
-    """Returns the time of the member of a row that spends the most; their mean where that is not known."""
+    """Return the time of the row's member that spends the most; the mean if it is unknown."""
     return row.most_seconds or row.seconds / row.members
 
 
 def share_text(share: float) -> str:
-    """Writes a share; small ones keep a digit.
+    """Format a share; small ones keep a digit.
 
     >>> share_text(0.25), share_text(0.004), share_text(0.00001)
     ('25 %', '0.4 %', 'under 0.1 %')

@@ -1,4 +1,4 @@
-"""The ledger of a job in its report: how many events came by each place on their way."""
+"""The ledger of a job in its report: numbers of events at each place on their way."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ..markup import Lines, heading, paragraph, table
 
 
 def ledger_part(ledger: JobLedger | None) -> Lines:
-    """Yields where events are, and whether all adds up."""
+    """Yield the numbers of events by place, and whether they balance."""
     if ledger is None:
         return
     yield heading("Ledger")

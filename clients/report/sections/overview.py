@@ -1,4 +1,4 @@
-"""The beginning of a report: what the job did, in figures and in words, and whether it is well."""
+"""The beginning of a report: the job's I/O in figures and sentences, and its state."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from .io_cost import Cost, cost_of, share_text
 
 _LONGEST_COMMAND: Final = 400
 _LEAST_SHARE: Final = 0.05
-"""Of the bytes, from which on a file is named."""
+"""Least share of the bytes for which a file is named."""
 
 
 def title(subject: Subject) -> Lines:
-    """Yields the name of the job, its command, and when it ran."""
+    """Yield the name of the job, its command, and its run time."""
     yield f"<h1>{escape(subject.job.job)}</h1>"
     command = shlex.join(subject.command) or subject.job.command
     if len(command) > _LONGEST_COMMAND:
@@ -43,7 +43,7 @@ def title(subject: Subject) -> Lines:
 
 
 def short(subject: Subject, advice: Advice | None) -> Lines:
-    """Yields the job in one sentence; nothing where nothing moved."""
+    """Yield the job in one sentence; nothing if no data moved."""
     if advice is None:
         return
     now_s = subject.ended_s if subject.job.state != "ended" and subject.wall_clock else None
@@ -52,7 +52,7 @@ def short(subject: Subject, advice: Advice | None) -> Lines:
 
 
 def facts(subject: Subject, told: Headline, findings: Findings) -> Lines:
-    """Yields the figures."""
+    """Yield the figures."""
     job, prediction = subject.job, subject.prediction
     yield '<div class="facts">'
     yield fact("Period", told.period, "; ".join(told.notes))
@@ -70,18 +70,18 @@ def facts(subject: Subject, told: Headline, findings: Findings) -> Lines:
 
 
 def _times(count: int, what: str) -> str:
-    """Writes how many there are; "" for none."""
+    """Format a number of things; "" for none."""
     return f"{count:,} {what}{'' if count == 1 else 's'}" if count else ""
 
 
 def what_it_did(subject: Subject, findings: Findings) -> Lines:
-    """Yields a few sentences: who did I/O, what moved where, what it cost."""
+    """Yield a few sentences: members with I/O, moved data, cost."""
     yield heading("What it did")
     yield from bullets(escape(line) for line in _did(subject, findings))
 
 
 def calls_of(subject: Subject, findings: Findings) -> int:
-    """Returns how many calls there were: an event may be the sum of many."""
+    """Return the number of calls: an event may summarise many."""
     layers = [] if findings.layers is None else findings.layers.layers
     return max(subject.job.events, sum(row.calls for row in layers))
 
@@ -135,5 +135,5 @@ def _files(job: JobDetail) -> str:
 
 
 def headline(subject: Subject) -> Headline:
-    """Returns what is said first of the period."""
+    """Return the headline on the period."""
     return headline_of(subject.prediction)

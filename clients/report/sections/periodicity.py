@@ -1,4 +1,4 @@
-"""The period in a report: bandwidth with phases, how the prediction settled, further periods, candidates."""
+"""The period in a report: bandwidth with phases, convergence of the prediction, further periods, candidates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..subject import Subject
 
 
 def periodicity(subject: Subject, told: Headline, history: Sequence[Prediction], pictures: Mapping[str, str]) -> Lines:
-    """Yields the bandwidth, what is expected next, and how sure that became."""
+    """Yield the bandwidth, the expected next phase, and the development of the confidence."""
     yield heading(f"Bandwidth{', and the period found in it' if told.found else ''}")
     yield picture(pictures.get("signal"), _nothing(subject))
     yield from _next_phase(subject.prediction)
@@ -26,7 +26,7 @@ def periodicity(subject: Subject, told: Headline, history: Sequence[Prediction],
 
 
 def predictions(history: Sequence[Prediction]) -> Lines:
-    """Yields all predictions that were kept, folded up."""
+    """Yield all stored predictions in a folded section."""
     if not history:
         return
     yield f"<details><summary>All {len(history):,} predictions that were kept</summary>"
@@ -34,7 +34,7 @@ def predictions(history: Sequence[Prediction]) -> Lines:
 
 
 def _nothing(subject: Subject) -> str:
-    """Says why there is no signal to draw."""
+    """Return why there is no signal to draw."""
     if not subject.job.events:
         return "no call was seen"
     left = not_counted_text(subject.job.not_counted)

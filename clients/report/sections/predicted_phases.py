@@ -1,4 +1,4 @@
-"""Predictions against what came: for each phase, the last prediction that was made before it began."""
+"""Comparison of phases with the last prediction that was made before each began."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from ..markup import Lines, heading, paragraph, table
 
 _MOST: Final = 12
 _SUBSTANTIAL: Final = 0.25
-"""Of the volume that was predicted, from which on I/O is the phase and not a piece beside it."""
+"""Least share of the predicted volume for which I/O counts as the phase."""
 _PIECE: Final = 0.5
-"""Of a period: I/O that begins sooner after a phase began is a piece of it."""
+"""Share of a period; I/O that begins sooner after a phase's start is a part of that phase."""
 _ON_TIME: Final = 0.2
-"""Of a period, up to which a start is as predicted; as ``NextPhase.confidence`` has it."""
+"""Largest deviation of a start that counts as on time, as a share of the period; as in ``NextPhase.confidence``."""
 
 
 class Came(Struct, frozen=True):
-    """A phase, and what was said of it before.
+    """A phase and its prediction.
 
     Attributes:
-        start_s: when it began.
+        start_s: actual start.
         moved: bytes.
-        told_s: when it was predicted to begin.
-        told_volume: bytes that were predicted.
-        made_s: when that was said.
-        on_time: whether it began within a fifth of a period of that.
+        told_s: predicted start.
+        told_volume: predicted bytes.
+        made_s: time of the prediction.
+        on_time: whether it began within a fifth of a period of the predicted start.
     """
 
     start_s: float
@@ -43,10 +43,10 @@ class Came(Struct, frozen=True):
 
 
 def came_of(history: Sequence[Prediction], systems: JobFileSystems | None) -> list[Came]:
-    """Pairs the latest phases, newest first, with what the last prediction before each said of it.
+    """Pair the latest phases, newest first, with the last prediction before each.
 
-    Where several phases came after one prediction, the first is its next phase, and the others are those following it.
-    Phases of which nothing was said, such as those before the first prediction, are left out.
+    If several phases follow one prediction, the first is compared with its next phase, and the others with the phases
+    following it. Phases without a prediction, such as those before the first one, are omitted.
 
     Args:
         history: predictions, oldest first.
@@ -88,7 +88,7 @@ def came_of(history: Sequence[Prediction], systems: JobFileSystems | None) -> li
 
 
 def predictions_against_what_came(history: Sequence[Prediction], systems: JobFileSystems | None) -> Lines:
-    """Yields a row for each of the latest phases."""
+    """Yield a row for each of the latest phases."""
     rows = came_of(history, systems)
     if not rows:
         return
@@ -114,7 +114,7 @@ def predictions_against_what_came(history: Sequence[Prediction], systems: JobFil
 
 
 def _joined(phases: Sequence[IoPhase]) -> list[IoPhase]:
-    """Returns phases with the pieces that go on from them."""
+    """Return the phases, each joined with the pieces that continue it."""
     whole: list[IoPhase] = []
     for phase in phases:
         if phase.continues and whole:

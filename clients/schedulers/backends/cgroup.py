@@ -1,7 +1,7 @@
 """Limits by control groups: ``io.max`` of version 2, and ``blkio.throttle`` of version 1 (direct I/O only).
 
-Each job has a group already, as Slurm and systemd make them; its folder is named by a pattern. What was in force
-before is not kept: a group that has a limit from somebody else is refused.
+Each job already has a group, as created by Slurm or systemd; a pattern gives its folder. Earlier limits are not
+restored: a group with a limit from another source is refused.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class ControlGroups:
 
     Args:
         pattern: folder of a job's group, with ``{job}`` for its name.
-        device: of the file system, as MAJOR:MINOR.
+        device: device of the file system, as MAJOR:MINOR.
 
     Raises:
-        ConfigError: the pattern names no job, or its parent is no folder of control groups.
+        ConfigError: the pattern names no job, or its parent is not a folder of control groups.
     """
 
     def __init__(self, pattern: str, device: str) -> None:
@@ -38,7 +38,7 @@ class ControlGroups:
         self._held: dict[str, float] = {}
 
     def apply(self, limits: Sequence[Limit]) -> list[str]:
-        """Has these limits hold and no others; a job without a group here is somewhere else, and skipped."""
+        """Apply exactly these limits; a job without a group on this host is skipped."""
         fresh, gone = changed(self._held, limits)
         problems = [problem for job in gone if (problem := self._lift(job))]
         for limit in fresh:
@@ -54,25 +54,25 @@ class ControlGroups:
         return problems
 
     def clear(self) -> list[str]:
-        """Lifts all limits that were made here."""
+        """Remove all limits that were set here."""
         return [problem for job in list(self._held) if (problem := self._lift(job))]
 
     def _lift(self, job: str) -> str:
         del self._held[job]
         folder = self._folder(job)
         try:
-            if folder.is_dir():  # else its job has ended
+            if folder.is_dir():  # otherwise its job has ended
                 self._write(folder, None)
         except OSError as error:
             return f"{job}: {folder}: {error.strerror}"
         return ""
 
     def _folder(self, job: str) -> Path:
-        name = job.replace("/", "_")  # a job's name is no path
+        name = job.replace("/", "_")  # a job's name must not act as a path
         return Path(self._pattern.replace(PLACE, "_" if name in (".", "..") else name))
 
     def _write(self, folder: Path, rate: str | None) -> None:
-        """Writes a limit of bytes/s for both directions; None for no limit."""
+        """Write a limit of bytes/s for both directions; None removes it."""
         if (folder / _V2).exists():
             told = rate or "max"
             (folder / _V2).write_text(f"{self._device} rbps={told} wbps={told}\n")
@@ -82,10 +82,10 @@ class ControlGroups:
 
 
 def device_of(path: Path) -> str:
-    """Returns MAJOR:MINOR of the disk that a path is on: of the whole disk, as partitions cannot be limited.
+    """Return MAJOR:MINOR of the whole disk that contains a path, as partitions cannot be limited.
 
     Raises:
-        ConfigError: there is no such path, or it is on no block device.
+        ConfigError: the path does not exist, or is not on a block device.
     """
     try:
         number = path.stat().st_dev

@@ -1,4 +1,4 @@
-"""What a back end is."""
+"""Interface of scheduling backends."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from ..live_jobs import Seen
 
 
 class Backend(Protocol):
-    """Applies limits, and takes them back.
+    """A backend that sets and removes limits.
 
-    What it cannot do for one job it says, and does the rest.
+    Failures for one job are reported, and the others are still processed.
     """
 
     def apply(self, limits: Sequence[Limit]) -> list[str]:
-        """Has these limits hold and no others; returns what did not work."""
+        """Apply exactly these limits; return the failures."""
 
     def clear(self) -> list[str]:
-        """Has no limit hold that it made; returns what did not work."""
+        """Remove all limits of this backend; return the failures."""
 
 
 @runtime_checkable
 class Planner(Protocol):
-    """A back end that decides by itself who is limited, by what is predicted of the jobs."""
+    """A backend that decides itself which jobs are limited, from predictions of the jobs."""
 
     def plan(self, seen: Seen, capacity: float, at_s: float) -> list[str]:
-        """Has a plan for these jobs hold, as they were then (Unix time); returns what did not work."""
+        """Publish a plan for these jobs, in their state at that Unix time; return the failures."""
 
     def clear(self) -> list[str]:
-        """Has no plan hold; returns what did not work."""
+        """Withdraw the plan; return the failures."""
 
 
 def changed(before: dict[str, float], limits: Sequence[Limit]) -> tuple[list[Limit], list[str]]:
-    """Returns the limits that are new or differ by more than a hundredth, and the jobs that have none any more."""
+    """Return the limits that are new or differ by more than 1 %, and the jobs whose limit is gone."""
     now = {limit.job: limit for limit in limits}
     fresh = [
         limit for job, limit in now.items() if abs(before.get(job, -1.0) - limit.bytes_per_s) > limit.bytes_per_s / 100

@@ -1,4 +1,4 @@
-"""A back end that does nothing: what would be done is printed by who drives it."""
+"""A backend without effect; its caller prints what would be done."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ..limits import Limit
 
 
 class DryRun:
-    """Does nothing."""
+    """A backend without effect."""
 
     def apply(self, limits: Sequence[Limit]) -> list[str]:
-        """Does nothing."""
+        """Do nothing."""
         return []
 
     def clear(self) -> list[str]:
-        """Does nothing."""
+        """Do nothing."""
         return []

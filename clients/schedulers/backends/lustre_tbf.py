@@ -1,7 +1,7 @@
-"""Limits by Lustre's token bucket filter: a rule for each job at the servers' network request scheduler.
+"""Limits by Lustre's token bucket filter: one rule per job at the servers' network request scheduler.
 
-Rules are of the form that lctl-nrs_tbf(8) and the Lustre manual, section 34.6.5, describe: ``start NAME jobid={JOB}
-rate=N`` with a rate of RPCs a second. The servers must run ``nrs_policies="tbf jobid"``.
+Rules have the form that lctl-nrs_tbf(8) and the Lustre manual, section 34.6.5, describe: ``start NAME jobid={JOB}
+rate=N`` with a rate in RPCs/s. The servers must run ``nrs_policies="tbf jobid"``.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .contract import changed
 
 PARAMETER: Final = "ost.OSS.ost_io.nrs_tbf_rule"
 _JOB_ID: Final = re.compile(r"[A-Za-z0-9._@:+-]{1,31}")
-"""What Lustre takes as a job id: 31 letters, and none that its rules give a meaning."""
+"""Valid Lustre job ids: at most 31 characters, none with a special meaning in rules."""
 _TIMEOUT_S: Final = 10.0
 
 
 class LustreTbf:
-    """Starts, changes and stops a rule for each job.
+    """Starts, changes and stops one rule per job.
 
     Args:
-        run: does one ``lctl`` command, given by its words; returns what went wrong, or "".
-        job_id: how Lustre's servers call a job, with ``{job}`` for its name (``jobid_var``).
+        run: runs one ``lctl`` command, given by its words; returns the error, or "".
+        job_id: name of a job at the Lustre servers, with ``{job}`` for its name (``jobid_var``).
         rpc_bytes: bytes of one RPC (``max_pages_per_rpc``).
     """
 
@@ -38,7 +38,7 @@ class LustreTbf:
         self._made = 0
 
     def apply(self, limits: Sequence[Limit]) -> list[str]:
-        """Has these limits hold and no others; a job that Lustre cannot name is said and skipped."""
+        """Apply exactly these limits; a job that Lustre cannot name is reported and skipped."""
         fresh, gone = changed(self._held, limits)
         problems = [problem for job in gone if (problem := self._stop(job))]
         for limit in fresh:
@@ -62,7 +62,7 @@ class LustreTbf:
         return problems
 
     def clear(self) -> list[str]:
-        """Stops all rules that were made here."""
+        """Stop all rules that were started here."""
         return [problem for job in list(self._held) if (problem := self._stop(job))]
 
     def _stop(self, job: str) -> str:
@@ -75,10 +75,10 @@ class LustreTbf:
 
 
 def lctl_runner(program: Path) -> Callable[[list[str]], str]:
-    """Returns what runs ``lctl``, or a program that runs it on all servers with the words that it is given.
+    """Return a function that runs ``lctl``, or a program that runs it on all servers with the same arguments.
 
     Raises:
-        ConfigError: it is no program.
+        ConfigError: the program does not exist.
     """
     import shutil
 

@@ -1,4 +1,4 @@
-"""Has traced programs wait for their turn: leaves a plan at the aggregator, which collectors with ``--pace`` follow."""
+"""Backend that delays traced programs: it publishes a plan at the aggregator for collectors with ``--pace``."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ..live_jobs import Seen
 
 
 class PreloadPacing:
-    """Tells collectors what is predicted of jobs; they decide at each call, nearer to it than anybody who asks them.
+    """Sends predictions of jobs to collectors, which decide locally at each call.
 
     Args:
-        send: leaves a plan; raises an IotideError where that fails.
-        withdraw: has none hold; likewise.
+        send: publishes a plan; raises an IotideError on failure.
+        withdraw: withdraws the plan; raises an IotideError on failure.
         file_system: its identity.
         policy: its name.
-        longest_wait_s: of one job in one phase.
-        lasts_s: how long a plan holds without news.
+        longest_wait_s: maximum wait of one job in one phase, s.
+        lasts_s: validity of a plan without an update, s.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class PreloadPacing:
         self._holds = False
 
     def plan(self, seen: Seen, capacity: float, at_s: float) -> list[str]:
-        """Has a plan for these jobs hold; returns what did not work."""
+        """Publish a plan for these jobs; return the failures."""
         jobs = [_paced(seen.names[state.number], state, at_s, in_io=True) for state in seen.waiting]
         jobs += [_paced(seen.names[state.number], state, at_s, in_io=False) for state in seen.coming]
         told = PacingPlan(
@@ -58,7 +58,7 @@ class PreloadPacing:
         return []
 
     def clear(self) -> list[str]:
-        """Has no plan hold; returns what did not work. Without an answer the last one ends by itself."""
+        """Withdraw the plan; return the failures. Without an answer the last plan expires."""
         if not self._holds:
             return []
         self._holds = False
