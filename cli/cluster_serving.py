@@ -71,7 +71,12 @@ async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> N
     except ImportError:
         raise ConfigError("a cluster needs nats-py and httpx: pip install 'iotide[jetstream]'") from None
     manager = ServiceManager()
-    member = await join(settings, lambda number: _worker(settings, state, number))
+    joining = asyncio.create_task(join(settings, lambda number: _worker(settings, state, number)))
+    ending.then(joining.cancel)  # servers that are not ready are waited for
+    try:
+        member = await joining
+    except asyncio.CancelledError:
+        return
     try:
         endpoint = member.bind()
         async with answering(member, settings):

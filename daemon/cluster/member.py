@@ -18,6 +18,7 @@ from nats.errors import Error as NatsError
 
 from ..journal.jetstream.link import NatsLink
 from ..journal.jetstream.places import SAFE_REPLICAS, check_sync
+from ..journal.jetstream.readiness import reason_of, when_ready
 from ..settings import AggregatorSettings
 from .gateway import Gateway
 from .members import Member, Members, Worker, open_members
@@ -41,7 +42,9 @@ async def join(settings: AggregatorSettings, command: Command) -> ClusterMember:
         await check_sync(journal)
     link = await asyncio.to_thread(NatsLink, journal)
     try:
-        members = await asyncio.wrap_future(link.begin(open_members(link, journal, settings.cluster.partitions)))
+        members = await asyncio.wrap_future(
+            link.begin(when_ready(lambda: open_members(link, journal, settings.cluster.partitions)))
+        )
     except BaseException:
         await asyncio.to_thread(link.close)
         raise
@@ -129,6 +132,7 @@ class ClusterMember:
         seen: dict[str, Member] = {}
         seen_since_s = time.monotonic()
         lease_s = self.settings.journal.lease_s
+        is_away = False
         while True:
             serving = {
                 number: Worker(ingest=each.ingest, started=each.started)
@@ -139,9 +143,14 @@ class ClusterMember:
                 await self._asked(self._known.tell(self.name, own))
                 found = await self._asked(self._known.read())
             except (NatsError, TimeoutError) as error:
-                _log.warning("the other members cannot be seen: %s", str(error) or "no answer")
+                if not is_away:
+                    _log.warning("the other members cannot be seen: %s; retried until they can", reason_of(error))
+                is_away = True
                 self.not_ready_because = "the NATS servers do not answer"
             else:
+                if is_away:
+                    _log.warning("the other members can be seen again")
+                is_away = False
                 self.not_ready_because = ""
                 found[self.name] = own
                 if found.keys() != seen.keys():

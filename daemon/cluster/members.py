@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...events import ConfigError
 from ..journal.jetstream.link import NatsLink
+from ..journal.jetstream.readiness import unusable
 from ..journal.settings import JournalSettings
 
 _ANSWER_SHARE: Final = 3
@@ -93,6 +94,7 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
         partitions: which the cluster has; fixed by the first member.
 
     Raises:
+        ServersNotReadyError: the servers elect a leader, or do not answer.
         ConfigError: the bucket cannot be used, or has another number of partitions.
     """
     bucket = f"iotide-members-{settings.name}"
@@ -112,7 +114,7 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
             )
         told = (await jetstream.stream_info(f"KV_{bucket}")).config.description or ""
     except (NatsError, TimeoutError) as error:
-        raise ConfigError(f"the bucket {bucket} cannot be used: {str(error) or 'no answer'}") from None
+        raise unusable(f"the bucket {bucket}", error) from None
     found = _TOLD.fullmatch(told)
     if found is None or int(found[1]) != partitions:
         has = f"{found[1]} partitions" if found else f"no number of partitions ({told!r})"

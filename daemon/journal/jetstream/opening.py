@@ -10,6 +10,7 @@ from ..settings import JournalSettings
 from .holding import Holding
 from .link import NatsLink
 from .places import prepare
+from .readiness import when_ready
 from .stream_journal import StreamJournal
 
 
@@ -25,7 +26,7 @@ async def stand_by(settings: JournalSettings, told: Callable[[str], None]) -> St
     """
     link = await asyncio.to_thread(NatsLink, settings)
     try:
-        places = await asyncio.wrap_future(link.begin(prepare(link, settings)))
+        places = await asyncio.wrap_future(link.begin(when_ready(lambda: prepare(link, settings))))
         holding = Holding(link, places.leases, settings.lease_s)
         await asyncio.wrap_future(link.begin(holding.take(told)))
     except BaseException as error:

@@ -17,6 +17,7 @@ from nats.js.object_store import ObjectStore
 from ....events import ConfigError
 from ..settings import JournalSettings
 from .link import NatsLink
+from .readiness import unusable
 
 SAFE_REPLICAS: Final = 3
 _SECOND_NS: Final = 1e9
@@ -53,6 +54,7 @@ async def prepare(link: NatsLink, settings: JournalSettings) -> Places:
     """Makes what is not there, and returns it.
 
     Raises:
+        ServersNotReadyError: the servers elect a leader, or do not answer.
         ConfigError: what is there keeps less safely than asked for, or the servers refuse.
     """
     stream, subject = names_of(settings.name)
@@ -77,10 +79,10 @@ async def prepare(link: NatsLink, settings: JournalSettings) -> Places:
             snapshots = await jetstream.create_object_store(
                 name, config=api.ObjectStoreConfig(storage=api.StorageType.FILE, replicas=settings.replicas)
             )
+        for each in (f"KV_{leases_of(settings.name)}", f"OBJ_{bucket_of(settings.name)}"):
+            check_replicas(each, (await jetstream.stream_info(each)).config, settings)
     except (NatsError, TimeoutError) as error:
-        raise ConfigError(f"JetStream at {', '.join(settings.servers)} cannot be used: {_told(error)}") from None
-    for each in (f"KV_{leases_of(settings.name)}", f"OBJ_{bucket_of(settings.name)}"):
-        check_replicas(each, (await jetstream.stream_info(each)).config, settings)
+        raise unusable(f"JetStream at {', '.join(settings.servers)}", error) from None
     return Places(stream, subject, leases, snapshots)
 
 
@@ -157,7 +159,3 @@ def _config_at(address: str) -> dict[str, Any]:
     with urllib.request.urlopen(address, timeout=_ASK_S) as answer:  # noqa: S310 - checked to be http
         found: dict[str, Any] = json.loads(answer.read(_LARGEST_REPLY))["config"]
         return found
-
-
-def _told(error: Exception) -> str:
-    return getattr(error, "description", None) or str(error) or type(error).__name__

@@ -43,6 +43,12 @@ class Served:
         assert self._talking is not None
         return self._talking.hear(lambda line: word in line)
 
+    @property
+    def heard(self) -> list[str]:
+        """The lines that it has said, as far as they were read."""
+        assert self._talking is not None
+        return self._talking.heard
+
     def has_the_jobs(self) -> bool:
         """Tells whether it has said so by now; ``url`` is known then."""
         assert self._talking is not None
@@ -69,6 +75,7 @@ class Served:
         """Sends a signal; returns the exit status."""
         assert self._talking is not None
         status = self._talking.end(number)
+        self._talking.hear_all()
         self.kill()
         return status
 

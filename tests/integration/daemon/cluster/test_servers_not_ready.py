@@ -1,0 +1,69 @@
+"""Real processes: aggregators wait for NATS servers that are not ready, and go on when servers come back."""
+
+from __future__ import annotations
+
+import signal
+import urllib.error
+import urllib.request
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from support.servers.clusters import CONFIG, close, quoted, unserved
+from support.servers.nats_servers import NatsServers
+from support.servers.served_process import Served
+from support.system.waiting import wait_for
+
+NOT_READY = "NATS servers are not ready"
+
+
+def one_of_three(folder: Path, stack: ExitStack) -> NatsServers:
+    """Starts three servers and kills two: the third one cannot elect a leader."""
+    servers = NatsServers(folder, 3)
+    stack.callback(servers.close)
+    servers.start()
+    servers.kill(0)
+    servers.kill(1)
+    return servers
+
+
+def ready(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/readyz", timeout=30) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.HTTPError, TimeoutError):
+        return False
+
+
+@pytest.mark.slow
+def test_a_member_waits_for_servers_at_its_start_and_goes_on_after_they_were_away(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        servers = one_of_three(tmp_path / "nats", stack)
+        config = tmp_path / "serve.toml"
+        config.write_text(CONFIG.format(servers=quoted(servers.urls), replicas=3, monitors="", partitions=1))
+        member = Served(tmp_path, "--config", str(config))
+        stack.callback(close, member)
+        member.begin()
+        member.says(NOT_READY)
+        servers.start(0, 1)
+        member.serves()
+        wait_for(lambda: not unserved(member.url), what="the partition")
+        for number in range(3):
+            servers.kill(number)
+        wait_for(lambda: not ready(member.url), what="readiness to go")
+        servers.start()
+        wait_for(lambda: ready(member.url) and not unserved(member.url), what="readiness to come back")
+        assert member.end(signal.SIGTERM) == 0
+        away = [line for line in member.heard if "members cannot be seen" in line]
+        assert len(away) <= 2, away  # one line per outage, and none per attempt
+
+
+@pytest.mark.slow
+def test_an_aggregator_that_waits_for_servers_ends_when_it_is_asked_to(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        servers = one_of_three(tmp_path / "nats", stack)
+        waiting = Served(tmp_path, "--journal", ",".join(servers.urls))
+        stack.callback(close, waiting)
+        waiting.begin()
+        waiting.says(NOT_READY)
+        assert waiting.end(signal.SIGTERM) == 0

@@ -1,0 +1,45 @@
+"""Requests that servers refuse while they elect a leader are retried, and no others."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from iotide.daemon.journal.jetstream.readiness import ServersNotReadyError, is_passing, unusable, when_ready
+from nats.errors import NoRespondersError
+from nats.js.errors import APIError, BadRequestError, NotFoundError, ServerError, ServiceUnavailableError
+
+NO_PEERS = "no suitable peers for placement, peer offline"
+
+
+@pytest.mark.parametrize(
+    ("error", "passing"),
+    [
+        (BadRequestError(400, NO_PEERS, 10005), True),
+        (ServiceUnavailableError(503, "JetStream system temporarily unavailable", 10008), True),
+        (NoRespondersError(), True),
+        (TimeoutError(), True),
+        (ServiceUnavailableError(503, "JetStream not enabled for account", 10039), False),
+        (ServerError(500, "replicas > 1 not supported in non-clustered mode", 10074), False),
+        (NotFoundError(404, "stream not found", 10059), False),
+    ],
+)
+def test_errors_that_pass_are_told_from_those_of_settings(error: APIError, passing: bool) -> None:
+    assert is_passing(error) is passing
+    assert isinstance(unusable("the stream s", error), ServersNotReadyError) is passing
+
+
+async def test_work_is_repeated_until_servers_are_ready_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    tries = []
+
+    async def work() -> str:
+        tries.append(1)
+        if len(tries) < 3:
+            raise unusable("JetStream at nats://a", BadRequestError(400, NO_PEERS, 10005))
+        return "done"
+
+    with caplog.at_level(logging.WARNING):
+        assert await when_ready(work) == "done"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"NATS servers are not ready: JetStream at nats://a cannot be used: {NO_PEERS}; retried until they are"
+    ]
