@@ -1,1 +1,1 @@
-"""What several analyzers are built of: grouping of rows, bounded state, order."""
+"""Building blocks of several analyzers: grouping of rows, bounded state, ordering."""

@@ -1,4 +1,4 @@
-"""What can be gone through any number of times, and is made anew each time, so that it need not be in memory."""
+"""Iterables that are generated anew for each pass, so that their items need not be in memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T", covariant=True)
 
 
 class Again(Generic[T]):
-    """An iterable of what a function yields, which is called once for each iteration.
+    """Iterable over the items of a generator function, which is called once per pass.
 
     >>> squares = Again(lambda: (number * number for number in range(3)))
     >>> list(squares), list(squares)

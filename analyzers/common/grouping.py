@@ -1,4 +1,4 @@
-"""Rows that are the same in some columns, numbered, and sums over them: what most analyzers of calls begin with."""
+"""Numbering of rows that are equal in some columns, and sums over these groups; first step of most analyzers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 _PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_grouping.so"
 _WORD: Final = 8
 _SEED: Final = randbits(64)
-"""So that nobody can choose values that meet in the table; what comes out does not depend on it."""
+"""Random seed, so that an input cannot be crafted to collide in the hash table; results do not depend on it."""
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _POINTER, _U64, _I64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
 _REDUCTION: Final = (None, [_POINTER, _U64, _POINTER, _I64, _POINTER])
@@ -49,20 +49,20 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the compiled helper, or None where it was not built: the fallback then does the same."""
+    """Returns the compiled helper, or None if it was not built; the fallback is then used."""
     return load(_PATH, _FUNCTIONS)
 
 
 class Grouping:
-    """Numbers rows from 0, in the order in which each kind of row is first met.
+    """Numbers rows from 0, in order of first occurrence of each distinct row.
 
     Args:
-        columns: integers or truth values, each of shape (n,), n >= 1; those of stride 0 cost nothing.
+        columns: integers or booleans, each of shape (n,), n >= 1; columns of stride 0 cost nothing.
 
     Attributes:
-        number: of each row, int64[n].
-        first: the first row of each number, int64[groups].
-        last: the last row of each, likewise.
+        number: group number of each row, int64[n].
+        first: first row of each group, int64[groups].
+        last: last row of each group, int64[groups].
     """
 
     def __init__(self, columns: Sequence[npt.NDArray[Any]]) -> None:
@@ -77,11 +77,11 @@ class Grouping:
             self._number(self._native, varying, length)
 
     def __len__(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         return len(self.first)
 
     def counts(self) -> Ints:
-        """Returns how many rows each group has, int64[groups]."""
+        """Returns the number of rows of each group, int64[groups]."""
         if len(self) == 1:
             return np.array([len(self.number)], np.int64)
         if self._native is None:
@@ -91,7 +91,7 @@ class Grouping:
         return made
 
     def sum(self, column: npt.NDArray[Any]) -> Ints:
-        """Returns the sum of each group's values, int64[groups], which must hold it."""
+        """Returns the sum of each group's values, int64[groups]; the sums must fit."""
         if len(self) == 1:
             return np.array([_total(column)])
         if column.strides == (0,):
@@ -116,7 +116,7 @@ class Grouping:
         return made
 
     def least(self, column: npt.NDArray[Any]) -> Ints:
-        """Returns the least of each group's values."""
+        """Returns the minimum of each group's values."""
         return (
             np.array([occurring(column).min()], np.int64)
             if len(self) == 1
@@ -124,28 +124,28 @@ class Grouping:
         )
 
     def first_of_least(self, column: npt.NDArray[Any]) -> Ints:
-        """Returns the first row that has the least of its group's values, int64[groups]."""
+        """Returns the first row with the minimum of its group's values, int64[groups]."""
         if len(self) == 1:
             return np.array([occurring(column).argmin()], np.int64)
         rows = np.flatnonzero(column == self.least(column).take(self.number))[::-1]
         made = np.empty(len(self), np.int64)
-        made[self.number.take(rows)] = rows  # of several the last one stays, which is the first row
+        made[self.number.take(rows)] = rows  # the last assignment wins, which is the first row
         return made
 
     def steps(
         self, start: npt.NDArray[Any], duration: npt.NDArray[Any], size: npt.NDArray[Any], step_ns: int
     ) -> tuple[npt.NDArray[np.intp], list[Ints]] | None:
-        """Sums up events by group and by the step of time in which they start; a step may have several parts.
+        """Sums events by group and by the time step in which they start; a step may have several parts.
 
         Args:
-            start: ns, int64, as the others.
-            duration: ns.
-            size: bytes.
+            start: start times, ns, int64 like the others.
+            duration: durations, ns.
+            size: sizes, bytes.
             step_ns: length of a step.
 
         Returns:
-            The number of each part's group; and of each the least start, the most end, how many events, and the sums of
-            durations and sizes. None where there is no helper, or columns lie as it does not read them.
+            The group number of each part; and per part the minimum start, maximum end, number of events, and sums of
+            durations and sizes. None without the helper, or if it cannot read the columns.
         """
         is_read = all(column.dtype == np.int64 for column in (start, duration, size))
         if self._native is None or not (is_read and start.flags.c_contiguous and duration.flags.c_contiguous):
@@ -163,7 +163,7 @@ class Grouping:
         return group, columns
 
     def most(self, column: npt.NDArray[Any]) -> Ints:
-        """Returns the most of each group's values."""
+        """Returns the maximum of each group's values."""
         return (
             np.array([occurring(column).max()], np.int64) if len(self) == 1 else self._reduced("most", column, _LOWEST)
         )
@@ -179,7 +179,8 @@ class Grouping:
 
     def _number(self, library: ctypes.CDLL, columns: Sequence[npt.NDArray[Any]], length: int) -> None:
         places, place = [], 0
-        for column in sorted(columns, key=lambda each: -each.itemsize):  # so that none lies across two words
+        # by size, so that no value crosses a word boundary
+        for column in sorted(columns, key=lambda each: -each.itemsize):
             places += [column.ctypes.data, column.strides[0], column.itemsize, place]
             place += column.itemsize
         told = np.array(places, np.int64)
@@ -195,7 +196,7 @@ class Grouping:
 
 
 def _total(column: npt.NDArray[Any]) -> np.int64:
-    """Returns the sum of all values, modulo 2^64; one value for all rows is read once."""
+    """Returns the sum of all values, modulo 2^64; a constant column is read once."""
     if is_constant(column):
         return np.int64((column[:1].astype(np.int64) * len(column))[0])
     return np.int64(column.sum(dtype=np.int64))

@@ -1,4 +1,4 @@
-"""What the helper ``grouping`` does, in NumPy: where it was not built, and to hold it to."""
+"""NumPy version of the helper ``grouping``, used as fallback and as reference."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _REDUCTIONS: Final[dict[str, np.ufunc]] = {"sum": np.add, "least": np.minimum, "
 
 
 def one_group(length: int) -> tuple[Ints, Ints, Ints]:
-    """Returns what ``number`` does for rows that are all the same."""
+    """Returns the result of ``number`` for rows that are all equal."""
     return np.zeros(length, np.int64), np.zeros(1, np.int64), np.array([length - 1], np.int64)
 
 
 def number(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints, Ints]:
-    """Returns the number of each row, and the first and the last row of each number."""
+    """Returns the group number of each row, and the first and last row of each group."""
     length = len(columns[0])
     group = np.zeros(length, np.int64)
     for column in columns:
@@ -36,7 +36,7 @@ def number(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints, Ints]:
 
 
 def counts(group: Ints, groups: int) -> Ints:
-    """Returns how many rows each group has."""
+    """Returns the number of rows of each group."""
     return np.bincount(group, minlength=groups).astype(np.int64)
 
 

@@ -1,4 +1,4 @@
-"""Columns in the order of one of them: in memory here; who has a disk gives analyzers another ``Ordering``."""
+"""Sorting of columns by one of them, in memory; callers with a disk provide another ``Ordering``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy.typing as npt
 Columns: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """Arrays of equal length by name."""
 Ordering: TypeAlias = Callable[[Iterable[Columns], str], Iterable[Columns]]
-"""Takes pieces of columns and the name of the key; what it returns can be gone through several times."""
+"""Function from pieces of columns and a key name to sorted pieces, which can be iterated several times."""
 
 
 def ordered(pieces: Iterable[Columns], key: str) -> list[Columns]:
-    """Returns all rows by a key, those of one key in the order in which they came; one piece, none without rows."""
+    """Returns all rows sorted by a key, stable, as one piece; an empty list without rows."""
     held = [piece for piece in pieces if len(piece[key])]
     if not held:
         return []
@@ -25,6 +25,6 @@ def ordered(pieces: Iterable[Columns], key: str) -> list[Columns]:
 
 
 def joined_columns(pieces: Iterable[Columns]) -> dict[str, npt.NDArray[Any]]:
-    """Joins pieces, at least one, with the same columns."""
+    """Concatenates at least one piece with the same columns."""
     held = list(pieces)
     return {name: np.concatenate([piece[name] for piece in held]) for name in held[0]}

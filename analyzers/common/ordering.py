@@ -1,4 +1,4 @@
-"""Events by activity: sorted once, so that each statistic is a sum over stretches and not a walk over a table."""
+"""Events sorted by activity, so that statistics are sums over runs instead of table look-ups."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _SHORT: Final = 1 << 16
 
 
 class Groups(NamedTuple):
-    """Columns in which the events of one activity stand behind one another, in the order in which they came.
+    """Columns sorted by activity; events of one activity keep their order.
 
     Attributes:
         rows: activities that occur, ascending, intp[k].
-        heads: where the events of each begin, intp[k].
-        lengths: how many there are, intp[k], none of them 0.
+        heads: first event of each, intp[k].
+        lengths: number of events of each, intp[k], none of them 0.
         start: ns, int64[n].
-        duration: ns.
-        size: bytes, -1 where there is none.
+        duration: ns, int64[n].
+        size: bytes, int64[n], -1 if unknown.
     """
 
     rows: Rows
@@ -33,7 +33,7 @@ class Groups(NamedTuple):
     size: Ints
 
     def spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Returns the value of each event's activity, of values [k]."""
+        """Repeats a value per activity [k] for each of its events."""
         return np.repeat(values, self.lengths)
 
 
@@ -49,7 +49,7 @@ def grouped(activity: Rows, start: Ints, duration: Ints, size: Ints) -> Groups:
 
 
 def order_of(number: npt.NDArray[np.integer[Any]], width: int) -> Rows:
-    """Returns the stable order of numbers below ``width``; the fewer bits they have, the faster."""
+    """Returns the stable order of numbers below ``width``; fewer bits sort faster."""
     if width <= _BYTE:
         number = number.astype(np.uint8)
     elif width <= _SHORT:

@@ -1,4 +1,4 @@
-"""What the parts of a graph have in common: their whole state is their attributes."""
+"""Common base of analyzer parts whose whole state is in their attributes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Rows = npt.NDArray[np.intp]
 Floats = npt.NDArray[np.float64]
 
 LONG_AGO = -(2**62)
-"""Before every stamp, ns."""
+"""Time before every timestamp, ns."""
 
 
 class State:
-    """Something that can be written down as plain data: numbers, arrays, lists and dicts by name."""
+    """Object that can be stored as plain data: numbers, arrays, lists and dicts by name."""
 
     def snapshot(self) -> dict[str, Any]:
         """Returns a copy of the state as plain data."""
@@ -24,7 +24,7 @@ class State:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Makes an object that has the state of a snapshot."""
+        """Creates an object from a snapshot."""
         made = cls.__new__(cls)
         vars(made).update({name: _copied(value) for name, value in data.items()})
         return made
@@ -35,14 +35,14 @@ def _copied(value: Any) -> Any:
 
 
 def widened(old: npt.NDArray[Any], length: int, fill: int = 0) -> npt.NDArray[Any]:
-    """Returns an array of ``length`` that begins with ``old`` and goes on with ``fill``."""
+    """Returns an array of ``length`` that starts with ``old`` and is padded with ``fill``."""
     new = np.full(length, fill, old.dtype)
     new[: len(old)] = old
     return new
 
 
 def distinct(values: Ints) -> tuple[Ints, Rows]:
-    """Returns the distinct values and, for each row, which of them it has; faster than sorting where it can be.
+    """Returns the distinct values and the index of each row's value; avoids sorting if possible.
 
     Args:
         values: int64, shape (n,), n >= 1.

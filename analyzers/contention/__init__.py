@@ -1,1 +1,1 @@
-"""How jobs get into one another's way on file systems: a function of their public results."""
+"""Contention between jobs on file systems, computed from their public results."""

@@ -1,4 +1,4 @@
-"""Alerts: what is told at several looks in a row is raised once, and resolved once it has been away for a while."""
+"""Alerts: raised after several consecutive observations, and resolved after a quiet time."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from ...results.contention import Collision, Contention, Slowdown
 from .settings import AlertSettings
 
 _MOST: Final = 1000
-_KEEP: Final = 0.5  # of what it takes to raise an alert keeps it
+_KEEP: Final = 0.5  # share of the raising threshold that keeps an alert raised
 
 
 class _Watched(Struct):
-    """What might become an alert, or is one."""
+    """A possible or raised alert."""
 
     alert: Alert
     looks: int
-    """In a row at which there was enough of it, until it was raised."""
+    """Consecutive observations above the threshold, until it was raised."""
     last_s: float
-    """When there was last something of it."""
+    """Time of the last observation, s."""
     raised: bool = False
 
 
 class Alerts:
-    """Follows looks at contention; a function of these in their order.
+    """Tracks observations of contention. The result depends only on these and their order.
 
     Args:
-        settings: what it takes.
+        settings: thresholds.
 
     Attributes:
-        beyond: what was not watched as there was too much.
+        beyond: number of candidates not tracked because of the bound.
     """
 
     def __init__(self, settings: AlertSettings) -> None:
@@ -43,17 +43,17 @@ class Alerts:
 
     @property
     def raised(self) -> list[Alert]:
-        """Returns the alerts that are raised now, the oldest first."""
+        """Returns the raised alerts, oldest first."""
         return sorted((each.alert for each in self._watched.values() if each.raised), key=lambda alert: alert.since_s)
 
     def resume(self, raised: Iterable[Alert], now_s: float) -> None:
-        """Takes up alerts that an aggregator had raised before; they have been there until now."""
+        """Restores alerts that an aggregator had raised before; they count as observed until now."""
         for alert in raised:
             if alert.state == "raised" and len(self._watched) < _MOST:
                 self._watched[alert.key] = _Watched(alert, self._settings.looks, now_s, raised=True)
 
     def update(self, found: Contention) -> list[Alert]:
-        """Takes in a look and returns what was raised or resolved by it."""
+        """Adds an observation and returns the alerts raised or resolved by it."""
         now_s = found.made_at_s
         changed: list[Alert] = []
         seen = set()
@@ -90,7 +90,7 @@ class Alerts:
         return resolved
 
     def _candidates(self, found: Contention) -> Iterable[tuple[Alert, bool]]:
-        """Yields what there is to be watched, and whether it is enough to raise an alert; else it keeps one raised."""
+        """Yields candidates, and whether each suffices to raise an alert; otherwise it only keeps a raised one."""
         settings, now_s = self._settings, found.made_at_s
         for slowdown in found.slowdowns:
             if slowdown.slowdown is None or slowdown.last_shared_s < now_s - settings.quiet_s:

@@ -1,4 +1,4 @@
-"""What a file system can move: configured, or learnt from jobs that slowed one another down."""
+"""Capacity of a file system: configured, or learned from jobs that slowed one another down."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ...results.contention import Capacity
 from .loads import Load
 
 _FEWEST: Final = 5
-_SHARED: Final = 0.3  # of a stretch in which jobs overlap
+_SHARED: Final = 0.3  # minimum share of a span in which jobs overlap
 Floats = npt.NDArray[np.float64]
 _NONE: Final = np.zeros((0, 2))
 
 
 def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collection[str]) -> Capacity:
-    """Returns what is known of a file system's capacity.
+    """Returns the known capacity of a file system.
 
     Args:
-        configured: bytes/s, where the settings say.
-        loads: what all jobs do on it.
+        configured: capacity in the settings, bytes/s, if any.
+        loads: loads of all jobs on it.
         slowed: jobs that others slow down.
     """
     if configured is not None:
@@ -46,13 +46,13 @@ def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collect
 
 
 def alone_rates(load: Load, others: Sequence[Load]) -> float:
-    """Returns what a job moves in a second of its phases that nobody overlaps; of all phases where there are none."""
+    """Returns a job's bandwidth in phases without overlap by others, bytes/s; in all phases if there are none."""
     lasting = (load.end > load.start) & (load.moved > 0)
     if not lasting.any():
         return 0.0
     rates = load.moved[lasting] / (load.end - load.start)[lasting]
     alone = alone_phases(load, others)[lasting]
-    # small pieces beside the phases proper say nothing of them
+    # small pieces beside the main phases are not representative
     weight = load.moved[lasting]
     if alone.any():
         return _weighted(rates[alone], weight[alone], 0.5)
@@ -60,7 +60,7 @@ def alone_rates(load: Load, others: Sequence[Load]) -> float:
 
 
 def alone_phases(load: Load, others: Sequence[Load]) -> npt.NDArray[np.bool_]:
-    """Returns which phases of a job that move data nobody overlaps, bool[phases]."""
+    """Returns which of a job's data phases no other job overlaps, bool[phases]."""
     overlapped = sum(
         (other.within(load.start, load.end) for other in others if other is not load), np.zeros_like(load.start)
     )
@@ -69,7 +69,7 @@ def alone_phases(load: Load, others: Sequence[Load]) -> npt.NDArray[np.bool_]:
 
 
 def _busy_spans(loads: Sequence[Load]) -> Floats:
-    """Returns the stretches in which some job moves data, float[n, 2]; a job's phases are whole in one."""
+    """Returns the time spans in which any job moves data, float[n, 2]; each phase lies within one span."""
     phases = np.concatenate([np.stack([load.start, load.end], axis=1)[load.moved > 0] for load in loads] or [_NONE])
     phases = phases[np.argsort(phases[:, 0])]
     if not len(phases):

@@ -1,4 +1,4 @@
-"""What collisions with other jobs cost a job, as a finding of its advice: from slowdowns that were measured."""
+"""Cost of collisions with other jobs, as a finding of a job's advice, from measured slowdowns."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _UNKNOWN: Final = "jobs that cannot be told apart"
 
 
 def with_collisions(advice: Advice, slowdowns: Sequence[Slowdown]) -> Advice:
-    """Adds what others cost the job where it does I/O when they do.
+    """Adds the cost of other jobs' simultaneous I/O to the advice.
 
-    What is lost is the time in which both did I/O, less what its phases take when it is alone; of several culprits at
-    once it is lost once, so that no more is claimed than the job spends in I/O.
+    The loss is the time of simultaneous I/O less the time that the phases would take alone. With several simultaneous
+    culprits the loss counts once, so that it never exceeds the job's I/O time.
 
     Args:
-        advice: of the job.
-        slowdowns: of the same job; those of which it is not sure are passed over.
+        advice: advice for the job.
+        slowdowns: slowdowns of the same job; uncertain ones are ignored.
     """
     found = [row for each in slowdowns if each.verdict == "slowed" and (row := _finding(advice, each)) is not None]
     if not found:

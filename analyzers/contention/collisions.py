@@ -1,4 +1,4 @@
-"""Collisions that are to be expected: phases of several jobs at a time that want more than there is."""
+"""Expected collisions: simultaneous phases of several jobs that exceed the capacity."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ...results.contention import Collision, Delayed
 from .scenarios import Expected, Scenarios
 
 Flags = npt.NDArray[np.bool_]
-_OVERLAP: Final = 0.05  # of the shorter phase
+_OVERLAP: Final = 0.05  # minimum overlap, as a share of the shorter phase
 _MOST: Final = 100
 LITTLE: Final = 0.01
-"""Share of the capacity below which a job neither delays others nor is delayed: lines of a log, empty files."""
+"""Share of the capacity below which a job neither delays others nor is delayed (log lines, empty files)."""
 Place = tuple[int, int]
 """A job and one of its phases."""
 
@@ -47,16 +47,16 @@ def collisions_of(
     now_s: float,
     file_system: str,
 ) -> list[Collision]:
-    """Returns the collisions of one file system in the order of their starts, the likeliest hundred.
+    """Returns the hundred most likely collisions of one file system in order of their starts.
 
     Args:
-        jobs: what was expected of each.
-        played: what became of it in each scenario.
-        capacity: bytes/s, where it is known.
-        limit: jobs that together want less than this do not collide; None: all do.
-        least: probability from which on a collision is told.
-        now_s: Unix time of now.
-        file_system: its identity.
+        jobs: expected phases of each job.
+        played: outcome of each scenario.
+        capacity: bytes/s, if known.
+        limit: demand below which jobs do not collide; None if all do.
+        least: minimum probability of a reported collision.
+        now_s: current Unix time.
+        file_system: identity of the file system.
     """
     meetings: list[_Meeting] = []
     for one, other, happens, begins in sorted(_pairs(jobs, played, limit, least), key=lambda pair: -pair[2].mean()):
@@ -80,7 +80,7 @@ def _pairs(
         lasting = played.end - played.start - played.delay
         for one in range(len(jobs)):
             for other in range(one + 1, len(jobs)):
-                if jobs[one].job == jobs[other].job:  # periods of one job
+                if jobs[one].job == jobs[other].job:  # two periods of one job
                     continue
                 if limit is not None and not _collide(jobs[one].rate, jobs[other].rate, limit):
                     continue
@@ -97,7 +97,7 @@ def _pairs(
 
 
 def _collide(one: float, other: float, limit: float) -> bool:
-    """Tells whether rates together are above a limit, and neither is so low that it takes nothing from the other."""
+    """Returns whether the sum of two rates exceeds a limit, and neither is negligible."""
     return one + other > limit and min(one, other) >= LITTLE * limit
 
 

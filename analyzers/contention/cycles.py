@@ -1,4 +1,4 @@
-"""What a job keeps to whoever else does I/O: the time that it computes between phases, and their volume."""
+"""Properties of a job that do not depend on others' I/O: compute time between phases, and volume per phase."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy.typing as npt
 from .loads import Load
 
 Floats = npt.NDArray[np.float64]
-_MOST: Final = 24  # latest phases
+_MOST: Final = 24  # maximum number of latest phases
 _FEWEST: Final = 5
-_PAUSE: Final = 0.1  # of a period: shorter pauses are part of a phase
-_SMALL: Final = 0.2  # of the median volume: what is less is no phase
-_MISSED: Final = 1.7  # of the median gap: a phase was missed
-_OVERDUE: Final = 2.0  # gaps without a phase, after which the cycle is over
-_ALIKE: Final = 0.75  # of the gaps have to be like the others
-_LOOSE: Final = 0.35  # spread of the gaps as a share of them, above which they are none
+_PAUSE: Final = 0.1  # maximum pause within a phase, as a share of the period
+_SMALL: Final = 0.2  # minimum volume of a phase, as a share of the median
+_MISSED: Final = 1.7  # gap over the median gap from which on a phase was missed
+_OVERDUE: Final = 2.0  # gaps without a phase after which the cycle has ended
+_ALIKE: Final = 0.75  # minimum share of similar gaps
+_LOOSE: Final = 0.35  # maximum spread of gaps, as a share of them
 _STEADIER: Final = 1.2
-_PRECISE: Final = 0.01  # of a gap: less spread than this is not believed
-_SIGMA: Final = 1.4826  # of a normal number, in median absolute deviations
+_PRECISE: Final = 0.01  # minimum spread assumed, as a share of a gap
+_SIGMA: Final = 1.4826  # factor from the median absolute deviation to the standard deviation of a normal distribution
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Cycle:
 
     Attributes:
         gap, gap_deviation: time from the end of a phase to the start of the next one, s.
-        volume, volume_deviation: bytes of a phase.
-        period: time from start to start that was seen, s.
-        count: gaps that this is known from.
-        regular: share of the gaps that are like the others.
-        last_end: end of the last whole phase, Unix time.
-        moved: bytes of the phase that goes on; 0 where none does.
+        volume, volume_deviation: bytes per phase.
+        period: observed time from start to start, s.
+        count: number of gaps used.
+        regular: share of similar gaps.
+        last_end: end of the last complete phase, Unix time.
+        moved: bytes of the phase in progress; 0 if there is none.
     """
 
     gap: float
@@ -50,13 +50,13 @@ class Cycle:
 
 
 def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -> Cycle | None:
-    """Returns the cycle that a job keeps; None where there is none any more, or it keeps to times, as with a timer.
+    """Returns the cycle of a job; None if there is none (any more), or if phases follow a timer.
 
     Args:
-        load: phases of data.
-        period: that its signal has, s; None where none is known.
-        now_s: Unix time.
-        silence_s: pause after which a phase has ended for sure.
+        load: data phases.
+        period: period of its signal, s; None if unknown.
+        now_s: current Unix time.
+        silence_s: pause after which a phase has certainly ended, s.
     """
     rows = np.flatnonzero(load.moved > 0)[-8 * _MOST :]
     if len(rows) < _FEWEST:
@@ -76,7 +76,7 @@ def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -
     alike = (gaps < _MISSED * gap) & (gaps > gap / _MISSED)
     if period is not None and not 0.75 * period < length < 1.33 * period:
         return None
-    if not going_on and now_s - float(end[-1]) > _OVERDUE * gap:  # it may do none any more
+    if not going_on and now_s - float(end[-1]) > _OVERDUE * gap:  # the cycle may have ended
         return None
     spread, timed = _spread(gaps[alike], gap), _spread(periods, length)
     if gap <= 0 or alike.mean() < _ALIKE or spread > _LOOSE * gap or spread > _STEADIER * timed:
@@ -99,7 +99,7 @@ def _pause_s(start: Floats, period: float | None) -> float:
 
 
 def _merged(start: Floats, end: Floats, moved: Floats, pause_s: float) -> tuple[Floats, Floats, Floats]:
-    """Makes one of phases with short pauses between them."""
+    """Merges phases with short pauses between them."""
     firsts = np.flatnonzero(np.r_[True, start[1:] - end[:-1] > pause_s])
     return start[firsts], end[np.r_[firsts[1:] - 1, len(end) - 1]], np.add.reduceat(moved, firsts)
 

@@ -1,4 +1,4 @@
-"""Whether phases that others overlap take longer than those alone: a test that neither drift nor outliers mislead."""
+"""Test whether phases overlapped by other jobs take longer than phases alone, robust against drift and outliers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _INTERVAL: Final = 1.645
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What differences between shared phases and those alone around them say.
+    """Result of comparing shared phases with neighbouring phases alone.
 
     Attributes:
-        blocks: runs of shared phases that have phases alone beside them.
-        slowdown: the ratio, with its 90 % interval; None with fewer than three blocks.
-        p_value: probability of so large ranks if sharing made no difference (Wilcoxon's signed ranks, one-sided).
+        blocks: number of runs of shared phases with phases alone beside them.
+        slowdown: ratio with its 90 % interval; None with fewer than three blocks.
+        p_value: probability of ranks this large if sharing made no difference (Wilcoxon signed-rank test, one-sided).
     """
 
     blocks: int
@@ -35,13 +35,13 @@ class Evidence:
 def evidence_of(measure: Floats, shared: npt.NDArray[np.bool_], alone: npt.NDArray[np.bool_]) -> Evidence:
     """Compares each run of shared phases with the runs alone right before and after it.
 
-    What changes slowly, such as a load that nobody knows of, is in both. A run counts once however long it is, as its
-    phases may have one cause.
+    Slow changes, such as an unknown load, affect both. A run counts once independent of its length, since its phases
+    may have one cause.
 
     Args:
-        measure: of each phase in the order of time, above 0.
-        shared: whether others overlapped it.
-        alone: whether nobody did; what is neither is left out.
+        measure: value of each phase in order of time, > 0.
+        shared: whether others overlapped each phase.
+        alone: whether nothing overlapped it; phases that are neither are ignored.
     """
     rows = np.flatnonzero(shared | alone)
     if not len(rows):
@@ -66,7 +66,7 @@ def evidence_of(measure: Floats, shared: npt.NDArray[np.bool_], alone: npt.NDArr
 
 
 def signed_rank(differences: Floats) -> float:
-    """Returns the one-sided p-value of Wilcoxon's signed ranks: of positive differences as large as these.
+    """Returns the one-sided p-value of Wilcoxon's signed-rank test for positive differences.
 
     >>> signed_rank(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     0.03125
@@ -80,7 +80,7 @@ def signed_rank(differences: Floats) -> float:
     if count > _EXACT:
         mean, deviation = count * (count + 1) / 4, math.sqrt(float((ranks**2).sum()) / 4)
         return 0.5 * math.erfc((positive - mean - 0.5) / deviation / math.sqrt(2))
-    doubled = np.rint(2 * ranks).astype(np.int64)  # ties have halves
+    doubled = np.rint(2 * ranks).astype(np.int64)  # ties have half-integer ranks
     ways = np.zeros(int(doubled.sum()) + 1)
     ways[0] = 1.0
     for rank in doubled.tolist():
@@ -89,7 +89,7 @@ def signed_rank(differences: Floats) -> float:
 
 
 def _ranks(values: Floats) -> Floats:
-    """Returns ranks from 1; equal values share the mean of theirs."""
+    """Returns ranks from 1; equal values share their mean rank."""
     _, number, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[number]

@@ -1,4 +1,4 @@
-"""What a job is expected to do on one file system, by what it keeps to or by its prediction; one row per period."""
+"""Expected phases of a job on one file system, from its cycle or its prediction; one row per period."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .cycles import Cycle, cycle_of
 from .loads import JobView, Load
 from .scenarios import Expected
 
-_INTERVAL: Final = 3.29  # a 90 % interval of a normal number, in standard deviations
+_INTERVAL: Final = 3.29  # width of a 90 % interval of a normal distribution, in standard deviations
 _LEAST_SHARE: Final = 0.1
 _UNDER_WAY_S: Final = 0.5
 
@@ -19,18 +19,18 @@ _UNDER_WAY_S: Final = 0.5
 def expected_of(
     view: JobView, use: FileSystemUse, load: Load, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
 ) -> list[Expected]:
-    """Returns what a job is expected to do on a file system, a row a period; none where that is little.
+    """Returns the expected phases of a job on a file system, one row per period; none if its share is small.
 
-    Which period moves how much on which file system is not known: each is taken to have the job's share.
+    The distribution of a period's volume over file systems is unknown, so each period has the job's share.
 
     Args:
-        view: the job.
-        use: what it did there.
+        view: results of the job.
+        use: its use of the file system.
         load: the same as arrays.
-        rate: what it moves there alone, bytes/s.
-        now_s: Unix time.
-        horizon_s: how far ahead phases are looked at.
-        phases_ahead: how many of them at most, of each period.
+        rate: its bandwidth there alone, bytes/s.
+        now_s: current Unix time.
+        horizon_s: how far ahead phases are considered, s.
+        phases_ahead: maximum number of phases per period.
     """
     total = sum(each.bytes_read + each.bytes_written for each in view.use.file_systems)
     share = (use.bytes_read + use.bytes_written) / total if total else 0.0
@@ -63,7 +63,7 @@ def expected_of(
 def _of_cycle(
     view: JobView, cycle: Cycle, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
 ) -> Expected:
-    """Returns what follows from compute times and volumes, which others do not change."""
+    """Derives the expectation from compute times and volumes, which other jobs do not change."""
     drift = view.prediction.drift if view.prediction is not None else None
     return Expected(
         job=view.summary.job,
@@ -96,7 +96,7 @@ def _expected(
     phases_ahead: int,
     moved: float | None,
 ) -> Expected:
-    """Returns what is expected of one period; ``moved``: bytes of its phase that goes on, None where none does."""
+    """Returns the expectation for one period; ``moved`` is the bytes of its phase in progress, None without one."""
     coming, period = periodicity.next_phase, periodicity.period_s.value
     volume = coming.volume_bytes.value * share
     deviation = _deviation(coming.start_s)
@@ -121,7 +121,7 @@ def _expected(
 
 
 def _began(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
-    """Returns when the phase that goes on began, and how many bytes it has moved; None where none goes on."""
+    """Returns start and bytes of the phase in progress; None if there is none."""
     last = use.phases[-1] if use.phases else None
     if last is None or now_s - last.end_s > _UNDER_WAY_S:
         return None
@@ -135,7 +135,7 @@ def _began(use: FileSystemUse, now_s: float) -> tuple[float, float] | None:
 
 
 def _off(periodicity: Upcoming, start_s: float, _moved: float) -> float:
-    """Returns how far, in periods, a phase began from when a phase of a prediction was due."""
+    """Returns the distance of a phase's start from a predicted phase, in periods."""
     turns = (periodicity.next_phase.start_s.value - start_s) / periodicity.period_s.value
     return abs(turns - round(turns))
 

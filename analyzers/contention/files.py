@@ -1,4 +1,4 @@
-"""Files that several jobs change or read at a time: of the ranking of jobs by the files through which they interact."""
+"""Files that several jobs change or read at the same time, from the ranking of jobs by shared files."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _MOST_TIES: Final = 10
 
 @dataclass(frozen=True)
 class SharedFiles:
-    """Who interacts with whom through which files.
+    """Interactions of jobs through files.
 
     Attributes:
-        users: by path, interactions of each job through it.
+        users: number of interactions of each job, by path.
         ranks: PageRank of each job among those that it interacts with.
     """
 
@@ -31,7 +31,7 @@ class SharedFiles:
 
     @classmethod
     def of(cls, ranking: Ranking | None) -> SharedFiles:
-        """Reads a ranking of jobs; None knows nothing."""
+        """Converts a ranking of jobs; None gives an empty result."""
         if ranking is None:
             return cls()
         jobs = {actor.id: actor.job for actor in ranking.actors}
@@ -47,7 +47,7 @@ class SharedFiles:
         return cls(users, {actor.job: actor.rank_converged for actor in ranking.actors})
 
     def with_ties(self, slowdown: Slowdown) -> Slowdown:
-        """Returns a slowdown whose culprits have the files between them and the job that is slowed down."""
+        """Returns a slowdown with the files shared between each culprit and the slowed job."""
         if not slowdown.culprits or not self.users:
             return slowdown
         told = []
@@ -65,12 +65,12 @@ class SharedFiles:
     def contended(
         self, views: Sequence[JobView], loads: Mapping[str, Sequence[Load]], slowdowns: Sequence[Slowdown]
     ) -> list[ContendedFile]:
-        """Returns the files that jobs share which did I/O at the same time on the file system where they lie.
+        """Returns the shared files of jobs that did I/O simultaneously on the files' file system.
 
         Args:
-            views: the jobs.
-            loads: what they do, by file system.
-            slowdowns: who is slowed down by whom.
+            views: results of the jobs.
+            loads: loads by file system.
+            slowdowns: slowdowns with their culprits.
         """
         places = _places(views)
         accused = {(each.job, one.job) for each in slowdowns for one in each.culprits}
@@ -101,7 +101,7 @@ def _most_first(user: FileUser) -> tuple[int, str]:
 
 
 def _places(views: Sequence[JobView]) -> dict[str, list[tuple[str, str]]]:
-    """Returns mount points with the identity of what is there, by job, the longest first."""
+    """Returns mount points and identities of file systems by job, longest first."""
     return {
         view.summary.job: sorted(
             ((point, use.file_system) for use in view.use.file_systems for point in use.mount_points),
@@ -120,14 +120,14 @@ def _place_of(path: str, places: Mapping[str, Sequence[tuple[str, str]]], jobs: 
 
 
 def _common(views: Sequence[JobView], jobs: Mapping[str, int]) -> str:
-    """Returns the one file system that all of some jobs use, where no mount point tells; "" where there are several."""
+    """Returns the only file system common to some jobs, if no mount point matches; "" if there are several."""
     used = [{use.file_system for use in view.use.file_systems} for view in views if view.summary.job in jobs]
     common = set.intersection(*used) if used else set()
     return common.pop() if len(common) == 1 else ""
 
 
 def _together_s(loads: Sequence[Load]) -> float:
-    """Returns how long at least two of them did I/O at once."""
+    """Returns how long at least two of the jobs did I/O at once, s."""
     edges = np.unique(np.concatenate([np.zeros(0), *(np.r_[load.start, load.end] for load in loads)]))
     if len(loads) < 2 or len(edges) < 2:
         return 0.0

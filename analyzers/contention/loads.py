@@ -1,4 +1,4 @@
-"""What each job does to one file system, as arrays, and how much of it was seen."""
+"""Load of each job on one file system, as arrays, and its completeness."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _MISSING: Final = (
     *("streams_cut_off", "streams_silent", "ranks_unheard", "nodes_unseen", "processes_unheard", "processes_refused"),
     *("processes_failed", "streams_refused:max_streams", "streams_refused:max_collectors", "streams_refused:max_jobs"),
 )
-"""Losses that count who is missing, not which calls."""
+"""Losses that count missing streams or processes, not calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """The public results of one job."""
+    """Public results of one job."""
 
     summary: JobSummary
     use: JobFileSystems
@@ -33,7 +33,7 @@ class JobView:
 
     @property
     def completeness(self) -> float:
-        """Share of the job's calls that arrived, as far as is known; streams that are missing count by their number."""
+        """Known share of the job's received calls; missing streams count by their number."""
         summary = self.summary
         share = summary.events / (summary.events + summary.events_dropped) if summary.events_dropped else 1.0
         if missing := sum(summary.losses.get(reason, 0) for reason in _MISSING):
@@ -44,14 +44,14 @@ class JobView:
 
 @dataclass(frozen=True)
 class Load:
-    """The phases of one job on one file system, of data or of metadata calls, in the order of time.
+    """Phases of one job on one file system, of data or of metadata calls, in order of time.
 
     Attributes:
-        job, user: whose.
-        completeness: of the job.
-        start, end: of each phase, s; they do not overlap.
-        moved: bytes of each, or metadata calls.
-        seconds: time in calls of each.
+        job, user: job name and user name.
+        completeness: completeness of the job.
+        start, end: start and end of each phase, s; phases do not overlap.
+        moved: bytes of each phase, or metadata calls.
+        seconds: time in calls of each phase.
     """
 
     job: str
@@ -64,13 +64,13 @@ class Load:
 
     @classmethod
     def of(cls, view: JobView, use: FileSystemUse, since_s: float, measure: Measure = "data") -> Load:
-        """Returns what a job did on a file system since some time."""
+        """Returns the load of a job on a file system since a given time."""
         if measure == "data":
             rows = [(each.start_s, each.end_s, each.moved, each.seconds) for each in use.phases]
         else:
             rows = [(each.start_s, each.end_s, each.calls, each.seconds) for each in use.metadata_phases]
         start, end, moved, seconds = np.array([row for row in rows if row[1] > since_s], np.float64).reshape(-1, 4).T
-        if len(start) > 1:  # pieces of a phase may overlap by a long call
+        if len(start) > 1:  # pieces of a phase may overlap because of a long call
             end = np.r_[np.minimum(end[:-1], np.maximum(start[1:], start[:-1])), end[-1]]
         return cls(view.summary.job, view.summary.user, view.completeness, start, end, moved, seconds)
 
@@ -79,12 +79,12 @@ class Load:
         return np.stack([self.start, self.end], axis=1).ravel()
 
     def within(self, start: Floats, end: Floats, values: Floats | None = None) -> Floats:
-        """Returns how much of the job's values lies in spans of time, spread evenly over each phase.
+        """Returns the part of the job's values within time spans, assuming an even distribution over each phase.
 
         Args:
-            start: of the spans.
-            end: of them.
-            values: one of each phase; by default the time of it.
+            start: start of each span, s.
+            end: end of each span, s.
+            values: one value per phase; by default its duration.
         """
         if not len(self.start):
             return np.zeros(len(start))
@@ -96,7 +96,7 @@ class Load:
 
 
 def busy_share(loads: Sequence[Load], start_s: float, end_s: float) -> float:
-    """Returns the share of a time in which any of the jobs did I/O."""
+    """Returns the share of a time span in which any of the jobs did I/O."""
     spans = sorted(
         (max(begin, start_s), min(stop, end_s))
         for load in loads

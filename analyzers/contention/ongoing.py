@@ -1,4 +1,4 @@
-"""Collisions that go on: what was measured in the last seconds, of jobs with a period or without one."""
+"""Collisions in progress, measured over the last seconds, for jobs with or without a period."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .collisions import LITTLE
 from .loads import Load
 
 _FEWEST_ALONE: Final = 3
-_FULL: Final = 0.7  # of the capacity has to be moved by jobs that are seen: else others slow them down
+_FULL: Final = 0.7  # minimum share of the capacity moved by visible jobs; otherwise other loads slow them down
 
 
 def ongoing_of(
     loads: Sequence[Load], capacity: float, *, least: float, since_s: float, now_s: float, file_system: str
 ) -> Collision | None:
-    """Returns what jobs that did I/O at once lost lately on one file system; None where nobody did.
+    """Returns the recent losses of jobs with simultaneous I/O on one file system; None without such jobs.
 
     Args:
-        loads: what all jobs do on it.
-        capacity: bytes/s, configured or learnt.
-        least: completeness from which on a job counts.
-        since_s: how far back is looked at, Unix time.
-        now_s: Unix time.
-        file_system: its identity.
+        loads: loads of all jobs on it.
+        capacity: bytes/s, configured or learned.
+        least: minimum completeness of a job.
+        since_s: start of the time range, Unix time.
+        now_s: current Unix time.
+        file_system: identity of the file system.
     """
     here = [load for load in loads if len(load.end) and load.end[-1] > since_s and load.completeness >= least]
     edges = np.unique([since_s, now_s, *(time for load in here for time in (*load.start, *load.end))])
@@ -64,7 +64,7 @@ def ongoing_of(
 
 
 def _delayed(load: Load, others: Sequence[Load], rate: float | None, since_s: float) -> Delayed:
-    """Says what a job lost in its phases that others overlapped; whole ones, as nobody knows which part took longer."""
+    """Returns the loss of a job in overlapped phases; whole phases, since the slow part of a phase is unknown."""
     overlapped = sum(other.within(load.start, load.end) > 0 for other in others if other is not load)
     rows = (load.end > since_s) & (np.asarray(overlapped) > 0)
     spent_s, moved = float((load.end - load.start)[rows].sum()), float(load.moved[rows].sum())

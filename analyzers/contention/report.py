@@ -1,4 +1,4 @@
-"""How jobs get into one another's way: their public results in, one result out."""
+"""Contention between jobs: converts their public results to one result."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .slowdowns import MEASURES, Victim, slowdown_of
 _HOUR_S: Final = 3600.0
 _MINUTE_S: Final = 60.0
 _LATELY_S: Final = 25.0
-_LATELY_LOOKS: Final = 2.5  # so that two looks in a row see what happened
+_LATELY_LOOKS: Final = 2.5  # two consecutive looks must see the same event
 _MOST_ON_ONE: Final = 64
 _SCENARIOS: Final = 200
-_MANY: Final = 16  # jobs; with more, half as many scenarios do, as they take long
+_MANY: Final = 16  # jobs; with more, half as many scenarios are used, since they are slow
 _SEED: Final = 1
 _UNKNOWN: Final = "unknown"
 
@@ -35,15 +35,15 @@ _UNKNOWN: Final = "unknown"
 def contention_of(
     views: Sequence[JobView], settings: ContentionSettings, now_s: float, ranking: Ranking | None = None
 ) -> Contention:
-    """Returns what jobs do to one another.
+    """Computes the contention between jobs.
 
-    It knows nothing but the results of each job, and changes nothing, so that it may run anywhere.
+    It only uses the results of each job and changes nothing, so it may run anywhere.
 
     Args:
-        views: the jobs, the latest active first.
-        settings: bounds, capacities, and what it takes to claim something.
-        now_s: Unix time.
-        ranking: of jobs by the files through which they interact; None where that is not known.
+        views: results of the jobs, most recently active first.
+        settings: bounds, capacities and thresholds.
+        now_s: current Unix time.
+        ranking: ranking of jobs by shared files; None if unknown.
     """
     looked_at = [view for view in views[: settings.max_jobs] if not view.use.own_clock]
     states, slowdowns, collisions, ongoing = [], [], [], []
@@ -84,7 +84,7 @@ Users = list[tuple[JobView, FileSystemUse]]
 
 
 def _by_file_system(views: Sequence[JobView], now_s: float) -> dict[str, Users]:
-    """Returns who used which file system in the last hour, the one with the most bytes first."""
+    """Returns the users of each file system in the last hour, by descending bytes."""
     users: dict[str, Users] = {}
     for view in views:
         for use in view.use.file_systems:
@@ -126,7 +126,7 @@ def _state(name: str, users: Users, loads: Sequence[Load], capacity: Capacity, n
 
 
 def _expected(users: Users, loads: Sequence[Load], settings: ContentionSettings, now_s: float) -> list[Expected]:
-    """Returns what is expected of the jobs that have a period, and of which enough was seen."""
+    """Returns the expectations for jobs with a period and sufficient completeness."""
     expected: list[Expected] = []
     for (view, use), load in zip(users, loads, strict=True):
         if view.completeness < settings.min_completeness:
@@ -150,7 +150,7 @@ def _collisions(
         return []
     known = capacity.bytes_per_s.value if capacity.bytes_per_s is not None else None
     firm = known if capacity.known in ("configured", "learnt") else None
-    if firm is not None:  # what a job was seen to move alone is no more than there is
+    if firm is not None:  # the bandwidth of a job alone cannot exceed the capacity
         expected = [replace(each, rate=min(each.rate, firm)) for each in expected]
     count = _SCENARIOS if len(expected) <= _MANY else _SCENARIOS // 2
     scenarios = played(expected, firm, settings.horizon_s, count, _SEED)

@@ -1,4 +1,4 @@
-"""What may come: phases of jobs drawn from their predictions, and what becomes of them on one bandwidth."""
+"""Scenarios: phases of jobs drawn from their predictions, and their course on a shared bandwidth."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _DONE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a job is expected to do on one file system in one of its periods. Times are seconds from now.
+    """Expectation for a job on one file system in one of its periods. Times are seconds from now.
 
     Attributes:
-        job: whose.
-        rate: bytes/s that it moves alone.
-        start: when the next phase starts.
-        start_deviation: standard deviation of that, and of each further compute time.
-        on_time: probability that the prediction holds; else the next phase comes anywhere in a period.
+        job: job name.
+        rate: bandwidth of the job alone, bytes/s.
+        start: start of the next phase.
+        start_deviation: standard deviation of the start, and of each further compute time.
+        on_time: probability that the prediction holds; otherwise the next phase comes anywhere in a period.
         period: mean time between starts of phases.
         period_deviation: standard deviation of the mean.
-        growth: by which share of the mean each period is longer than the one before.
-        volume, volume_deviation: bytes of a phase.
-        under_way: bytes that the phase which goes on still has to move; 0 where none does.
-        phases: how many phases are looked at.
-        who: of the job has the period; None: everybody.
-        gap: compute time from the end of a phase to the start of the next one; None where the job keeps to times.
-        gap_deviation: standard deviation of each.
+        growth: relative growth of each period over the one before.
+        volume, volume_deviation: bytes per phase.
+        under_way: remaining bytes of the phase in progress; 0 if there is none.
+        phases: number of phases considered.
+        who: members of the job with this period; None for all.
+        gap: compute time from the end of a phase to the start of the next one; None if phases follow a timer.
+        gap_deviation: standard deviation of each gap.
     """
 
     job: str
@@ -55,11 +55,11 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Scenarios:
-    """What became of the phases, each array of shape [scenarios, jobs, phases]; phase 0 is the one that goes on.
+    """Outcome of the phases, each array of shape [scenarios, jobs, phases]; phase 0 is the one in progress.
 
     Attributes:
-        start, end: seconds from now; NaN for a phase that there is not.
-        delay: by how much longer it took than alone.
+        start, end: seconds from now; NaN for missing phases.
+        delay: additional duration over the job alone, s.
     """
 
     start: Floats
@@ -68,17 +68,17 @@ class Scenarios:
 
 
 def played(jobs: Sequence[Expected], capacity: float | None, horizon: float, count: int, seed: int) -> Scenarios:
-    """Draws scenarios and plays them.
+    """Draws scenarios and simulates them.
 
-    A job keeps to its compute time between phases and to their volumes; how long a phase takes is a matter of all jobs,
-    which share the capacity max-min fairly.
+    A job keeps its compute times between phases and their volumes. The duration of a phase depends on all jobs, which
+    share the capacity max-min fairly.
 
     Args:
-        jobs: what is expected of each.
-        capacity: bytes/s; None where it is not known: then nobody delays anybody.
-        horizon: phases that would start later are left out.
-        count: scenarios.
-        seed: the same gives the same.
+        jobs: expectation for each job.
+        capacity: bytes/s; None if unknown, which means no delays.
+        horizon: latest start of considered phases, s.
+        count: number of scenarios.
+        seed: random seed; the result is reproducible.
     """
     chance = np.random.default_rng(seed)
     most = max((job.phases for job in jobs), default=0)
@@ -107,21 +107,21 @@ def _drawn(job: Expected, count: int, chance: np.random.Generator) -> tuple[Floa
 
 
 def _following(job: Expected, gap: float, count: int, chance: np.random.Generator) -> Floats:
-    """Returns the compute times of a job that keeps to them."""
+    """Returns the compute times of a job with a cycle."""
     mean = (
         gap
         + job.period_deviation * chance.standard_normal((count, 1))
         + job.growth * job.period * np.arange(job.phases)
     )
     gaps = mean + job.gap_deviation * chance.standard_normal((count, job.phases))
-    if job.under_way <= 0:  # the first one has begun: start is what is left of it
+    if job.under_way <= 0:  # the first gap has begun: start is its remainder
         gaps[:, 0] = _first(job, gaps[:, 0] + job.start - gap, chance)
     return np.maximum(gaps, 0.0)
 
 
 def _first(job: Expected, first: Floats, chance: np.random.Generator) -> Floats:
-    """Returns when the next phase comes, given that it has not come yet and that the period may be wrong."""
-    behind = first < 0  # is drawn again from what lies ahead
+    """Returns the start of the next phase, given that it has not come yet and that the period may be wrong."""
+    behind = first < 0  # negative starts are drawn again from the future
     first[behind] = np.abs(first[behind]) * chance.random(int(behind.sum()))
     wrong = chance.random(len(first)) >= job.on_time
     first[wrong] = chance.random(int(wrong.sum())) * job.period
@@ -144,7 +144,8 @@ def _shared(
     active = left > 0
     starts[:, :, 0][active] = 0.0
     phase = np.zeros((count, jobs), np.int64)
-    # where a phase goes on, the next one follows its end, or was predicted from now on and does not come before its end
+    # after a phase in progress, the next one either follows its end, or was predicted from now on and waits for that
+    # end
     due = gaps[:, :, 0].copy() if most else np.full((count, jobs), np.inf)
     for _ in range(2 * jobs * (most + 1)):
         rates = shares(active, limits, capacity)
@@ -177,7 +178,7 @@ def _shared(
 
 
 def shares(active: npt.NDArray[np.bool_], limits: Floats, capacity: float | None) -> Floats:
-    """Returns what each job gets, float[scenarios, jobs], max-min fair: equal shares, but nobody above its limit."""
+    """Returns the bandwidth of each job, float[scenarios, jobs], max-min fair: equal shares, limited per job."""
     wanted = np.where(active, limits, 0.0)
     crowded = np.flatnonzero(wanted.sum(axis=1) > capacity) if capacity is not None else np.zeros(0, np.intp)
     if capacity is None or not len(crowded):

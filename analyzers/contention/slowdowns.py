@@ -1,4 +1,4 @@
-"""What other jobs cost a job: its phases that others overlapped against those that nobody did."""
+"""Slowdown of a job by others: its overlapped phases compared with phases alone."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from .evidence import Evidence, Floats, evidence_of
 from .loads import Load
 from .settings import ContentionSettings
 
-_ALONE: Final = 0.02  # share of a phase's time that others may overlap
+_ALONE: Final = 0.02  # maximum overlapped share of a phase that counts as alone
 _SHARED: Final = 0.3
-_LEAST_SHARE: Final = 0.1  # of what all others did; who did less is not named
-_EXPLAINED: Final = 0.5  # of what a job lost, as a share of what the others got
+_LEAST_SHARE: Final = 0.1  # minimum share of a named culprit in the work of all others
+_EXPLAINED: Final = 0.5  # minimum ratio of the others' work to the loss of the job
 _FEWEST_BLOCKS: Final = 5
 MEASURES: Final[tuple[Measure, ...]] = ("data", "metadata")
 
 
 @dataclass(frozen=True)
 class Victim:
-    """A job's phases on a file system with what others did meanwhile.
+    """Phases of a job on a file system, with the overlap by others.
 
     Attributes:
-        load: the job's.
-        rows: phases that have the measure.
-        measure: time a byte, or of a metadata call.
-        overlap: share of each phase's time that each other job overlapped, float[others, phases].
-        others: these jobs.
+        load: load of the job.
+        rows: phases with a value.
+        measure: time per byte, or per metadata call.
+        overlap: share of each phase overlapped by each other job, float[others, phases].
+        others: loads of these other jobs.
     """
 
     load: Load
@@ -43,7 +43,7 @@ class Victim:
 
     @classmethod
     def of(cls, load: Load, others: Sequence[Load], kind: Measure) -> Victim:
-        """Looks at what others did during a job's phases."""
+        """Computes the overlap of other jobs with a job's phases."""
         rows = np.flatnonzero((load.moved > 0) & (load.seconds > 0) & (load.end > load.start))
         start, end = load.start[rows], load.end[rows]
         meeting = [other for other in others if other is not load and len(other.start)]
@@ -62,28 +62,28 @@ class Victim:
 
     @property
     def alone(self) -> npt.NDArray[np.bool_]:
-        """Whether nobody overlapped each phase."""
+        """Whether each phase has no overlap."""
         found: npt.NDArray[np.bool_] = self.overlap.sum(axis=0) <= _ALONE
         return found
 
     @property
     def shared(self) -> npt.NDArray[np.bool_]:
-        """Whether others did."""
+        """Whether others overlapped each phase."""
         found: npt.NDArray[np.bool_] = self.overlap.max(axis=0, initial=0.0) >= _SHARED
         return found
 
     def tested(self) -> int:
-        """Returns how many tests there will be."""
+        """Returns the number of tests for this job."""
         return 1 + len(self.others) if self.alone.any() and self.shared.any() else 0
 
 
 def slowdown_of(victim: Victim, tests: int, settings: ContentionSettings) -> Slowdown | None:
-    """Returns what is known of a job on a file system; None where it never did I/O beside others.
+    """Returns the slowdown of a job on a file system; None if its I/O never overlapped that of others.
 
     Args:
-        victim: the job.
-        tests: how many tests there are in all: the more, the surer each one has to be.
-        settings: what it takes to claim something.
+        victim: phases of the job.
+        tests: total number of tests, which tightens each one.
+        settings: thresholds.
     """
     alone, shared = victim.alone, victim.shared
     if not shared.any():
@@ -126,7 +126,7 @@ def _verdict(found: Evidence, p_value: float, settings: ContentionSettings) -> V
 
 
 def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionSettings) -> tuple[list[Culprit], str]:
-    """Returns who did it, or why nobody can be named."""
+    """Returns the culprits, or the reason why none can be named."""
     incomplete = [other.job for other in victim.others if other.completeness < settings.min_completeness]
     if incomplete:
         return [], f"calls were lost of {', '.join(incomplete[:3])}, which did I/O at the same time"
@@ -162,7 +162,7 @@ def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionS
 
 
 def _explains(victim: Victim, found: Evidence, done: float) -> bool:
-    """Tells whether what others did is of the size of what the job lost: what it would have done in the same time."""
+    """Returns whether the others' work matches the loss, which is what the job would have done in that time."""
     if found.slowdown is None:
         return False
     own = float(victim.load.moved[victim.rows[victim.shared]].sum())

@@ -1,1 +1,1 @@
-"""Who interacts with whom: the graph of threads, processes, jobs and files, its components and their leaders."""
+"""Interaction graph of threads, processes, jobs and files, its components and their leaders."""

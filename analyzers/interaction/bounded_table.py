@@ -1,7 +1,7 @@
-"""A bounded table of sums by key: threads, pairs of threads, pairs of thread and file.
+"""Bounded table of sums by key, for threads, pairs of threads, and pairs of thread and file.
 
-When the budget is used up, the entries with the lowest counts give room, and what they had is counted as dropped:
-with few entries lossy counting keeps nearly all of the mass.
+When the budget is used up, the entries with the lowest counts are evicted, and their counts are added to the dropped
+ones. Lossy counting with few entries keeps nearly all of the mass.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _KEPT: Final = 0.75
 
 
 class BoundedTable(State):
-    """Sums, minima and maxima of int64 columns by int64 key; the first column is what entries are kept for.
+    """Sums, minima and maxima of int64 columns by int64 key; the first column decides which entries are kept.
 
     Args:
-        budget: most entries.
+        budget: maximum number of entries.
         sums: names of the columns that are summed.
-        lows: names of those of which the lowest is kept, ``NEVER`` at first.
-        highs: of which the highest is kept, ``-NEVER`` at first.
-        marks: of which the last that is not negative is kept, -1 at first.
+        lows: names of the columns with minima, initially ``NEVER``.
+        highs: names of the columns with maxima, initially ``-NEVER``.
+        marks: names of the columns with the last non-negative value, initially -1.
 
     Attributes:
-        dropped: first column of entries that had to go or found no room.
+        dropped: total of the first column over evicted and rejected entries.
     """
 
     def __init__(
@@ -66,11 +66,11 @@ class BoundedTable(State):
         return column
 
     def add(self, keys: Ints, **values: npt.ArrayLike) -> Rows:
-        """Adds occurrences; returns the row of each, -1 where there was no room.
+        """Adds occurrences; returns the row of each, -1 if there was no room.
 
         Args:
             keys: int64[n].
-            values: column -> a number for all, or n of them; columns not named are left alone.
+            values: column -> one number for all, or n numbers; other columns are unchanged.
         """
         if not len(keys):
             return np.zeros(0, np.intp)
@@ -96,40 +96,40 @@ class BoundedTable(State):
                 row[at] = np.maximum(row[at], reduced[kept])
             else:
                 told = column >= 0
-                reduced[inverse[told]] = column[told]  # of several the last one stays
+                reduced[inverse[told]] = column[told]  # the last one wins
                 fresh = reduced[kept]
                 row[at] = np.where(fresh >= 0, fresh, row[at])
         return rows[inverse]
 
     def takes(self, count: int) -> bool:
-        """Returns whether so many more keys find room without another having to go."""
+        """Returns whether that many more keys fit without an eviction."""
         return len(self._keys) + count <= self._budget
 
     def find(self, keys: Ints) -> Rows:
-        """Returns the row of each key, -1 where it has none."""
+        """Returns the row of each key, -1 if it has none."""
         return self._find(keys)
 
     def meet(self, keys: Ints) -> None:
-        """Gives keys rows in the order in which they first stand there; ``takes`` says whether there is room."""
+        """Adds rows for keys in order of first occurrence; check with ``takes`` that there is room."""
         found, first = np.unique(keys, return_index=True)
         if len(found):
             order = np.argsort(first)
             self._admit(found[order], np.zeros(len(found), np.int64))
 
     def take_moves(self) -> Rows | None:
-        """Returns the new row of each old one since the last call, -1 for those gone; None where none moved."""
+        """Returns the new row of each old one since the last call, -1 if evicted; None if no row moved."""
         moves, self._moves = self._moves, None
         return moves
 
     def select(self, kept: Rows, keys: Ints) -> None:
-        """Keeps some rows, under new keys; entries that come to have one key are put together."""
+        """Keeps some rows under new keys; entries with the same new key are merged."""
         table = self._table[:, kept]
         self._keys, self._table = np.zeros(0, np.int64), np.zeros((len(self._names), 0), np.int64)
         self._index()
         self.add(keys, **dict(zip(self._names, table, strict=True)))
 
     def merge(self, other: BoundedTable, keys: Ints, rows: Rows | None = None) -> Rows:
-        """Adds the entries of another, under keys that mean the same here."""
+        """Adds the entries of another table, under keys that have the same meaning here."""
         chosen = slice(None) if rows is None else rows
         return self.add(keys, **{name: other._table[at][chosen] for at, name in enumerate(self._names)})
 
@@ -137,7 +137,7 @@ class BoundedTable(State):
         if np.ndim(value) == 0:
             return np.bincount(inverse, minlength=length).astype(np.int64) * int(np.asarray(value))
         values = np.asarray(value, np.int64)
-        if values.max(initial=0) < 2**36:  # their sum is then exact in double precision
+        if values.max(initial=0) < 2**36:  # small enough for an exact sum in double precision
             return np.bincount(inverse, weights=values, minlength=length).astype(np.int64)
         total = np.zeros(length, np.int64)
         np.add.at(total, inverse, values)

@@ -1,4 +1,4 @@
-"""Who disturbs a job: what others moved on its file systems while it did I/O, and the files between them."""
+"""Interference with a job: volumes of other jobs on its file systems during its I/O, and shared files."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _MOST_FILES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a job moved in some time, and where.
+    """Volume of a job over time, and its file systems.
 
     Attributes:
-        job: its name.
-        start_s: when the first bin begins.
-        bin_s: length of the bins.
-        moved: bytes of each bin.
-        mounts: bytes by mount point, "" where that is not known.
-        local: those of the mount points that are node-local.
-        hosts: where it runs.
+        job: job name.
+        start_s: start of the first bin.
+        bin_s: length of a bin, s.
+        moved: bytes per bin.
+        mounts: bytes by mount point, "" if unknown.
+        local: node-local mount points.
+        hosts: hosts of the job.
     """
 
     job: str
@@ -41,20 +41,20 @@ class Load:
     hosts: frozenset[str] = frozenset()
 
     def over(self, edges: Floats) -> Floats:
-        """Returns the bytes between each two times, float64[len(edges) - 1]."""
+        """Returns the bytes between successive times, float64[len(edges) - 1]."""
         own = self.start_s + self.bin_s * np.arange(len(self.moved) + 1)
         whole = np.concatenate(([0.0], np.cumsum(self.moved)))
         return np.diff(np.interp(edges, own, whole))
 
     def common(self, other: Load) -> list[str]:
-        """Returns the mount points that mean the same file system to both; node-local ones on a common host only."""
+        """Returns the mount points that are the same file system for both; node-local ones only with a common host."""
         meet = bool(self.hosts & other.hosts)
         return sorted(
             point for point in self.mounts.keys() & other.mounts if meet or point not in self.local | other.local
         )
 
     def part_on(self, points: Sequence[str]) -> float:
-        """Returns the share of its bytes on some mount points; 1 where nothing is known of its mounts."""
+        """Returns the share of the job's bytes on some mount points; 1 if its mounts are unknown."""
         whole = sum(self.mounts.values())
         return sum(self.mounts[point] for point in points) / whole if whole else 1.0
 
@@ -62,15 +62,15 @@ class Load:
 def interference_with(
     job: Load, others: Sequence[Load], start_s: float, end_s: float, ranking: Ranking, top: int = 10
 ) -> Culprits:
-    """Tells what others moved while a job did I/O.
+    """Computes the volume of other jobs during the I/O of a job.
 
     Args:
-        job: who is disturbed.
-        others: who may have done it, of the same clock.
-        start_s: when the time that counts begins.
-        end_s: when it ends.
-        ranking: of jobs, by the files that they share; one without the job says nothing of files.
-        top: culprits told at most.
+        job: affected job.
+        others: other jobs, on the same clock.
+        start_s: start of the time range.
+        end_s: end of the time range.
+        ranking: ranking of jobs by shared files; one without the job adds no files.
+        top: maximum number of reported culprits.
     """
     bins = int(np.clip((end_s - start_s) / _FINEST_S, 1, _BINS))
     edges = np.linspace(start_s, end_s, bins + 1)
@@ -119,7 +119,7 @@ def _seconds(bins: npt.NDArray[np.bool_], width: float) -> float:
 
 
 def _ties(ranking: Ranking, job: str) -> dict[str, tuple[list[str], int]]:
-    """Returns through which files each job interacts with one of them, and how often it does."""
+    """Returns, for each other job, the files shared with a job and the number of interactions."""
     names = {actor.id: actor.job for actor in ranking.actors}
     paths = {file.id: file.path for file in ranking.files}
     uses: dict[int, dict[str, int]] = {}

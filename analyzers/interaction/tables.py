@@ -1,4 +1,4 @@
-"""What an interaction graph is made of, as columns: the analyzer's state at one moment."""
+"""Columns of an interaction graph: the analyzer's state at one time."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ class Tables(Struct, frozen=True):
     """Threads, their uses of files, and their links.
 
     Attributes:
-        keys: number of the space and of the thread of each actor, space * 2**32 + tid, int64[actors].
-        actors: columns of the actors: events, cpu_ns, bytes_read, bytes_written, and pid, rank, name, -1 where unknown.
+        keys: space and thread number of each actor, space * 2**32 + tid, int64[actors].
+        actors: columns of the actors: events, cpu_ns, bytes_read, bytes_written, and pid, rank, name (-1 if unknown).
         users: row of the actor of each use, int64[uses].
-        channels: number of what it uses.
-        uses: columns of the uses: calls, reads, writes, collectives, bytes, and the stamps that tell what came first.
-        sources: row of the actor that each link starts at, int64[links].
-        targets: row of the one that it leads to.
-        kinds: number of its kind.
-        counts: how often.
-        waited_ns: how long the targets waited.
+        channels: channel number of each use.
+        uses: columns of the uses: calls, reads, writes, collectives, bytes, and the times that give their order.
+        sources: row of the source actor of each link, int64[links].
+        targets: row of the target actor.
+        kinds: kind of the link by number.
+        counts: number of occurrences.
+        waited_ns: waiting time of the targets.
     """
 
     keys: Ints

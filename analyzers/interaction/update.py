@@ -1,4 +1,4 @@
-"""The incremental interaction graph: what threads do to one another and to files, in bounded tables."""
+"""Incremental interaction graph: effects of threads on one another and on files, in bounded tables."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EXECS: Final = frozenset(("execve", "execveat"))
 
 
 class Introduction(NamedTuple):
-    """What a stream says of itself; see ``InteractionAnalyzer.introduce``."""
+    """Introduction of a stream; see ``InteractionAnalyzer.introduce``."""
 
     space: int = 0
     stream: int = 0
@@ -41,10 +41,10 @@ class Introduction(NamedTuple):
 
 
 class InteractionAnalyzer:
-    """Takes in batches of one job (or of several, each with a space of its own) and ranks who matters.
+    """Adds batches of one job (or of several, each with a separate space) and ranks the actors.
 
     Args:
-        settings: bounds, and how it is ranked.
+        settings: bounds and ranking.
     """
 
     def __init__(self, settings: InteractionSettings) -> None:
@@ -74,15 +74,15 @@ class InteractionAnalyzer:
     def update(
         self, batch: EventBatch, names: Names, *, space: int = 0, stream: int = 0, pid: int = 0, rank: int = -1
     ) -> None:
-        """Takes in events of one stream, in the order in which they were completed.
+        """Adds events of one stream, in order of their completion.
 
         Args:
-            batch: events, in the numbers of ``names``.
-            names: calls and files by number; the same object each time, which may have grown.
-            space: number of the machine (and job) whose thread numbers these are, from 0.
-            stream: number of the stream, which stands for a thread where the events name none.
-            pid: process of the stream, where the events do not say.
-            rank: rank of the stream, where the events do not say.
+            batch: events, in the numbering of ``names``.
+            names: calls and files by number; the same growing object at each call.
+            space: number from 0 of the machine (and job) to which the thread numbers belong.
+            stream: stream number, which stands for a thread if the events have none.
+            pid: process of the stream, if the events have none.
+            rank: rank of the stream, if the events have none.
         """
         if not len(batch):
             return
@@ -102,15 +102,15 @@ class InteractionAnalyzer:
     def introduce(
         self, *, space: int = 0, stream: int = 0, pid: int = 0, rank: int = -1, parent: int = 0, name: int = 0
     ) -> None:
-        """Takes in what a stream says of itself; before its events or behind them.
+        """Adds the introduction of a stream, before or after its events.
 
         Args:
             space: as for ``update``.
-            stream: likewise.
-            pid: likewise.
-            rank: likewise.
-            parent: process that made the stream's; 0 where it is not known.
-            name: number of the file that says what the process is called, ``comm:NAME``; 0 where it is not known.
+            stream: as for ``update``.
+            pid: as for ``update``.
+            rank: as for ``update``.
+            parent: parent process of the stream's process; 0 if unknown.
+            name: number of the file with the process name, ``comm:NAME``; 0 if unknown.
         """
         known = np.array([pid], np.int64)
         keys = space * SPACE + threads_of(known, known, np.array([rank], np.int64), stream)
@@ -120,7 +120,7 @@ class InteractionAnalyzer:
             self._link(np.array([space * SPACE + parent], np.int64), keys, "fork")
 
     def introduce_all(self, introductions: Sequence[Introduction]) -> None:
-        """Takes in what many streams say of themselves, as ``introduce`` would one after another."""
+        """Adds the introductions of many streams, equivalent to successive calls of ``introduce``."""
         if (
             len(introductions) > 1
             and self._actors.takes(2 * len(introductions))
@@ -128,23 +128,23 @@ class InteractionAnalyzer:
         ):
             self._introduce_at_once(introductions)
             return
-        for each in introductions:  # whoever comes may cost another its place, so order matters
+        for each in introductions:  # each may evict another, so the order matters
             self.introduce(**each._asdict())
 
     def ranking(self, names: Names, spaces: list[tuple[str, str]], job: str = "") -> Ranking:
-        """Returns components and leaders of now.
+        """Returns the current components and leaders.
 
         Args:
             names: as for ``update``.
             spaces: job and host of each space.
-            job: what the whole is called.
+            job: name of the graph.
         """
-        from .report.report import ranking_of  # when asked: SciPy takes a tenth of a second to import
+        from .report.report import ranking_of  # imported on demand: importing SciPy takes a tenth of a second
 
         return ranking_of(self.tables(), self.settings, names, spaces, job)
 
     def tables(self) -> Tables:
-        """Returns what the graph is made of, as copies."""
+        """Returns copies of the graph's columns."""
         sources, targets, kinds = link_ends(self._links.keys)
         return Tables(
             keys=self._actors.keys.copy(),
@@ -183,12 +183,12 @@ class InteractionAnalyzer:
         )
 
     def losses(self) -> dict[str, int]:
-        """Returns what the graph lacks, by reason."""
+        """Returns losses by reason."""
         tables = {"actors": self._actors, "uses": self._uses, "links": self._links}
         return {name: table.dropped for name, table in tables.items()} | {"files": self._channels.overflowed}
 
     def merge(self, other: InteractionAnalyzer) -> None:
-        """Adds the graph of another that was made with the same names and spaces, over other streams."""
+        """Adds the graph of another analyzer with the same names and spaces, over other streams."""
         rows = self._actors.merge(other._actors, other._actors.keys)
         self._settle()
         channels = np.array([0, *(self._channels.adopt(other._channels, n) for n in range(1, len(other._channels)))])
@@ -205,9 +205,9 @@ class InteractionAnalyzer:
         self.first_ns, self.last_ns = min(self.first_ns, other.first_ns), max(self.last_ns, other.last_ns)
 
     def absorb(self, tables: Tables, space: int, machines: Sequence[int] = ()) -> None:
-        """Adds what is known of job number ``space`` as one vertex, and of its files those that others may see.
+        """Adds job number ``space`` as one vertex, with its files that other jobs may see.
 
-        ``machines`` has the number of each of its machines, the same in all jobs, below 0 where it is not known.
+        ``machines`` has the number of each of its machines, the same in all jobs, below 0 if unknown.
         """
         if not len(tables.keys):
             return
@@ -236,7 +236,7 @@ class InteractionAnalyzer:
 
     @classmethod
     def restore(cls, settings: InteractionSettings, data: dict[str, Any]) -> InteractionAnalyzer:
-        """Makes an analyzer that has the state of a snapshot."""
+        """Creates an analyzer from a snapshot."""
         made = cls(settings)
         for name in ("events", "device_wakeups", "void_wakeups", "first_ns", "last_ns"):
             setattr(made, name, data[name])
@@ -248,13 +248,13 @@ class InteractionAnalyzer:
         return made
 
     def _introduce_at_once(self, introductions: Sequence[Introduction]) -> None:
-        """As ``introduce_all``, where there is room for all: rows are made in the same order."""
+        """Equivalent to ``introduce_all`` if there is room for all; rows are created in the same order."""
         space, stream, pid, rank, parent, name = np.array(introductions, np.int64).T
         keys = space * SPACE + threads_of(pid, pid, rank, stream)
         known = self._actors.find(keys)
         made = np.where(known < 0, -1, self._actors.column("maker")[known]) if len(self._actors) else known
         tells = (pid > 0) & (parent > 0) & (made < 0)
-        _, at = np.unique(keys[tells], return_index=True)  # of several makers the first one stays
+        _, at = np.unique(keys[tells], return_index=True)  # of several makers the first one wins
         told = np.flatnonzero(tells)[np.sort(at)]
         makers = space[told] * SPACE + parent[told]
         self._actors.meet(np.insert(keys, told + 1, makers))
@@ -277,7 +277,7 @@ class InteractionAnalyzer:
     def _calls(self, batch: EventBatch, names: Names, space: int, stream: int, pid: int, rank: int) -> None:
         who = (batch.tid, batch.pid, batch.rank)
         alike = Grouping([*who, batch.kind, batch.file, batch.flags, batch.depth, batch.call])
-        order = np.argsort(alike.last)  # of several names the last one stays
+        order = np.argsort(alike.last)  # of several names the last one wins
         count = (alike.counts() if spread(batch) is None else alike.sum(calls_in(batch)))[order]
         size = alike.sum(batch.bytes)[order]
         start, end = alike.least(batch.start)[order], alike.most(batch.end)[order]
@@ -340,7 +340,7 @@ class InteractionAnalyzer:
         self._links.add(link_keys(one[kept], two[kept], LINK_KINDS.index(kind)), count=1, waited_ns=waited)
 
     def _settle(self) -> None:
-        """Takes rows of actors that had to go out of the other tables."""
+        """Removes evicted actors from the other tables."""
         moves = self._actors.take_moves()
         if moves is None:
             return

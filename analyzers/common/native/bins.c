@@ -1,10 +1,10 @@
-/* Puts requests into bins of equal length; analyzers/signal/binning.py is its interface, and does the same in NumPy. */
+/* Assigns requests to bins of equal length. analyzers/signal/binning.py is its interface, with a NumPy fallback. */
 #include <stdint.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* A bin and where it begins: the next request is mostly in the same. */
+/* Last bin and its start, since the next request is mostly in the same bin. */
 struct bin {
     int64_t number, begin;
 };
@@ -17,7 +17,7 @@ static inline int64_t bin_of(struct bin *bin, int64_t at, int64_t length) {
     return bin->number;
 }
 
-/* Writes the first and the last bin of requests [start, end); one that does not end after its start is in one. */
+/* Writes the first and last bin of requests [start, end); one that does not end after its start is in one bin. */
 EXPORT void bins_range(const int64_t *start, const int64_t *end, uint64_t count, int64_t length, int64_t *first,
                        int64_t *last) {
     struct bin of_start = {0, 0}, of_end = {0, 0};
@@ -27,8 +27,8 @@ EXPORT void bins_range(const int64_t *start, const int64_t *end, uint64_t count,
     }
 }
 
-/* Adds the volumes, which are step bytes apart, of requests within one bin to total[bin - lowest], but for bins before
- * lowest. Writes the rows of the other requests, and returns how many these are. */
+/* Adds the volumes of requests within one bin to total[bin - lowest], except bins before lowest. Volumes are step
+ * bytes apart. Writes the rows of the other requests and returns their number. */
 EXPORT uint64_t bins_sum(const int64_t *first, const int64_t *last, const char *volume, int64_t step, uint64_t count,
                          int64_t lowest, double *total, int64_t *rows) {
     uint64_t across = 0;
@@ -38,7 +38,7 @@ EXPORT uint64_t bins_sum(const int64_t *first, const int64_t *last, const char *
             rows[across++] = (int64_t)i++;
             continue;
         }
-        double sum = bin >= lowest ? total[bin - lowest] : 0; /* in a register, while the bin is the same */
+        double sum = bin >= lowest ? total[bin - lowest] : 0; /* in a register while the bin stays the same */
         for (; i < count && first[i] == bin && last[i] == bin; i++) {
             int64_t moved;
             memcpy(&moved, volume + (int64_t)i * step, sizeof moved);

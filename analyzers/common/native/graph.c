@@ -1,5 +1,5 @@
-/* Adds events to a directly-follows graph; analyzers/dfg/compiled.py is its interface, and the parts of the graph do the
- * same in NumPy. Rows are those of activities, slots those of cases; columns are as they wait in pending.py. */
+/* Adds events to a directly-follows graph. analyzers/dfg/compiled.py is its interface, and the parts of the graph
+ * have NumPy fallbacks. Rows are numbers of activities, slots those of cases; columns are as in reorder_buffer.py. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,11 +9,11 @@
 #define NOTHING (-1)
 #define OUT_OF_ORDER (-1)
 #define NO_MEMORY (-2)
-#define ONE_LOOP static inline __attribute__((always_inline)) /* compiled twice: for runs, and for rows in turns */
+#define ONE_LOOP static inline __attribute__((always_inline)) /* compiled twice: for runs of a row, and for mixed rows */
 
 #define SAMPLE 512
 
-/* Says whether most events, by a sample, have the row of the one before: then what is added to is kept in registers. */
+/* Returns whether most events, by a sample, have the row of the one before; sums are then kept in registers. */
 static bool is_mostly_runs(const int64_t *rows, uint64_t length) {
     uint64_t looked = 0, again = 0;
     for (uint64_t i = 1; i < length; i += 1 + length / SAMPLE, looked++)
@@ -23,7 +23,7 @@ static bool is_mostly_runs(const int64_t *rows, uint64_t length) {
 
 /* ---- sums by activity ---- */
 
-/* Columns by row, to add to: the last two are the least and the most of a row's durations. */
+/* Columns by row, to add to; the last two are the minimum and maximum of a row's durations. */
 struct tally {
     int64_t *events, *bytes, *timed, *first, *shortest, *longest;
     double *ns, *rates;
@@ -36,7 +36,7 @@ static void tally_runs(const int64_t *rows, const int64_t *start, const int64_t 
                 longest = to->longest[row];
         double ns = to->ns[row], rates = to->rates[row];
         uint64_t begin = i;
-        for (; i < length && rows[i] == row; i++) { /* in registers, event after event */
+        for (; i < length && rows[i] == row; i++) { /* sums in registers */
             int64_t took = duration[i], moved = size[i];
             ns += (double)took;
             first = start[i] < first ? start[i] : first;
@@ -85,7 +85,7 @@ EXPORT void graph_tally(const int64_t *rows, const int64_t *start, const int64_t
     (is_mostly_runs(rows, length) ? tally_runs : tally_turns)(rows, start, duration, size, length, to);
 }
 
-/* Counts durations: counts[base[row] + bucket], the bucket being the upper bits of the duration as a float64. */
+/* Counts durations in counts[base[row] + bucket]; the bucket is the upper bits of the duration as a float64. */
 EXPORT void graph_buckets(const int64_t *rows, const int64_t *duration, uint64_t length, const int64_t *base,
                           int64_t shift, int64_t *counts) {
     for (uint64_t i = 0; i < length; i++) {
@@ -98,7 +98,7 @@ EXPORT void graph_buckets(const int64_t *rows, const int64_t *duration, uint64_t
 
 /* ---- how many at once ---- */
 
-/* Ends of what runs, the next one first: a heap. */
+/* Ends of running events as a heap, the next end first. */
 struct running {
     int64_t *ends;
     uint64_t length, room;
@@ -136,10 +136,10 @@ static bool push(struct running *r, int64_t end) {
     return true;
 }
 
-/* Lets what has ended go, and takes in one more. */
+/* Removes ended events and adds one. */
 static bool begin(struct running *r, int64_t start, int64_t end) {
     if (r->length && r->ends[0] <= start) {
-        r->ends[0] = end; /* in the place of one that has ended */
+        r->ends[0] = end; /* replaces one that has ended */
         sink(r);
         while (r->length && r->ends[0] <= start) {
             r->ends[0] = r->ends[--r->length];
@@ -150,7 +150,7 @@ static bool begin(struct running *r, int64_t start, int64_t end) {
     return push(r, end);
 }
 
-/* Says whether no event starts before the latest one of its row. */
+/* Returns whether no event starts before the latest one of its row. */
 ONE_LOOP bool in_order(const int64_t *rows, const int64_t *start, uint64_t length, const int64_t *latest,
                        uint64_t width, int64_t *scratch, const bool runs) {
     memcpy(scratch, latest, width * sizeof *scratch);
@@ -166,7 +166,7 @@ ONE_LOOP bool in_order(const int64_t *rows, const int64_t *start, uint64_t lengt
     return true;
 }
 
-/* Takes in events of one row from ``first`` on, where one at most runs; returns the first of those that it leaves. */
+/* Adds sequential events of one row from ``first`` on; returns the first remaining one. */
 static uint64_t begin_one_by_one(struct running *r, const int64_t *rows, const int64_t *start, const int64_t *duration,
                                  uint64_t first, uint64_t length) {
     if (r->length != 1)
@@ -191,11 +191,11 @@ static int64_t write_running(const struct running *running, const int64_t *lates
     return kept;
 }
 
-/* Raises the most at once of each row, and moves its latest start on.
+/* Raises the maximum concurrency of each row, and updates its latest start.
  *
- * kept_rows and kept_ends have what ran at the latest starts, ``kept`` of them, and room for as many more as there are
- * events; what runs afterwards is written there. Returns how many, or OUT_OF_ORDER, with nothing changed, where an event
- * starts before an earlier one of its row, or NO_MEMORY. */
+ * kept_rows and kept_ends contain the ``kept`` events running at the latest starts, with room for ``length`` more;
+ * the events running afterwards are written there. Returns their number; OUT_OF_ORDER, without changes, if an event
+ * starts before an earlier one of its row; or NO_MEMORY. */
 EXPORT int64_t graph_sweep(const int64_t *rows, const int64_t *start, const int64_t *duration, uint64_t length,
                            int64_t *latest, int64_t *most, uint64_t width, uint64_t kept, int64_t *kept_rows,
                            int64_t *kept_ends) {
@@ -233,20 +233,20 @@ EXPORT int64_t graph_sweep(const int64_t *rows, const int64_t *start, const int6
 
 /* ---- what follows what ---- */
 
-/* The cases by slot, the activities of each as bits, and the edges by pair of rows. */
+/* Cases by slot, the activities of each as bits, and the edges by pair of rows. */
 struct cases {
     int64_t *last, *last_start, *last_end;
     uint64_t slots;
     uint8_t *seen;
-    uint64_t seen_width; /* bytes of a slot */
-    int64_t *cases, *starts; /* by activity: in how many it occurs, how many begin with it */
-    const int16_t *number;   /* of edges; below 0: not known */
+    uint64_t seen_width; /* bytes per slot */
+    int64_t *cases, *starts; /* by activity: cases with it, cases that begin with it */
+    const int16_t *number;   /* edge number; below 0: unknown */
     uint64_t width;
     int64_t *count;
     double *gap;
 };
 
-/* Says whether an event is of this case and activity. */
+/* Returns whether an event has this case and activity. */
 static inline bool again(const int64_t *slots, int64_t step, const int64_t *rows, uint64_t i, int64_t slot, int64_t row) {
     return rows[i] == row && slots[(int64_t)i * step] == slot;
 }
@@ -301,7 +301,7 @@ ONE_LOOP void follow_all(const struct cases *c, const int64_t *slots, int64_t st
         }
         end = start[i] + duration[i];
         uint64_t first = ++i;
-        if (runs && i < length && again(slots, step, rows, i, slot, row)) { /* the same again and again: in registers */
+        if (runs && i < length && again(slots, step, rows, i, slot, row)) { /* repetitions, in registers */
             int16_t edge = edge_of(c, row, row);
             double gap = c->gap[edge];
             for (; i < length && again(slots, step, rows, i, slot, row); i++) {
@@ -317,8 +317,8 @@ ONE_LOOP void follow_all(const struct cases *c, const int64_t *slots, int64_t st
     }
 }
 
-/* Counts the edges of events; slots[step * i] is that of event i. Returns 1; 0, with nothing changed, where an event
- * starts before an earlier one of its case or an edge is not known; NO_MEMORY. */
+/* Counts the edges of events; slots[step * i] is the slot of event i. Returns 1; 0, without changes, if an event
+ * starts before an earlier one of its case or an edge is unknown; or NO_MEMORY. */
 EXPORT int64_t graph_follow(const struct cases *c, const int64_t *slots, int64_t step, const int64_t *rows,
                             const int64_t *start, const int64_t *duration, uint64_t length) {
     int64_t *scratch = malloc(2 * c->slots * sizeof *scratch);

@@ -1,7 +1,7 @@
-/* Numbers rows by what some columns hold, and sums up other columns by these numbers; grouping.py is its interface,
+/* Numbers rows by the values of some columns, and sums other columns by these numbers. grouping.py is its interface,
  * grouping_fallback.py its fallback.
  *
- * The columns of a row are packed into a few words, so that rows are hashed and compared a word at a time. */
+ * The columns of a row are packed into a few words, so that rows are hashed and compared word by word. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define NONE UINT32_MAX
 
-/* A column: where its first value is, how far apart they are, how long each is, and the byte of a row that it goes to. */
+/* A column: address of its first value, distance and size of values, and byte offset in a packed row. */
 struct column {
     const char *at;
     int64_t stride, size, place;
@@ -44,8 +44,8 @@ static inline bool same(const uint64_t *one, const uint64_t *two, uint64_t words
     return true;
 }
 
-/* Numbers rows from 0, as each kind of row is met: -> number[length], and of each number the first and the last row.
- * Returns how many there are, -1 when memory has run out. */
+/* Numbers rows from 0 in order of first occurrence -> number[length], and the first and last row of each number.
+ * Returns the count of numbers, -1 if out of memory. */
 EXPORT int64_t grouping_number(const struct column *columns, uint64_t count, uint64_t words, uint64_t length,
                                uint64_t seed, int64_t *number, int64_t *first, int64_t *last) {
     uint64_t room = 16;
@@ -83,7 +83,7 @@ EXPORT int64_t grouping_number(const struct column *columns, uint64_t count, uin
     return found;
 }
 
-/* Sums columns of int64, which are strides[c] bytes apart from row to row, by number: -> out[groups][count]. */
+/* Sums int64 columns, whose values are strides[c] bytes apart, by number -> out[groups][count]. */
 EXPORT void grouping_sum(const int64_t *number, uint64_t length, const char *const *columns, const int64_t *strides,
                          uint64_t count, int64_t *out) {
     for (uint64_t c = 0; c < count; c++) {
@@ -107,7 +107,7 @@ EXPORT void grouping_sum(const int64_t *number, uint64_t length, const char *con
         } \
     }
 
-/* The least and the most of a column of int64 by number, and of what out has. */
+/* Minimum and maximum of an int64 column by number, including the initial values of out. */
 KEEP(least, value < *mine)
 KEEP(most, value > *mine)
 
@@ -117,13 +117,13 @@ EXPORT void grouping_count(const int64_t *number, uint64_t length, int64_t *out)
         out[number[i]]++;
 }
 
-/* A part of a group: what of it begins in one step of time. */
+/* Part of a group: its events that begin in one time step. */
 struct part {
-    int64_t begin; /* of the step */
+    int64_t begin; /* start of the step */
     int64_t start, end, count, ns, bytes;
 };
 
-/* Where parts are written to, and how many there are. */
+/* Output arrays of parts. */
 struct parts {
     int64_t *group, *start, *end, *count, *ns, *bytes;
 };
@@ -137,8 +137,9 @@ static void write_part(const struct parts *to, uint64_t at, int64_t group, const
     to->bytes[at] = part->bytes;
 }
 
-/* Sums up events by number and by the step of time in which they start; what of a step comes after a later one is a
- * part of its own. bytes are step bytes apart. Returns how many parts, at most length; -1 when memory has run out. */
+/* Sums events by number and by the time step in which they start. Events of an earlier step after a later one form a
+ * separate part. Values of bytes are stride bytes apart. Returns the number of parts, at most length; -1 if out of
+ * memory. */
 EXPORT int64_t grouping_steps(const int64_t *number, uint64_t groups, uint64_t length, const int64_t *start,
                               const int64_t *duration, const char *bytes, int64_t stride, int64_t step,
                               const struct parts *to) {
@@ -157,7 +158,7 @@ EXPORT int64_t grouping_steps(const int64_t *number, uint64_t groups, uint64_t l
             int64_t over = at % step;
             *part = (struct part){.begin = at - (over < 0 ? over + step : over), .start = at, .end = INT64_MIN};
         }
-        struct part now = *part; /* in registers, while it goes on */
+        struct part now = *part; /* in registers while the part continues */
         for (; i < length && number[i] == group && (uint64_t)start[i] - (uint64_t)now.begin < (uint64_t)step; i++) {
             int64_t end = (int64_t)((uint64_t)start[i] + (uint64_t)duration[i]), moved;
             memcpy(&moved, bytes + (int64_t)i * stride, sizeof moved);

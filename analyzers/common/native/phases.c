@@ -1,21 +1,21 @@
-/* Sums events up by file system while they follow one another closely; analyzers/file_systems/summing.py is its interface,
- * and does the same in NumPy. */
+/* Sums events by file system while they follow one another closely. analyzers/file_systems/summing.py is its
+ * interface, with a NumPy fallback. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
-#define LARGEST ((int64_t)1 << 44) /* of one event, so that sums stay within 64 bits */
+#define LARGEST ((int64_t)1 << 44) /* per event, so that sums fit in 64 bits */
 
 enum { LANE, START, END, LONGEST, READ, WRITTEN, CALLS, BUSY, METADATA, METADATA_BUSY, BUCKETS };
 enum { WAY_READ, WAY_WRITE, WAY_FLUSH, WAY_METADATA };
 enum { COLUMN_START, COLUMN_DURATION, COLUMN_BYTES, COLUMN_KIND, COLUMN_FILE, COLUMN_DEPTH, COLUMN_HOST, COLUMN_COUNT };
 
-/* What is summed: columns as pointers and bytes between values, and tables by file, by host and by kind of call. */
+/* Input: columns as pointers and bytes between values, and tables by file, by host and by kind of call. */
 struct work {
     const char *column[COLUMN_COUNT];
     int64_t step[COLUMN_COUNT];
-    const int64_t *of_file, *of_host; /* file system as a node sees it, and its place by host */
+    const int64_t *of_file, *of_host; /* file system as seen by a node, and its place by host */
     const uint8_t *counts, *needs, *way;
     uint8_t *used;
     int64_t spots, places, gap, piece, width, buckets, shortest_bits;
@@ -35,7 +35,7 @@ static inline int64_t least(int64_t one, int64_t other) {
     return one < other ? one : other;
 }
 
-/* The last value of an open row is where its piece of time begins. */
+/* The last value of an open row is the start of its time piece. */
 static inline void begin(int64_t *row, const struct work *work, int64_t lane, int64_t start, int64_t end) {
     memset(row, 0, (uint64_t)work->width * sizeof *row);
     row[work->width] = start - (start % work->piece + work->piece) % work->piece;
@@ -61,12 +61,13 @@ static inline void add(int64_t *row, const struct work *work, uint8_t way, int64
     row[BUCKETS + (bits < 0 ? 0 : least(bits, work->buckets - 1))]++;
 }
 
-/* Sums events from the first on into rows, each of events of one lane (data, or metadata, of one place) that are at most
- * a gap apart and begin in one piece of time. Stops before an event whose place is not known yet, and when there might be no room: room must be
- * four times the places at least. open has a row for each lane, one value wider than a row. Returns where it stopped. */
+/* Sums events from ``first`` on into rows. Each row has events of one lane (data, or metadata, of one place) that
+ * are at most a gap apart and begin in one time piece. Stops before an event whose place is unknown, or if room may
+ * run out; room must be at least four times the places. open has one row per lane, one value wider than a row.
+ * Returns the index of the next event. */
 EXPORT uint64_t phases_sum(const struct work *given, uint64_t first, uint64_t count, int64_t *open, int64_t *rows,
                            uint64_t room, uint64_t *made) {
-    const struct work copy = *given, *const work = &copy; /* which no store can change: it stays in registers */
+    const struct work copy = *given, *const work = &copy; /* a constant copy, so that it stays in registers */
     uint64_t at = first, written = 0, most = room - 2 * (uint64_t)work->places;
     int64_t used = -1, lanes = 2 * work->places;
     int64_t width = work->width, wider = width + 1;

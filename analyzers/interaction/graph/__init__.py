@@ -1,1 +1,1 @@
-"""The graph of who interacts with whom, and what ranks it."""
+"""Interaction graph and its ranking."""

@@ -19,13 +19,13 @@ HOW_TO_INSTALL: Final = "communities need NetworkX: pip install 'iotide[graph]'"
 
 @dataclass(frozen=True, slots=True)
 class Communities:
-    """The division of each component.
+    """Division of each component.
 
     Attributes:
-        of_node: community of each vertex, from 1 in each component; 0 where there is none.
-        counts: communities of each component, by its number.
-        modularity: of the division, by its number.
-        omitted: weakest edges that were left out of the search.
+        of_node: community of each vertex, from 1 in each component; 0 if there is none.
+        counts: number of communities by component number.
+        modularity: modularity of the division by component number.
+        omitted: number of weakest edges excluded from the search.
     """
 
     of_node: Rows
@@ -37,7 +37,7 @@ class Communities:
 def communities_of(network: Network, connections: Connections, part: Rows) -> Communities | None:
     """Divides each component so that most interactions stay within a community; None without NetworkX.
 
-    Vertices and the files between them are divided together; directions do not count.
+    Vertices and the files between them are divided together; directions are ignored.
     """
     try:
         import networkx
@@ -62,7 +62,7 @@ def communities_of(network: Network, connections: Connections, part: Rows) -> Co
     for number, graph in graphs.items():
         division = networkx.community.louvain_communities(graph, weight="weight", seed=_SEED)
         division.sort(key=lambda group: (-len(group), min(group)))
-        # a community of files alone is none of processes
+        # ignore communities that consist of files only
         groups = [acting for group in division if (acting := [node for node in group if node < network.nodes])]
         for at, group in enumerate(groups, 1):
             of_node[group] = at

@@ -1,6 +1,6 @@
-"""The graph in matrices: vertices at the chosen grain, links between them, and files as conduits between both.
+"""Graph as matrices: vertices of the chosen kind, links between them, and files as conduits.
 
-Processes that use one file are joined through it, not each with each: n users are n edges, not n * n.
+Processes that use one file are connected through it instead of pairwise: n users are n edges, not n * n.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class Network:
 
     Attributes:
         node_of: vertex of each actor, int[actors].
-        nodes: number of vertices that act.
-        channel: number of the channel behind each file vertex.
-        links: interactions from vertex to vertex, [nodes, nodes], without itself.
+        nodes: number of acting vertices.
+        channel: channel number of each file vertex.
+        links: interactions from vertex to vertex, [nodes, nodes], without self-links.
         writes: from vertex to file, [nodes, files].
-        reads: from file to vertex, [files, nodes]: what another has written, or writes meanwhile.
+        reads: from file to vertex, [files, nodes]: data that another vertex has written, or writes meanwhile.
     """
 
     node_of: Rows
@@ -45,10 +45,10 @@ class Network:
     reads: Matrix
 
     def components(self, keep: npt.NDArray[np.bool_]) -> tuple[Rows, Rows]:
-        """Returns the component of each vertex and of each file, from 0; -1 for vertices that interact with nobody.
+        """Returns the component of each vertex and of each file, from 0; -1 for vertices without interactions.
 
         Args:
-            keep: vertices that are not pruned.
+            keep: whether each vertex is kept (not pruned).
         """
         nodes, files = self.nodes, len(self.channel)
         links, writes, reads = (matrix.tocoo() for matrix in (self.links, self.writes, self.reads))
@@ -65,7 +65,7 @@ class Network:
         return part[:nodes], part[nodes:]
 
     def without(self, keep: npt.NDArray[np.bool_]) -> Network:
-        """Returns the graph with the edges of pruned vertices removed."""
+        """Returns the graph without the edges of pruned vertices."""
         mask = sparse.diags_array(keep.astype(np.float64)).tocsr()
         links, writes, reads = mask @ self.links @ mask, mask @ self.writes, self.reads @ mask
         for matrix in (links, writes, reads):
@@ -74,13 +74,13 @@ class Network:
 
 
 def network_of(tables: Tables, by: Grouping, jobs: Ints, hosts: Ints, *, forks: bool) -> Network:
-    """Makes the graph.
+    """Creates the graph.
 
     Args:
-        tables: what is known of threads.
-        by: what a vertex is.
-        jobs: number of the job of each space.
-        hosts: number of the host of each space.
+        tables: columns of the interaction graph.
+        by: kind of vertex.
+        jobs: job number of each space.
+        hosts: host number of each space.
         forks: whether forks are edges.
     """
     space, tid = np.divmod(tables.keys, SPACE)
@@ -120,7 +120,7 @@ def _matrix(row: Rows, column: Rows, weight: Ints, shape: tuple[int, int]) -> Ma
 
 
 def _flows(tables: Tables, node_of: Rows) -> tuple[tuple[Rows, Rows, Ints], tuple[Rows, Rows, Ints], Ints]:
-    """Returns who writes what, who gets what of another, and the channels through which something flows."""
+    """Returns the writes, the receipts of data from others, and the channels with any flow."""
     pair, which = np.unique(node_of[tables.users] * SPACE + tables.channels, return_inverse=True)
     node, channel = np.divmod(pair, SPACE)
 
@@ -136,7 +136,7 @@ def _flows(tables: Tables, node_of: Rows) -> tuple[tuple[Rows, Rows, Ints], tupl
     first = extreme("first_write", NEVER, np.minimum)
     last, last_read = extreme("last_write", -NEVER, np.maximum), extreme("last_read", -NEVER, np.maximum)
     files, file = np.unique(channel, return_inverse=True)
-    # the earliest write of another: of the two earliest writers of a file the one that is not oneself
+    # earliest write of another: of a file's two earliest writers, the one that is not the vertex itself
     earliest, second, by = _two_lowest(first, file, len(files))
     others = np.where(by[file] == np.arange(len(pair)), second[file], earliest[file])
     receives = (reads > 0) & (others < NEVER) & (last_read > others)
@@ -157,7 +157,7 @@ def _flows(tables: Tables, node_of: Rows) -> tuple[tuple[Rows, Rows, Ints], tupl
 
 
 def _two_lowest(value: Ints, group: Rows, groups: int) -> tuple[Ints, Ints, Rows]:
-    """Returns the lowest and the second lowest value of each group, NEVER where there is none, and the lowest's row."""
+    """Returns the two lowest values of each group (NEVER if missing), and the row of the lowest."""
     order = np.lexsort((value, group))
     begins = np.searchsorted(group[order], np.arange(groups))
     padded = np.append(value[order], NEVER)
@@ -167,21 +167,21 @@ def _two_lowest(value: Ints, group: Rows, groups: int) -> tuple[Ints, Ints, Rows
 
 
 def _overlaps(first: Ints, last: Ints, group: Rows) -> npt.NDArray[np.bool_]:
-    """Tells which intervals overlap another one of their group; an interval that ends before it begins is none."""
+    """Returns which intervals overlap another one of their group; an interval that ends before it begins is ignored."""
     rows = np.flatnonzero(last >= first)
     overlaps = np.zeros(len(first), np.bool_)
     if len(rows) < 2:
         return overlaps
     order = rows[np.lexsort((first[rows], group[rows]))]
     same = group[order][1:] == group[order][:-1]
-    # the latest end so far within the group, by ranks of ends: groups follow one another, each above the one before
+    # latest end so far within the group, by ranks of ends: each group's ranks are above those of the one before
     ends = np.argsort(np.argsort(last[order], kind="stable"), kind="stable") + len(order) * group[order]
     latest = np.maximum.accumulate(ends)
     of_rank = np.sort(last[order])
     until = of_rank[latest - len(order) * group[order]]
     meets = same & (first[order][1:] < until[:-1])
     overlaps[order[1:][meets]] = True
-    # whom it meets: the next one suffices, since that begins before any later one
+    # the next interval suffices, since it begins before any later one
     nexts = same & (first[order][1:] < last[order][:-1])
     overlaps[order[:-1][nexts]] = True
     return overlaps

@@ -1,4 +1,4 @@
-"""Pipes and connections that two vertices have to themselves: nobody needs to see them one by one."""
+"""Pipes and connections between exactly two vertices, which are not listed one by one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .network import Matrix, Network
 
 @dataclass(frozen=True, slots=True)
 class Connections:
-    """What the two ends of each give each other.
+    """Data flow between the two ends of each connection.
 
     Attributes:
-        private: which files of the network are such connections, bool[files].
-        source: who writes, a row for each direction that something went.
-        target: who reads it.
-        file: through which.
-        count: how often the source wrote.
+        private: whether each file of the network is such a connection, bool[files].
+        source: writing vertex, one row per used direction.
+        target: reading vertex.
+        file: file of the connection.
+        count: number of writes by the source.
     """
 
     private: npt.NDArray[np.bool_]
@@ -31,16 +31,16 @@ class Connections:
     count: Floats
 
     def links(self, nodes: int) -> Matrix:
-        """Returns the same as interactions from vertex to vertex, [nodes, nodes]."""
+        """Returns the data flow as interactions from vertex to vertex, [nodes, nodes]."""
         return sparse.coo_array((self.count, (self.source, self.target)), shape=(nodes, nodes)).tocsr()
 
 
 def connections_of(network: Network, joins: npt.NDArray[np.bool_]) -> Connections:
-    """Finds those that two vertices use.
+    """Finds the connections that two vertices use.
 
     Args:
-        network: the graph, pruned.
-        joins: which of its files are pipes or sockets.
+        network: pruned graph.
+        joins: whether each of its files is a pipe or socket.
     """
     used = (network.writes + sparse.csr_array(network.reads.T)).tocsc()
     private = joins & (np.diff(used.indptr) == 2)

@@ -1,7 +1,7 @@
-"""PageRank within components: the single iteration of [Ranking], and the fixed point beside it.
+"""PageRank within components: the single iteration of [Ranking], and the fixed point.
 
-``R(u) = c * sum over v in B_u of R(v) / N_v``: every interaction is an edge, so v gives its weight away in shares of
-its interactions. A file passes on at once what it is given, to those who read it. Source: [Ranking].
+``R(u) = c * sum over v in B_u of R(v) / N_v``: every interaction is an edge, so v distributes its weight in shares of
+its interactions. A file immediately passes on its weight to its readers. Source: [Ranking].
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _CLOSE: Final = 1e-10
 
 
 def start_weights(use: Floats, part: Rows) -> Floats:
-    """Returns start ranks that sum to 1 in each component, by use; equal where nobody in it has used anything.
+    """Returns initial ranks that sum to 1 in each component, by use; equal if nothing in it was used.
 
     Args:
-        use: what the ranks follow, [nodes].
+        use: amounts that the ranks are proportional to, [nodes].
         part: component of each vertex, -1 for none.
     """
     inside = part >= 0
@@ -38,7 +38,7 @@ def once(network: Network, start: Floats, part: Rows) -> Floats:
     """Returns the ranks of [Ranking] after one iteration, scaled to sum to 1 in each component."""
     flow = Flow(network)
     ranks = _scaled(flow.passed(start), part)
-    nothing = _sums(ranks, part)[np.maximum(part, 0)] == 0  # only such have used something that give nothing
+    nothing = _sums(ranks, part)[np.maximum(part, 0)] == 0  # only vertices without out-edges have used something
     if not (nothing & (part >= 0)).any():
         return ranks
     equal = _scaled(flow.passed(start_weights(np.zeros_like(start), part)), part)
@@ -46,7 +46,7 @@ def once(network: Network, start: Floats, part: Rows) -> Floats:
 
 
 def converged(network: Network, start: Floats, part: Rows, damping: float) -> Floats:
-    """Returns PageRank at its fixed point; what vertices without out-edges hold goes back to the start ranks."""
+    """Returns PageRank at its fixed point; the weight of vertices without out-edges returns to the initial ranks."""
     inside = part >= 0
     flow = Flow(network)
     gives = flow.given > 0

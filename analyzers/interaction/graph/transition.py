@@ -1,4 +1,4 @@
-"""What goes through an interaction graph when every vertex gives its weight away, shared out by interactions."""
+"""Flow through an interaction graph if every vertex distributes its weight in shares of its interactions."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from .network import Matrix, Network
 
 
 class Flow:
-    """The products that each iteration needs, made once.
+    """Products needed in each iteration, computed once.
 
     Attributes:
-        given: interactions that each vertex gives, without those that would come back to itself through a file or that
-            nobody takes, as the readers were pruned.
+        given: interactions given by each vertex, except those that return to it through a file, or have no reader left
+            after pruning.
     """
 
     def __init__(self, network: Network) -> None:
         width: Floats = network.reads.sum(axis=1)
         self._shared = np.divide(1.0, width, out=np.zeros_like(width), where=width > 0)
-        # of what a vertex gives to a file, this part would come back
+        # share of the weight given to files that would return to the vertex
         self._returned: Floats = network.writes.multiply(_turned(network.reads).multiply(self._shared)).sum(axis=1)
         taken: Floats = network.writes @ (width > 0).astype(np.float64)
         self.given = np.maximum(network.links.sum(axis=1) + taken - self._returned, 0.0)
         self._links, self._writes, self._reads = _turned(network.links), _turned(network.writes), _turned(network.reads)
 
     def passed(self, weight: Floats) -> Floats:
-        """Returns what reaches each vertex; a file passes on what it is given, in shares of its readers' calls."""
+        """Returns the weight that reaches each vertex; a file passes on its weight in shares of its readers' calls."""
         each = np.divide(weight, self.given, out=np.zeros_like(weight), where=self.given > 0)
         through = (self._writes @ each) * self._shared
         reached: Floats = self._links @ each + self._reads @ through - each * self._returned

@@ -1,1 +1,1 @@
-"""From events to interactions: channels, wake-ups, locks, virtual machines."""
+"""Conversion of events to interactions: channels, wake-ups, locks, virtual machines."""

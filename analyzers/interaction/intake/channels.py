@@ -1,4 +1,4 @@
-"""What processes can interact through: files, pipes and the two ends of sockets as one."""
+"""Channels of interaction: files, pipes, and sockets with both ends as one."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ _KINDS: Final[dict[FileType, EdgeKind]] = {
 
 
 class Channels:
-    """Numbers what files stand for: 0 for what connects nobody (devices, folders, pseudo files) or is one too many.
+    """Numbers the channels of files: 0 for files that connect nothing (devices, folders, pseudo files) or exceed the
+    bound.
 
-    Both ends of a connection have one number: ``TCP:[a->b]`` at one end is ``TCP:[b->a]`` at the other. Pipes, sockets
-    of one machine and files on node-local file systems are other ones on each machine.
+    Both ends of a connection have one number: ``TCP:[a->b]`` at one end is ``TCP:[b->a]`` at the other. Pipes,
+    host-local sockets and files on node-local file systems have different numbers on each machine.
 
     Attributes:
-        overflowed: files beyond the bound.
+        overflowed: number of files beyond the bound.
     """
 
     def __init__(self) -> None:
@@ -51,14 +52,14 @@ class Channels:
         """Returns the channel of each file number, int64.
 
         Args:
-            files: numbers of files.
+            files: file numbers.
             known: all files, by number.
             space: number of the machine that uses them.
         """
         if len(known) > len(self._of_file):
             fresh = known[len(self._of_file) :]
             self._local = np.concatenate((self._local, np.array([_is_local(info) for info in fresh], np.bool_)))
-            # what is local is numbered when it is used: on which machine is known only then
+            # local files are numbered on first use, since only then the machine is known
             numbers = [0 if _is_local(info) else self._number(info, EVERYWHERE) for info in fresh]
             self._of_file = np.concatenate((self._of_file, np.array(numbers, np.int64)))
         channels: npt.NDArray[np.int64] = self._of_file[files]
@@ -74,20 +75,21 @@ class Channels:
         return self._names[channel]
 
     def kind(self, channel: int) -> EdgeKind:
-        """Returns what a channel is."""
+        """Returns the kind of a channel."""
         return self._kinds[channel]
 
     def adopt(self, other: Channels, channel: int) -> int:
-        """Returns our number of another's channel, whose machines have the same numbers."""
+        """Returns the number here of another object's channel, if the machines have the same numbers."""
         return self._add(other._names[channel], other._kinds[channel], other._spaces[channel])
 
     def adopt_shared(self, other: Channels, channel: int, machines: Sequence[int]) -> int:
-        """Returns our number of a channel of another job; 0 for pipes and sockets of one machine, or of an unknown one.
+        """Returns the number here of another job's channel; 0 for pipes and sockets of one machine, or of an unknown
+        one.
 
         Args:
-            other: the other job's.
-            channel: its number there.
-            machines: our number of each of its machines, below 0 where it is not known.
+            other: channels of the other job.
+            channel: number of the channel there.
+            machines: number here of each of its machines, below 0 if unknown.
         """
         name, kind, space = other._names[channel], other._kinds[channel], other._spaces[channel]
         if space != EVERYWHERE:
@@ -109,7 +111,7 @@ class Channels:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Makes one that has the state of a snapshot."""
+        """Creates an object from a snapshot."""
         made = cls()
         made.overflowed = data["overflowed"]
         made._names, made._kinds, made._spaces = list(data["names"]), list(data["kinds"]), list(data["spaces"])
@@ -144,7 +146,7 @@ def _is_local(info: FileInfo) -> bool:
 
 
 def connection(path: str) -> str:
-    """Returns the name that both ends of a connection have.
+    """Returns the common name of both ends of a connection.
 
     >>> connection("TCP:[127.0.0.1:80->127.0.0.1:4711]") == connection("TCP:[127.0.0.1:4711->127.0.0.1:80]")
     True
@@ -153,6 +155,6 @@ def connection(path: str) -> str:
     if found is None:
         return path
     one, other = sorted(_MAPPED.sub(r"\1", end) for end in (found["one"], found["other"].partition(",")[0]))
-    # a server for both families is met by clients of either
+    # a dual-stack server has clients of both families
     family = found["family"] if "[" in one else found["family"].removesuffix("v6")
     return f"{family}:[{one}<->{other}]"

@@ -1,4 +1,4 @@
-"""What the rows of layer KERNEL say: names, time on processors, and links between threads."""
+"""Events of layer KERNEL: names, CPU time, and links between threads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_GUESTS: Final = 65_536
 
 
 class Links(Struct, frozen=True):
-    """Interactions of one kind, by the keys of those who interact."""
+    """Interactions of one kind, by the keys of the threads."""
 
     source: Ints
     target: Ints
@@ -36,11 +36,11 @@ class Links(Struct, frozen=True):
 
 
 class KernelUpdate(Struct, frozen=True):
-    """What some events say.
+    """Information from a batch of events.
 
     Attributes:
-        actors: keys of threads, in the order of what is said of them.
-        columns: what is said: events, cpu_ns, and pid and name, -1 where there is no news.
+        actors: keys of threads, in the order of the information.
+        columns: events, cpu_ns, pid and name, -1 if unchanged.
     """
 
     actors: Ints
@@ -51,10 +51,10 @@ class KernelUpdate(Struct, frozen=True):
 
 
 class KernelEvents:
-    """Follows threads, locks and virtual processors.
+    """Tracks threads, locks and virtual CPUs.
 
     Args:
-        limit: of each, so many are remembered between batches.
+        limit: maximum number of each that is stored between batches.
     """
 
     def __init__(self, limit: int) -> None:
@@ -64,12 +64,12 @@ class KernelEvents:
         self._guest_numbers: dict[tuple[int, int], int] = {}
 
     def update(self, batch: EventBatch, code: Ints, space: int) -> KernelUpdate:
-        """Takes in events in the order in which they happened.
+        """Adds events in the order in which they happened.
 
         Args:
             batch: rows of layer KERNEL.
-            code: KernelEvent of each.
-            space: number of the machine whose thread numbers these are.
+            code: KernelEvent of each row.
+            space: number of the machine to which the thread numbers belong.
         """
         acting = np.where(batch.tid > 0, space * SPACE + batch.tid.astype(np.int64), 0)
         other = np.where(batch.handle > 0, space * SPACE + batch.handle.astype(np.int64), 0)
@@ -101,7 +101,7 @@ class KernelEvents:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Makes one that has the state of a snapshot."""
+        """Creates an object from a snapshot."""
         made = cls.__new__(cls)
         made._scheduling = Scheduling.restore(data["scheduling"])
         made._locks, made._guests = Locks.restore(data["locks"]), Guests.restore(data["guests"])
@@ -120,7 +120,7 @@ class KernelEvents:
         return Links(ends[0], ends[1], "guest")
 
     def _guest_key(self, vcpu: int, cr3: int) -> int:
-        """Returns the key of a process of a guest; address spaces belong to a machine, not to one processor of it."""
+        """Returns the key of a guest process; address spaces belong to a virtual machine, not to one of its CPUs."""
         space = vcpu // SPACE
         number = self._guest_numbers.get((space, cr3))
         if number is None:
@@ -133,7 +133,7 @@ class KernelEvents:
 def _said(
     batch: EventBatch, code: Ints, acting: Ints, other: Ints, scheduled: Scheduled
 ) -> tuple[Ints, dict[str, Ints]]:
-    """Returns what is said of which threads, in the order of the events, so that the last name stays."""
+    """Returns the threads and their new information in order of the events, so that the last name wins."""
     file = batch.file.astype(np.int64)
     own_name = (file > 0) & np.isin(code, _NAME_THEMSELVES)
     acts, told = np.flatnonzero(acting > 0), np.flatnonzero((file > 0) & (other > 0))

@@ -1,4 +1,4 @@
-"""How threads and pairs of them are numbered in the tables of an interaction graph."""
+"""Numbering of threads and pairs of threads in the tables of an interaction graph."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 from ...common.state import Ints, Rows
 
 SPACE: Final = 2**32
-"""Keys of threads are ``space * SPACE`` and the thread's number, which is below it."""
+"""Factor of the space in thread keys: ``space * SPACE`` plus the thread number, which is below it."""
 BY_RANK: Final = 2**31
-"""Numbers from here on stand for ranks whose threads are not told."""
+"""First number for ranks whose threads are unknown."""
 BY_STREAM: Final = 2**31 + 2**30
-"""And from here on for streams that have no rank either."""
+"""First number for streams without thread and rank."""
 GUEST: Final = 2**31 + 2**30 + 2**29
-"""Processes of guests have numbers from here on."""
+"""First number for processes of guests."""
 
 _LINK_BITS: Final = 20
 _KIND_BITS: Final = 3
 
 
 def threads_of(tids: Ints, pids: Ints, ranks: Ints, stream: Ints | int) -> Ints:
-    """Returns the number that each thread goes by: its own, else its process's, else one for its rank or stream."""
+    """Returns the number of each thread: its own, otherwise that of its process, rank or stream."""
     threads: Ints = np.where(tids == 0, pids, tids)
     nobody = threads == 0
     if nobody.any():
@@ -32,11 +32,11 @@ def threads_of(tids: Ints, pids: Ints, ranks: Ints, stream: Ints | int) -> Ints:
 
 
 def link_keys(source: Ints | Rows, target: Ints | Rows, kind: Ints | int) -> Ints:
-    """Returns a key for each pair of rows and kind of link between them."""
+    """Returns a key for each pair of rows and kind of link."""
     return (((source.astype(np.int64) << _LINK_BITS) | target) << _KIND_BITS) | kind
 
 
 def link_ends(keys: Ints) -> tuple[Ints, Ints, Ints]:
-    """Returns source, target and kind that the keys of links stand for."""
+    """Returns source, target and kind from the keys of links."""
     pairs = keys >> _KIND_BITS
     return pairs >> _LINK_BITS, pairs & (2**_LINK_BITS - 1), keys & (2**_KIND_BITS - 1)

@@ -1,4 +1,4 @@
-"""Hand-overs of locks ([Ranking], Algorithm 1), with a holder for each lock."""
+"""Hand-overs of locks ([Ranking], Algorithm 1), with one holder per lock."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Handovers(Struct, frozen=True):
     """Edges of the execution graph.
 
     Attributes:
-        asker: threads that asked for a lock that another one held, by key.
-        holder: who held it.
-        giver: who released or held the lock last that another thread had to wait for.
-        taker: who got it then.
-        waited_ns: how long the taker had waited.
+        asker: keys of threads that requested a lock held by another.
+        holder: holder of the lock at that time.
+        giver: last holder of a lock that another thread had to wait for.
+        taker: thread that then acquired it.
+        waited_ns: waiting time of the taker.
     """
 
     asker: Ints
@@ -30,27 +30,27 @@ class Handovers(Struct, frozen=True):
 
 
 class Locks:
-    """Follows who holds which lock and who waits for it."""
+    """Tracks holders of locks and waiting threads."""
 
     def __init__(self, limit: int) -> None:
         self._holders = ForwardFill(2, limit)
         self._requests = ForwardFill(2, limit)
 
     def update(self, code: Ints, time: Ints, thread: Ints, lock: Ints) -> Handovers:
-        """Takes in events of locks in the order in which they happened.
+        """Adds lock events in the order in which they happened.
 
         Args:
-            code: LOCK_REQ, LOCK_ACQ or UNLOCK of each.
+            code: LOCK_REQ, LOCK_ACQ or UNLOCK of each event.
             time: ns.
-            thread: key of who acts, > 0.
-            lock: number of the lock, >= 0.
+            thread: key of the acting thread, > 0.
+            lock: lock number, >= 0.
         """
         request, acquire = code == int(KernelEvent.LOCK_REQ), code == int(KernelEvent.LOCK_ACQ)
         held = np.where(acquire, thread, 0)
-        # the thread that released a lock is remembered beside the fact that nobody holds it
+        # the last releasing thread is stored besides the empty holder
         holder, last = self._holders.before(lock, ~request, held, thread)
         contended = request & (holder > 0) & (holder != thread)
-        # who waits for which lock: a thread waits for one at a time
+        # requests by thread, since a thread waits for one lock at a time
         since, waits = self._requests.before(
             thread, np.ones(len(code), np.bool_), time, np.where(contended, lock + 1, 0)
         )
@@ -69,7 +69,7 @@ class Locks:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Makes one that has the state of a snapshot."""
+        """Creates an object from a snapshot."""
         made = cls.__new__(cls)
         made._holders, made._requests = ForwardFill.restore(data["holders"]), ForwardFill.restore(data["requests"])
         return made

@@ -1,4 +1,4 @@
-"""What switches and wake-ups say: how long threads ran, and which wake-ups made a thread that waited go on."""
+"""Scheduling events: CPU time of threads, and wake-ups that made a waiting thread continue."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _WAKES: Final = (int(KernelEvent.SCHED_WAKING), int(KernelEvent.SCHED_WAKEUP), _
 
 
 class Scheduled(Struct, frozen=True):
-    """What some events say.
+    """Information from a batch of scheduling events.
 
     Attributes:
-        ran: threads that left a processor, by key.
-        ran_ns: how long each had run.
-        links: which of the events are wake-ups of a thread that waited.
-        void: wake-ups of threads that did not wait.
+        ran: keys of threads that left a CPU.
+        ran_ns: run time of each.
+        links: whether each event is a wake-up of a waiting thread.
+        void: number of wake-ups of threads that did not wait.
     """
 
     ran: Ints
@@ -33,23 +33,23 @@ class Scheduled(Struct, frozen=True):
 
 
 class Scheduling:
-    """Follows the state of each thread.
+    """Tracks the state of each thread.
 
-    A waker makes a thread runnable once: of ``sched_waking`` and the ``sched_wakeup`` behind it only the first counts.
+    A waker makes a thread runnable once: of ``sched_waking`` and the following ``sched_wakeup``, only the first counts.
     """
 
     def __init__(self, limit: int) -> None:
         self._threads = ForwardFill(2, limit)
 
     def update(self, code: Ints, time: Ints, acting: Ints, other: Ints, waits: npt.NDArray[np.bool_]) -> Scheduled:
-        """Takes in events in the order in which they happened.
+        """Adds events in the order in which they happened.
 
         Args:
-            code: KernelEvent of each.
+            code: KernelEvent of each event.
             time: ns.
-            acting: key of the thread that acts.
+            acting: key of the acting thread.
             other: key of the other thread.
-            waits: for switches, whether the thread that was switched out waits.
+            waits: for switches, whether the switched-out thread waits.
         """
         switch = np.flatnonzero(code == int(KernelEvent.SCHED_SWITCH))
         wake = np.flatnonzero(np.isin(code, _WAKES))
@@ -82,7 +82,7 @@ class Scheduling:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Makes one that has the state of a snapshot."""
+        """Creates an object from a snapshot."""
         made = cls.__new__(cls)
         made._threads = ForwardFill.restore(data["threads"])
         return made

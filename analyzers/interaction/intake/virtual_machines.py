@@ -1,4 +1,4 @@
-"""Processes of virtual machines as the host sees them ([Ranking], Algorithm 2)."""
+"""Processes of virtual machines as visible on the host ([Ranking], Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ....events.forward_fill import ForwardFill, Ints
 from ....events.kernel import KernelEvent
 
 IPI_VECTORS: Final = (0xFB, 0xFC, 0xFD)
-"""Vectors by which Linux on x86 makes another processor call a function or schedule."""
+"""Interrupt vectors that Linux on x86 uses to make another CPU call a function or reschedule."""
 _WAKES: Final = (int(KernelEvent.SCHED_WAKING), int(KernelEvent.SCHED_WAKEUP))
 
 
@@ -19,10 +19,10 @@ class GuestWakes(Struct, frozen=True):
     """Wake-ups between processes of guests.
 
     Attributes:
-        vcpu_from: key of the thread that runs the waker's virtual processor.
+        vcpu_from: key of the thread that runs the waker's virtual CPU.
         space_from: address space (CR3) of the waker.
-        vcpu_to: the same of the woken one.
-        space_to: its address space.
+        vcpu_to: key of the thread that runs the woken process's virtual CPU.
+        space_to: address space of the woken process.
     """
 
     vcpu_from: Ints
@@ -32,23 +32,23 @@ class GuestWakes(Struct, frozen=True):
 
 
 class Guests:
-    """Follows which address space each virtual processor has, and which thread woke its thread last."""
+    """Tracks the address space of each virtual CPU, and the last waker of its thread."""
 
     def __init__(self, limit: int) -> None:
         self._spaces = ForwardFill(1, limit)
         self._wakers = ForwardFill(2, limit)
 
     def update(self, code: Ints, acting: Ints, other: Ints, value: Ints) -> GuestWakes:
-        """Takes in events in the order in which they happened.
+        """Adds events in the order in which they happened.
 
-        An interrupt of another processor's making that is injected into one virtual processor links the process that
-        ran on the one whose thread woke it with the process that runs on the woken one.
+        An inter-processor interrupt injected into a virtual CPU links two processes: the one on the virtual CPU whose
+        thread woke it, and the one on the woken virtual CPU.
 
         Args:
-            code: KernelEvent of each.
-            acting: key of the thread that acts, 0 for devices.
-            other: key of the thread that is woken.
-            value: KVM_CR3: address space; KVM_INJ_VIRQ: vector.
+            code: KernelEvent of each event.
+            acting: key of the acting thread, 0 for devices.
+            other: key of the woken thread.
+            value: address space for KVM_CR3; vector for KVM_INJ_VIRQ.
         """
         switches = code == int(KernelEvent.KVM_CR3)
         wakes = np.isin(code, _WAKES) & (acting > 0)
@@ -67,7 +67,7 @@ class Guests:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Makes one that has the state of a snapshot."""
+        """Creates an object from a snapshot."""
         made = cls.__new__(cls)
         made._spaces, made._wakers = ForwardFill.restore(data["spaces"]), ForwardFill.restore(data["wakers"])
         return made

@@ -1,1 +1,1 @@
-"""The ranking as it is told."""
+"""Public form of the ranking."""

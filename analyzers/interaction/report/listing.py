@@ -1,4 +1,4 @@
-"""Files and edges of an interaction graph, one by one."""
+"""Lists of the files and edges of an interaction graph."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COLUMNS: Final = ("source", "target", "from_file", "to_file", "kind", "count", 
 
 
 def kinds_of(tables: Tables, network: Network) -> Ints:
-    """Returns what each file of a network is, places in ``EdgeKind``."""
+    """Returns the kind of each file of a network, as index into ``EdgeKind``."""
     together = np.unique(tables.channels[tables.uses["collectives"] > 0])
     kinds = np.array([_KINDS.index(tables.channel_names.kind(at)) for at in network.channel.tolist()], np.int64)
     shared = np.isin(network.channel, together) & (kinds == _KINDS.index("file"))
@@ -27,18 +27,18 @@ def kinds_of(tables: Tables, network: Network) -> Ints:
 
 
 def joins(kinds: Ints) -> Any:
-    """Tells which of them are pipes and sockets, whose names say nothing, bool[files]."""
+    """Returns which files are pipes and sockets, whose names carry no information, bool[files]."""
     return np.isin(kinds, (_KINDS.index("pipe"), _KINDS.index("socket")))
 
 
 class Listing:
-    """Lists what stands between the vertices of components.
+    """Lists files and edges between the vertices of components.
 
     Args:
-        tables: what is known of threads.
-        network: the graph, pruned.
-        kinds: of its files.
-        connections: those of its files that are told as edges between their ends.
+        tables: columns of the interaction graph.
+        network: pruned graph.
+        kinds: kinds of its files.
+        connections: files that are shown as edges between their two ends.
         part: component of each vertex, -1 for none.
         file_part: component of each file.
     """
@@ -51,13 +51,13 @@ class Listing:
         self._read, self._written = self._moved("bytes_read"), self._moved("bytes_written")
 
     def busiest(self, most: int) -> Rows:
-        """Returns the files with most interactions."""
+        """Returns the files with the most interactions."""
         through: Floats = self._network.writes.sum(axis=0) + self._network.reads.sum(axis=1)
         files = np.flatnonzero((self._file_part >= 0) & ~self._connections.private)
         return files[np.argsort(-through[files], kind="stable")][:most]
 
     def files(self, chosen: Rows) -> list[SharedFile]:
-        """Returns some files."""
+        """Returns the public form of some files."""
         tables, network = self._tables, self._network
         size = int(tables.channels.max(initial=0)) + 1
         read = np.bincount(tables.channels, weights=tables.uses["bytes_read"], minlength=size)
@@ -78,7 +78,7 @@ class Listing:
         ]
 
     def edges(self, nodes: Rows, files: Rows, most: int) -> tuple[list[Interaction], int]:
-        """Returns the edges between some vertices and files, largest count first, and how many others there are."""
+        """Returns edges between some vertices and files by descending count, and the number of omitted ones."""
         acting = self._network.nodes
         shown = np.zeros(acting + len(self._kinds), np.bool_)
         shown[nodes], shown[acting + files] = True, True
@@ -135,7 +135,7 @@ class Listing:
         return table
 
     def _table(self, source: Rows, target: Rows, kind: Ints, **values: Any) -> dict[str, Ints]:
-        """Returns a row for each pair of ends and kind, with the sums of its values."""
+        """Returns one row per pair of ends and kind, with the sums of its values."""
         size = max(self._network.nodes, len(self._kinds), 1)
         pair = (source.astype(np.int64) * size + target) * len(_KINDS) + kind
         found, which = np.unique(pair, return_inverse=True)

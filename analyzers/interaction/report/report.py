@@ -1,4 +1,4 @@
-"""From the tables of an interaction graph to the public ranking."""
+"""Conversion of an interaction graph's tables to the public ranking."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from .listing import Listing, joins, kinds_of
 from .vertex_names import names_of, short_name
 
 MOST_LISTED: Final = 10_000
-"""Actors, files and edges that an answer lists at most, each."""
+"""Maximum number of actors, files and edges in a result, each."""
 _MOST_COMPONENTS: Final = 1000
 _FEW: Final = 8
-"""Vertices of a component from which nobody is pruned by his share."""
+"""Maximum size of a component in which rare vertices are not pruned."""
 
 
 def ranking_of(
     tables: Tables, settings: InteractionSettings, names: Names, spaces: list[tuple[str, str]], job: str
 ) -> Ranking:
-    """Makes the ranking.
+    """Computes the ranking.
 
     Args:
-        tables: the graph.
-        settings: how it is ranked.
+        tables: columns of the graph.
+        settings: settings of the ranking.
         names: calls and files by number.
         spaces: job and host of each space of thread numbers.
-        job: what the whole is called.
+        job: name of the graph.
     """
     if not len(tables.keys):
         return Ranking(
@@ -49,7 +49,7 @@ def ranking_of(
 
 
 class _Answer:
-    """Everything that is computed on the way."""
+    """Intermediate results of a ranking."""
 
     def __init__(
         self, tables: Tables, settings: InteractionSettings, names: Names, spaces: list[tuple[str, str]], job: str
@@ -120,7 +120,7 @@ class _Answer:
         )
 
     def _rare(self, network: Network, keep: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Tells which vertices of large components have hardly any of their interactions, all of them together."""
+        """Returns which vertices of large components together have at most ``min_share`` of the interactions."""
         kept = network.without(keep)
         part, _ = kept.components(keep)
         volume = _volume(kept)
@@ -129,7 +129,7 @@ class _Answer:
         label, own = part[order], volume[order]
         begin, end = np.searchsorted(label, label), np.searchsorted(label, label, side="right")
         sums = np.concatenate(([0.0], np.cumsum(own)))
-        # who have as much as each other go together, or stay together
+        # vertices with equal volumes are pruned or kept together
         ties = np.flatnonzero(np.append((label[1:] != label[:-1]) | (own[1:] != own[:-1]), True)) + 1
         with_ties = ties[np.searchsorted(ties, np.arange(1, len(order) + 1))]
         share = (sums[with_ties] - sums[begin]) / np.maximum(sums[end] - sums[begin], 1.0)
@@ -138,7 +138,7 @@ class _Answer:
         return rare
 
     def _alone(self) -> npt.NDArray[np.bool_]:
-        """Tells which vertices were seen to act, and interact with nobody."""
+        """Returns which vertices acted but have no interactions."""
         alone = (self._part < 0) & (self._sums["events"] > 0)
         alone[self._pruned] = False
         return alone
@@ -159,7 +159,7 @@ class _Answer:
         return np.bincount(network.node_of, weights=weights, minlength=network.nodes).astype(np.int64)
 
     def _representatives(self, network: Network) -> Rows:
-        """Returns the row of the thread that stands for each vertex: the process's first, else the busiest."""
+        """Returns the row of each vertex's representative thread: the first of the process, otherwise the busiest."""
         actors, tid = self._tables.actors, self._tables.keys % SPACE
         first = np.where(actors["pid"] > 0, actors["pid"], tid) == tid
         order = np.lexsort((actors["events"], self._named > 0, first, network.node_of))
@@ -214,7 +214,7 @@ class _Answer:
         )
 
     def _threads(self) -> dict[int, list[int]]:
-        """Returns the numbers of the leaders' processes and threads."""
+        """Returns process and thread numbers of the leaders."""
         if self._tids is None:
             node_of, leaders = self._network.node_of, sorted(self._leaders())
             mine = np.flatnonzero(np.isin(node_of, leaders))
@@ -226,7 +226,7 @@ class _Answer:
         return self._tids
 
     def _leaders(self) -> set[int]:
-        """Returns the vertices that are leaders of the components that are told."""
+        """Returns the vertices that are leaders of the listed components."""
         if self._led is None:
             order = np.lexsort((-self._converged, -self._once, self._part))
             inside = order[self._part[order] >= 0]
@@ -239,7 +239,7 @@ class _Answer:
         """Returns the communities of a component.
 
         Args:
-            members: its vertices, highest rank first.
+            members: vertices of the component, highest rank first.
         """
         if self._communities is None:
             return []
@@ -278,14 +278,14 @@ def _numbered(texts: list[str]) -> Ints:
 
 
 def _volume(network: Network) -> Floats:
-    """Returns in how many interactions each vertex takes part, given and taken."""
+    """Returns the number of interactions of each vertex, given and received."""
     links = network.links.sum(axis=0) + network.links.sum(axis=1)
     volume: Floats = links + network.writes.sum(axis=1) + network.reads.sum(axis=0)
     return volume
 
 
 def _by_weight(part: Rows, files: Rows, volume: Floats) -> tuple[Rows, Rows, Ints]:
-    """Numbers components from 0, the one with most interactions first; returns their interactions, too."""
+    """Numbers components from 0 by descending interactions; returns their interactions, too."""
     labels = np.unique(part[part >= 0])
     if not len(labels):
         return part, np.full(len(files), -1, np.intp), np.zeros(0, np.int64)

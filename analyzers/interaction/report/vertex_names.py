@@ -1,4 +1,4 @@
-"""What vertices are called: what a trace says of a thread, else what it says of its process or of who made it."""
+"""Names of vertices: from the thread, otherwise from its process or the maker of its process."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _MOST_GENERATIONS: Final = 64
 
 
 def names_of(tables: Tables) -> Ints:
-    """Returns the number of the file that names each actor, 0 or less where nothing does.
+    """Returns the number of the file that names each actor, 0 or less if unnamed.
 
-    A thread is called what its process is called; a process that never executed another program, what its maker is.
+    A thread is named after its process. A process that never executed another program is named after its maker.
     """
     name: Ints = tables.actors["name"].copy()
     if not len(name):
@@ -41,7 +41,7 @@ def names_of(tables: Tables) -> Ints:
 
 
 def short_name(path: str) -> str:
-    """Returns what a process is called whose name is this path of a program, or this text of a kernel event.
+    """Returns the display name for the path of a program, or for the text of a kernel event.
 
     >>> short_name("/usr/bin/cat"), short_name("comm:kworker/0:1")
     ('cat', 'kworker/0:1')
