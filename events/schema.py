@@ -60,6 +60,9 @@ class Flag(IntFlag):
     STORES = 64
     """Of mmap and msync: stores to the mapping change the file; ``requested`` is the mapping's length, or what of it is
     written back."""
+    BEGUN = 128
+    """Starts an asynchronous operation whose bytes come with a later call (io_submit, MPI_File_iwrite). It does not
+    count as an operation. Set by ``analyzers/pipeline/numbering.py``; sources and archives do not set it."""
 
 
 class FileType(IntEnum):

@@ -127,7 +127,10 @@ class AdviceAnalyzer:
         alike = Grouping([stream, batch.tid, batch.file, batch.layer, batch.kind, batch.depth, batch.flags])
         first = alike.first
         if spread(batch) is None:
-            counts, sums = alike.counts(), alike.sums([batch.duration, batch.bytes])
+            counts, sums = (
+                np.where(batch.flags[first] & int(Flag.BEGUN), 0, alike.counts()),
+                alike.sums([batch.duration, batch.bytes]),
+            )
             columns = [counts, np.maximum(sums[:, 0], 0), np.maximum(sums[:, 1], 0)]
         else:
             every = alike.sums([calls_in(batch), np.clip(busy_ns(batch), 0, _MOST_NS), batch.bytes])
@@ -151,7 +154,7 @@ class AdviceAnalyzer:
     def _put_in_order(self, batch: EventBatch, stream: Ints, data: npt.NDArray[np.bool_]) -> None:
         """Finds the file positions of calls and sums them by thread, file and kind."""
         wanted = _ORDERED.take(batch.kind) & data & (batch.depth == 0) & (batch.file != 0)
-        wanted &= (batch.flags & int(Flag.FAILED)) == 0
+        wanted &= (batch.flags & int(Flag.FAILED | Flag.BEGUN)) == 0
         rows: Rows = np.flatnonzero(wanted)[: self._settings.max_ordered_calls - self._ordered]
         if not len(rows):
             return

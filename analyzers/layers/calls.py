@@ -81,6 +81,7 @@ class Calls:
     system_bytes: Column
     fate: Column
     summed: Column
+    begun: Column
 
     def __len__(self) -> int:
         return len(self.start)
@@ -98,11 +99,11 @@ class Calls:
 
 NAMES: Final = tuple(field.name for field in fields(Calls))
 _BYTE_COLUMNS: Final = frozenset({"layer", "kind", "depth", "around", "over", "over_kind", "fate"})
-_FLAG_COLUMNS: Final = frozenset({"collective", "summed"})
+_FLAG_COLUMNS: Final = frozenset({"collective", "summed", "begun"})
 _SUMMED: Final = ("count", "ns", "requested", "bytes", "failed", "below_ns", "below", "below_bytes", "system_ns",
                   "system_bytes")  # fmt: skip
 _ALIKE: Final = ("thread", "layer", "kind", "call", "file", "handle", "parent", "depth", "around", "over", "over_kind",
-                 "collective", "fate")  # fmt: skip
+                 "collective", "fate", "begun")  # fmt: skip
 
 
 def dtype_of(name: str) -> np.dtype[Any]:
@@ -128,8 +129,8 @@ def joined(parts: Iterable[Calls]) -> Calls:
 
 
 def moves(calls: Calls) -> npt.NDArray[np.bool_]:
-    """Returns which rows are reads or writes."""
-    found: npt.NDArray[np.bool_] = (calls.kind == Kind.READ) | (calls.kind == Kind.WRITE)
+    """Returns which rows are reads or writes. Calls that start an asynchronous operation are neither."""
+    found: npt.NDArray[np.bool_] = ((calls.kind == Kind.READ) | (calls.kind == Kind.WRITE)) & ~calls.begun
     return found
 
 

@@ -240,7 +240,7 @@ class LayerAnalyzer:
         if len(paths):
             node[paths] = self.handles.of(calls.take(paths), file_class[paths], self.files.class_groups)
         self.tables.add(calls, node, self.sites.of(calls, file_class), group)
-        sized = alike.by_size(calls, Grouping([calls.layer, calls.kind, group]).number)
+        sized = alike.by_size(calls, Grouping([calls.layer, calls.kind, group, calls.begun]).number)
         self.tables.add_sizes(sized, self.files.group_of(sized.file))
         operation = operation_of(calls.kind)
         rows, columns = alike.by_step(self.timeline.kind_of(node, operation), self.timeline.step_ns)

@@ -16,6 +16,7 @@ from ...events import Definitions, DefinitionTable, EventBatch, FileInfo, is_con
 from ...events.batch import IntArray
 from ...events.schema import UNKNOWN_ID
 from ..file_groups import CountRule
+from .submissions import marked, starts_operation
 
 
 class JobNames:
@@ -30,6 +31,7 @@ class JobNames:
         self._call_numbers: dict[str, int] = {"": 0}
         self._file_numbers: dict[str, int] = {"": 0}
         self._rule = rule
+        self._starting: list[int] = []
         self._left_out = np.zeros(64, np.uint8)
         self._groups = np.zeros(64, np.uint8)
 
@@ -42,6 +44,18 @@ class JobNames:
     def left_out(self) -> npt.NDArray[np.uint8]:
         """What does not count of each of the job's files, by number, uint8; bits of ``CountRule.left_out``."""
         return self._left_out[: len(self.files)]
+
+    @property
+    def any_starts(self) -> bool:
+        """Whether any call starts an asynchronous operation."""
+        return bool(self._starting)
+
+    @property
+    def starts(self) -> npt.NDArray[np.bool_]:
+        """Whether calls start an asynchronous operation, by number."""
+        made = np.zeros(len(self.calls), np.bool_)
+        made[self._starting] = True
+        return made
 
     @property
     def groups(self) -> npt.NDArray[np.uint8]:
@@ -57,6 +71,8 @@ class JobNames:
                 return 0
             self._call_numbers[name] = number = len(self.calls)
             self.calls.append(name)
+            if starts_operation(name):
+                self._starting.append(number)
         return number
 
     def file(self, info: FileInfo) -> int:
@@ -102,11 +118,12 @@ class StreamNames:
 
     def translate(self, batch: EventBatch) -> EventBatch:
         """Returns the batch in the job's numbers, without signatures: no analyzer asks for these."""
-        return batch.replace(
+        translated = batch.replace(
             call=self._known(self._calls, batch.call, self._table.string_count),
             file=self._known(self._files, batch.file, self._table.file_count),
             signature=UNKNOWN_ID,
         )
+        return marked(translated, self._job.starts) if self._job.any_starts else translated
 
     def _known(self, table: npt.NDArray[np.uint32], numbers: IntArray, count: int) -> npt.ArrayLike:
         """Returns the job's numbers of a stream's; those from ``count`` on count as unknown."""

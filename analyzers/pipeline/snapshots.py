@@ -24,7 +24,7 @@ from ...events import IotideError
 
 FORMAT: Final = 1
 """Version of how values are written."""
-STATE_VERSION: Final = 10
+STATE_VERSION: Final = 11
 """Version of the attributes that the classes have and of what they mean: a state of another one is not restored."""
 _PACKAGE: Final = __name__.rsplit(".", 3)[0]
 _FOLDERS: Final = ("analyzers", "daemon", "events", "results")

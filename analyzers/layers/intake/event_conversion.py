@@ -85,6 +85,7 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
         failed=((batch.flags & int(Flag.FAILED)) != 0).astype(np.int64),
         collective=(batch.flags & int(Flag.COLLECTIVE)) != 0,
         summed=(batch.flags & int(Flag.AGGREGATE)) != 0,
+        begun=(batch.flags & int(Flag.BEGUN)) != 0,
         **{name: np.full(count, value, dtype_of(name)) for name, value in _FILLED.items()},
     )
 

@@ -98,7 +98,8 @@ class Tables(NamedTuple):
         read, written = outer & (kind == Kind.READ), outer & (kind == Kind.WRITE)
         opens = np.where((kind == Kind.CREATE) | (kind == Kind.DUPLICATE), count, 0)
         closes = np.where(kind == Kind.DESTROY, count, 0)
-        reads, writes = np.where(way == 0, count, 0), np.where(way == 1, count, 0)
+        operations = np.where(calls.begun, 0, count)
+        reads, writes = np.where(way == 0, operations, 0), np.where(way == 1, operations, 0)
         bytes_read, bytes_written = np.where(read, calls.bytes, 0), np.where(written, calls.bytes, 0)
         process = calls.process
         self.processes.add(
@@ -194,8 +195,9 @@ def _bits(calls: Calls, outer: npt.NDArray[np.bool_], first: npt.NDArray[np.bool
         calls.fate,
         calls.collective,
         calls.failed > 0,
+        calls.begun,
     )
-    for column, width in zip(columns, (3, 4, 4, 4, 1, 1, 3, 1, 1), strict=True):
+    for column, width in zip(columns, (3, 4, 4, 4, 1, 1, 3, 1, 1, 1), strict=True):
         bits <<= width
         bits += column
     return bits
