@@ -1,4 +1,4 @@
-"""The file formats that iotide reads, by name, and how one is told from another."""
+"""Registry of the file formats that iotide reads, and their recognition."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ from .strace.line import looks_like_strace
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format: its files are parsed as bytes come, or it has a ``reader``, which is given a path."""
+    """One format: its files are parsed as bytes arrive, or by a ``reader`` that is given a path."""
 
     parser: ParserFactory | None
     description: str
     suffixes: tuple[str, ...]
-    """Endings of names that mean this format where the content does not tell."""
+    """File name suffixes that select this format if the content does not."""
     matches: Callable[[bytes], bool]
-    """Tells the format from the first bytes of a file."""
+    """Recognises the format by the first bytes of a file."""
     reader: Reader | None = None
     folder: Callable[[Path], bool] | None = None
-    """Tells the format from what lies in a folder; None where it is always one file."""
+    """Recognises the format by the content of a folder; None if it is always one file."""
 
 
 def _late(module: str, name: str) -> Any:
-    """Returns a function whose module is imported when it is called: of all formats, most commands read one."""
+    """Returns a function that imports its module when called, because most commands read only one format."""
 
     def call(*arguments: Any) -> Any:
         return getattr(importlib.import_module(module, __package__), name)(*arguments)
@@ -119,7 +119,7 @@ FORMATS: Final[dict[str, Format]] = {
         is_tmio,
     ),
 }
-"""Name -> format. A new one is a module with a parser and a line here."""
+"""Name -> format. A new format is a module with a parser and a line here."""
 
 
 def sniff(head: bytes, name: str) -> str:
@@ -149,18 +149,18 @@ def open_file(
     format: str | None = None,  # noqa: A002
     follow: bool = False,
 ) -> FileSource | WholeSource:
-    """Returns a source that replays a file or a folder of them, or follows a file. Files may be packed by gzip.
+    """Returns a source that replays a file or a folder of files, or follows a file. Files may be gzip-compressed.
 
     Args:
         path: the file; with ``follow`` it need not exist yet.
-        origin: job and host of the streams where the file itself says nothing.
-        format: a key of ``FORMATS``; by default it is told from the content, else from the name.
-        follow: wait for more at the end.
+        origin: job and host of the streams if the file contains neither.
+        format: a key of ``FORMATS``; by default it is recognised by the content, otherwise by the name.
+        follow: wait for more data at the end.
 
     Raises:
-        InputError: the file cannot be read, or its format is not recognised (when following, the source reports both
-            among its problems instead, once there is something to look at).
-        ConfigError: no format has the name given, or it is one that cannot be followed.
+        InputError: the file cannot be read, or its format is not recognised. When following, the source instead adds
+            both to its problems once there is data.
+        ConfigError: the given format does not exist or cannot be followed.
     """
     if format is not None and format not in FORMATS:
         raise ConfigError(f"no file format is called {format!r}; there are {', '.join(FORMATS)}")
@@ -193,7 +193,7 @@ def read_all(source: Source) -> Iterator[SourceItem]:
 
 
 def _format_of(path: Path, given: str | None) -> str:
-    """Returns the name of a finished input's format."""
+    """Returns the format name of a finished input."""
     expected = "a regular file that may be read"
     try:
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""How formats are told by first bytes, and folders by what lies in them; what reads them is imported by who does."""
+"""Recognise formats by first bytes, and folders by their content; does not import the readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHROME_PHASE: Final = re.compile(rb'"ph"\s*:\s*"[A-Za-z]"')
 _DFTRACER: Final = re.compile(
     rb'\{"id":"?\d+"?,"name":"[^"]*","cat":"[^"]*",(?:"type":\d+,)?"pid":|\{"name":"[^"]*","cat":"dftracer",'
 )
-"""The keys of a call, in the order of all versions, or of what stands before the first."""
+"""The keys of a call, in the order of all versions, or of the text before the first call."""
 _CALL_LINE: Final = re.compile(rb'^\s*\{.*"call"\s*:', re.MULTILINE)
 _TMIO_TEXT: Final = re.compile(
     rb'^\s*[{\[][^\0]*?"(?:(?:read|write)_(?:sync|async(?:_[tb])?)|io_time|bandwidth|b(?:_\w+)?)"\s*:\s*[{\[]'
@@ -27,73 +27,73 @@ _MSGPACK_FIRST: Final = re.compile(rb"[\x80-\x9f\xdc-\xdf]")  # a map or an arra
 
 
 def is_archive(head: bytes) -> bool:
-    """Tells an archive of ours from its first bytes."""
+    """Recognises an iotide archive by its first bytes."""
     return head.startswith(_ARCHIVE)
 
 
 def is_spool(head: bytes) -> bool:
-    """Tells calls that were not read from the first bytes of their file."""
+    """Recognises a file of unread calls by its first bytes."""
     return head.startswith(b"IOTIDESP")
 
 
 def is_hdf5(head: bytes) -> bool:
-    """Tells a file of HDF5 from its first bytes."""
+    """Recognises an HDF5 file by its first bytes."""
     return head.startswith(b"\x89HDF\r\n\x1a\n")
 
 
 def is_parquet(head: bytes) -> bool:
-    """Tells a Parquet file from its first bytes."""
+    """Recognises a Parquet file by its first bytes."""
     return head.startswith(b"PAR1")
 
 
 def is_darshan(head: bytes) -> bool:
-    """Tells a log of Darshan from its first bytes, in either order of bytes."""
+    """Recognises a Darshan log by its first bytes, in either byte order."""
     place = head[_DARSHAN_PLACE : _DARSHAN_PLACE + 8]
     return len(place) == 8 and _DARSHAN in (int.from_bytes(place, "little"), int.from_bytes(place, "big"))
 
 
 def is_otf2(head: bytes) -> bool:
-    """Tells an anchor file of OTF2 from its first bytes."""
+    """Recognises an OTF2 anchor file by its first bytes."""
     return head[1:].startswith(b"BOTF2")
 
 
 def is_otf2_folder(folder: Path) -> bool:
-    """Tells a trace of OTF2 from its anchor file."""
+    """Recognises an OTF2 trace by its anchor file."""
     return any(folder.glob("*.otf2"))
 
 
 def is_recorder_folder(folder: Path) -> bool:
-    """Tells a trace of Recorder from the file that says what is in it."""
+    """Recognises a Recorder trace by its metadata file."""
     return (folder / "recorder.mt").is_file()
 
 
 def is_csv_log(head: bytes) -> bool:
-    """Tells an event log in CSV from the names of its columns."""
+    """Recognises an event log in CSV by its column names."""
     return bool(_CSV_HEADER.match(head))
 
 
 def is_xes_log(head: bytes) -> bool:
-    """Tells an event log in XES from its first element."""
+    """Recognises an event log in XES by its first element."""
     return bool(_XES.match(head))
 
 
 def is_chrome(head: bytes) -> bool:
-    """Tells trace-event JSON from its first bytes: an object with the array of events, or the array alone."""
+    """Recognises trace-event JSON by its first bytes: an object with the array of events, or the array alone."""
     if _CHROME_OBJECT.match(head):
         return bool(_CHROME_EVENTS.search(head))
     return bool(_CHROME_ARRAY.match(head) and _CHROME_PHASE.search(head))
 
 
 def is_dftracer(head: bytes) -> bool:
-    """Tells a trace of dftracer from its first line, with or without the bracket before it."""
+    """Recognises a dftracer trace by its first line, with or without the preceding bracket."""
     return bool(_DFTRACER.match(head.lstrip(b"[ \t\r\n")))
 
 
 def is_json_lines(head: bytes) -> bool:
-    """Tells JSON lines with one call each."""
+    """Recognises JSON lines with one call each."""
     return bool(_CALL_LINE.search(head))
 
 
 def is_tmio(head: bytes) -> bool:
-    """Tells what TMIO writes, as text or as MessagePack."""
+    """Recognises TMIO's output, as text or as MessagePack."""
     return bool(_TMIO_TEXT.match(head) or _MSGPACK_FIRST.match(head))

@@ -1,5 +1,5 @@
-"""Makes C wrappers for the functions of a library from a signature file. Needs the standard library alone.
+"""Generate C wrappers for the functions of a library from a signature file. Needs only the standard library.
 
-The format is in docs/preload-signatures.md. `signature` reads files, `emit` writes C, `build` runs the compiler, and
-`sources` says what a library was built from.
+docs/preload-signatures.md defines the format. `signature` reads files, `emit` writes C, `build` runs the compiler, and
+`sources` identifies the sources of a library.
 """

@@ -1,7 +1,7 @@
-"""``python -m iotide.collectors.wrappers [NAME...]``: builds the libraries of a checkout again, in place.
+"""``python -m iotide.collectors.wrappers [NAME...]``: rebuild the libraries of a checkout in place.
 
-NAME is ``preload`` for the core, ``layers`` for all above it, else a signature file's; without names all are built. For
-those who work on the C; ``pip install`` builds them too.
+NAME is ``preload`` for the core, ``layers`` for all others, or the name of a signature file; by default all are built.
+For development in C; ``pip install`` also builds them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .sources import ALL_LAYERS, CORE_NAME, layers_in
 
 
 def main(names: list[str]) -> int:
-    """Builds the libraries of these names and returns the exit status."""
+    """Builds the named libraries and returns the exit status."""
     known = [CORE_NAME, *layers_in(), ALL_LAYERS]
     status = 0
     for name in names or known:

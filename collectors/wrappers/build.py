@@ -1,4 +1,4 @@
-"""From a signature file to a library that can be preloaded: writes the C, runs the compiler."""
+"""Build a preloadable library from a signature file: write the C, run the compiler."""
 
 from __future__ import annotations
 
@@ -31,12 +31,11 @@ COMPILE_FLAGS: Final = (
     "-Werror=implicit-function-declaration",
     *(["-Werror"] if os.environ.get("CI") == "true" else []),
 )
-"""Warnings of a compiler that is newer than we are must not cost a library, but in CI; wrong declarations do."""
+"""Warnings of newer compilers must not prevent a build, except in CI; wrong declarations must."""
 LINK_FLAGS: Final = ("-Wl,-z,now", "-Wl,-z,noseparate-code")
-"""What wrappers call is looked up at the start: at a first call that takes kilobytes of a stack that may be small.
+"""Symbols are resolved at the start: lazy resolution takes kilobytes of stack at a first call, and stacks may be small.
 
-Code and constants are mapped at once: each mapping is time of each process.
-"""
+Code and constants share one mapping, because each mapping costs time in each process."""
 LAYER_FLAGS: Final = (
     "-O1",
     "-foptimize-sibling-calls",
@@ -45,14 +44,13 @@ LAYER_FLAGS: Final = (
     "-include",
     "layer.h",
 )
-"""For libraries that must not keep a program from starting where the core is missing, nor long.
+"""Flags of layer libraries, which must not prevent or delay a program's start if the core is missing.
 
-Thousands of wrappers of straight-line code: more than -O1 makes them no quicker, and takes half as long again; but what
-is passed on is jumped to, and what is called most lies together. The compiler's own start and end of a library are for
-C++.
-"""
+They contain thousands of wrappers of straight-line code. More than -O1 makes them no faster, and takes half as long
+again to compile. But calls that are passed on use jumps, and frequently called code is placed together. The compiler's
+start and end files of a library are for C++."""
 CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst", "-Wl,-Bsymbolic")
-"""Its constructor runs ahead of those of the other libraries, which may do I/O; it calls itself without detours."""
+"""Its constructor runs before those of other libraries, which may do I/O; its internal calls are direct."""
 CORE_LIBRARY: Final = library_of(CORE_NAME).name
 _COMPILERS: Final = ("cc", "gcc", "clang")
 _PLACE: Final = re.compile(r"^(?P<file>[^\s:]*wrappers_\w+\.c):(?P<line>\d+):(?:\d+:)? (?P<rest>error: .*)$")
@@ -60,16 +58,16 @@ _MARK: Final = re.compile(r"^/\* (?P<place>\S+\.sig:\d+|[^*]+:\d+) \*/$")
 
 
 class BuildError(RuntimeError):
-    """A library that could not be built; says why, and where in the signature file if that is known."""
+    """A library could not be built; states why, and the place in the signature file if known."""
 
 
 @dataclass(frozen=True)
 class Generated:
-    """What was written for one signature file.
+    """Generated files for one signature file.
 
     Attributes:
-        sources: The C files to compile: the generated one, and that written by hand beside it.
-        folders: Where their headers lie.
+        sources: The C files to compile: the generated one, and the hand-written ones beside it.
+        folders: Folders of their headers.
     """
 
     file: SignatureFile
@@ -83,7 +81,7 @@ class Generated:
 
 
 def hooks_of(signature: Path, library: str) -> tuple[Path | None, list[Path]]:
-    """Finds C written by hand for a signature file, in a folder ``hooks`` beside it or beside its folder.
+    """Finds hand-written C for a signature file, in a folder ``hooks`` beside it or beside its folder.
 
     Returns:
         The header ``LIBRARY.h``, and the files ``LIBRARY.c`` and ``LIBRARY_*.c``.
@@ -98,10 +96,10 @@ def hooks_of(signature: Path, library: str) -> tuple[Path | None, list[Path]]:
 
 
 def generate(signature: Path, to: Path) -> Generated:
-    """Writes the C of one signature file into a folder; a file that would not change is not touched.
+    """Writes the C of one signature file into a folder; unchanged files are not touched.
 
     Raises:
-        SignatureError: The file is wrong.
+        SignatureError: The signature file is invalid.
         OSError: The folder cannot be written.
     """
     file = read(signature)
@@ -120,7 +118,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def find_compiler() -> list[str]:
-    """Returns the C compiler's command: that of the variable CC, else the first found. Raises BuildError."""
+    """Returns the C compiler's command: the variable CC, otherwise the first one found. Raises BuildError."""
     named = os.environ.get("CC", "").strip()
     if named:
         command = shlex.split(named)
@@ -139,10 +137,10 @@ def find_compiler() -> list[str]:
 def link(
     made: Sequence[Generated], sources: Sequence[Path], library: Path, flags: Sequence[str] = (), digest: str = ""
 ) -> None:
-    """Compiles generated C, with further sources, into one library, which says which sources it was built from.
+    """Compiles generated C, with further sources, into one library, which carries a digest of its sources.
 
     Raises:
-        BuildError: There is no compiler, or it refused.
+        BuildError: There is no compiler, or it failed.
         OSError: The library's folder cannot be written.
     """
     command = ["-shared", *_compiling(made, sources), *LINK_FLAGS, *flags, "-ldl", "-lpthread"]
@@ -175,16 +173,16 @@ def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -
     """Builds the library of one signature file.
 
     Args:
-        signature: The file.
-        to: Folder for the library, made when needed.
-        scratch: Folder for the C; ``to / "wrappers"`` unless given.
+        signature: The signature file.
+        to: Folder of the library, created if missing.
+        scratch: Folder of the C files; by default ``to / "wrappers"``.
 
     Returns:
         The library, ``to / "libiotide_NAME.so"``.
 
     Raises:
-        SignatureError: The file is wrong.
-        BuildError: There is no compiler, it refused, or the file describes libc.
+        SignatureError: The signature file is invalid.
+        BuildError: There is no compiler, it failed, or the file describes libc.
         OSError: A folder cannot be written.
     """
     made = generate(signature, scratch or to / "wrappers")
@@ -199,7 +197,7 @@ def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -
 
 
 def compile_layers(to: Path, scratch: Path) -> Path:
-    """Builds the library of all layers, of what was compiled for each if that is still there.
+    """Builds the library of all layers, from the compiled objects of each layer that still exist.
 
     Raises as `compile_library`.
     """
@@ -209,7 +207,7 @@ def compile_layers(to: Path, scratch: Path) -> Path:
 
 
 def _link_layers(names: Sequence[str], library: Path, scratch: Path) -> None:
-    # Ahead of reading them: what is changed meanwhile is not what was built.
+    # Computed before reading the sources: a file changed in between then invalidates the library.
     digest = digest_of(names[0] if len(names) == 1 else ALL_LAYERS)
     objects = [_layer_object(name, scratch) for name in names]
     _run_compiler(
@@ -219,7 +217,7 @@ def _link_layers(names: Sequence[str], library: Path, scratch: Path) -> None:
 
 
 def _layer_object(name: str, scratch: Path) -> Path:
-    """Returns a layer compiled, of the sources as they are now."""
+    """Returns the compiled object of a layer, for the current sources."""
     compiled = scratch / f"{name}-{digest_of(name)}.o"
     if not compiled.is_file():
         for older in scratch.glob(f"{name}-*.o"):
@@ -230,7 +228,7 @@ def _layer_object(name: str, scratch: Path) -> Path:
 
 
 def compile_core(to: Path, scratch: Path) -> Path:
-    """Builds the core library: what is written by hand in ``collectors/preload``, and libc's calls.
+    """Builds the core library: the hand-written files in ``collectors/preload``, and libc's calls.
 
     Raises as `compile_library`.
     """
@@ -242,7 +240,7 @@ def compile_core(to: Path, scratch: Path) -> Path:
 
 
 def build_again(name: str) -> Path:
-    """Builds one library of a checkout in place: of a layer, "layers", or "preload". Raises as `compile_library`."""
+    """Rebuilds one library of a checkout in place: a layer, "layers", or "preload". Raises as `compile_library`."""
     scratch = PRELOAD.parent.parent / "build" / "wrappers"
     if name == CORE_NAME:
         return compile_core(PRELOAD, scratch)
@@ -252,12 +250,12 @@ def build_again(name: str) -> Path:
 
 
 def layer_files() -> list[Path]:
-    """Returns iotide's own signature files but for the core's."""
+    """Returns iotide's own signature files, except the core's."""
     return [PRELOAD / "signatures" / f"{name}.sig" for name in layers_in()]
 
 
 def _explained(messages: str, generated: Sequence[Path]) -> str:
-    """What the compiler said, with the lines of the signature files that the wrappers came from."""
+    """Returns the compiler's messages, with the lines of the signature files that the wrappers came from."""
     lines = {path.name: path.read_text(encoding="utf-8").splitlines() for path in generated}
     found = []
     for row in messages.splitlines():

@@ -1,4 +1,4 @@
-"""Reads C declarations, as far as prototypes need: a parameter's name and type, and what the type comes to."""
+"""Parse C declarations, as far as prototypes need: a parameter's name and type, and the resolved type."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _NAMED_POINTER: Final = re.compile(r"\(\s*\*\s*(?:const\s+)?([A-Za-z_]\w*)\s*(\[
 
 
 class DeclarationError(ValueError):
-    """A declaration that cannot be read; says what was expected."""
+    """A declaration cannot be parsed; states what was expected."""
 
 
-@lru_cache(maxsize=16_384)  # the functions of a library have much the same parameters
+@lru_cache(maxsize=16_384)  # the functions of a library have similar parameters
 def squeeze(text: str) -> str:
-    """Makes white space single, and puts none around parentheses, stars and commas but where C is written so."""
+    """Normalises white space, as in conventional C around parentheses, stars and commas."""
     text = re.sub(r"\s+", " ", text).strip()
     text = re.sub(r"\s*\*\s*", " *", text)
     text = re.sub(r"\* \*", "**", text)
@@ -68,7 +68,7 @@ def split_declaration(text: str) -> tuple[str, str, str]:
     """Splits a parameter's declaration.
 
     Returns:
-        Its name, the declaration made tidy, and the type without the name (an array is a pointer).
+        Its name, the normalised declaration, and the type without the name (an array is a pointer).
 
     Raises:
         DeclarationError: There is no name.
@@ -91,12 +91,12 @@ def split_declaration(text: str) -> tuple[str, str, str]:
 
 @dataclass
 class Types:
-    """What the type names of one file come to.
+    """Resolves the type names of one file.
 
     Attributes:
-        named: Name -> C type as written (``opaque``: known by pointer only), as the ``type`` lines give them.
-        lenient: Whether names that nobody declares are the C compiler's business: headers are included.
-        opaque: Names seen behind pointers only, which have to be declared as such.
+        named: Name -> C type as written (``opaque``: known by pointer only), from the ``type`` lines.
+        lenient: Whether undeclared names are left to the C compiler, because headers are included.
+        opaque: Names used only behind pointers, which must be declared as such.
     """
 
     named: dict[str, str] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Types:
     _known: dict[str, CType] = field(default_factory=dict)
 
     def read(self, text: str) -> CType:
-        """Says what a type without a name comes to. Raises DeclarationError for one that nobody declares."""
+        """Resolves a type without a name. Raises DeclarationError for an undeclared one."""
         text = squeeze(text)
         if text in self._known:
             return self._known[text]

@@ -1,4 +1,4 @@
-"""Writes the C of one signature file: the wrappers, and the header for what is written by hand beside them."""
+"""Write the C of one signature file: the wrappers, and the header for hand-written code beside them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .plan import specification
 from .wrapper import Wrapper, signature_of
 
 _FIRST_SPACE: Final = 64
-"""Below are the layers: libraries of the layer OTHER have spaces of their own."""
+"""Spaces below are those of layers; libraries of the layer OTHER have their own spaces."""
 
 _OUT_OF_LINE: Final = """\
 /* Not in each wrapper: a library may have a thousand, and its calls take longer than this one. */
@@ -36,7 +36,7 @@ def sites_name(file: SignatureFile) -> str:
 
 
 def emit_sites(file: SignatureFile) -> str:
-    """Writes the header: types, prototypes, the sites of custom functions."""
+    """Returns the header: types, prototypes, the sites of custom functions."""
     guard = f"IOTIDE_SITES_{file.library.upper()}_H"
     parts = [
         _banner(file, "What C beside the generated wrappers uses."),
@@ -66,7 +66,7 @@ def emit_sites(file: SignatureFile) -> str:
 
 
 def emit_wrappers(file: SignatureFile, hooks: str = "") -> str:
-    """Writes the wrappers. hooks: the header that expressions need, as an include names it; empty: none."""
+    """Returns the wrappers. hooks: include name of the header that expressions need; empty: none."""
     generated = [statement for statement in file.statements if not statement.custom]
     symbols = [symbol for statement in file.statements for symbol in statement.symbols]
     gates = {} if file.is_libc else {symbol: place for place, symbol in enumerate(symbols, 1)}

@@ -1,14 +1,14 @@
-"""Reads the prototypes of a library's headers, as the start of a signature file for its wrappers.
+"""Extract the prototypes of a library's headers, as a first version of a signature file.
 
-A tool for developers: it needs ``libclang`` (the extra ``extract``) and the library's headers, the generator of
-wrappers needs neither. From the command line::
+A tool for developers: it needs ``libclang`` (the extra ``extract``) and the library's headers; the wrapper generator
+needs neither. From the command line::
 
     iotide preload extract --library hdf5 --layer HDF5 --anchor H5open --prefix H5 \\
         -I /usr/include/hdf5/serial /usr/include/hdf5/serial/hdf5.h > hdf5.sig
 
-Each function becomes a statement of kind OTHER with its machine types; enumerations show their values by name. What the
-parameters mean (which one is a path, a handle, a number of bytes) no header says: that is written by hand afterwards.
-When a newer version of the library comes, ``--known hdf5.sig`` prints only what that file does not have yet.
+Each function becomes a statement of kind OTHER with its machine types; enumerations show their values by name. Headers
+do not state the meaning of parameters (path, handle, number of bytes), which must be added by hand. For a newer version
+of the library, ``--known hdf5.sig`` prints only functions that are missing in that file.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _KNOWN = re.compile(r"^[A-Z_]+\s+[^#(]*?\b(\w+)\s*\(", re.MULTILINE)
 
 
 class HeaderError(Exception):
-    """Headers that cannot be read: what clang says of them, or that clang is not there."""
+    """Headers cannot be read: clang's errors, or clang is missing."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Prototype:
-    """A function of the library. ``obstacle`` says why no wrapper can be made of it; empty when one can."""
+    """A function of the library. ``obstacle`` states why it cannot have a wrapper; empty if it can."""
 
     name: str
     returns: str
@@ -88,7 +88,7 @@ class Prototype:
 
 @dataclass
 class Extract:
-    """What headers declare: prototypes in their order, and the machine type of each type name that they use."""
+    """Content of headers: prototypes in their order, and the machine type of each type name that they use."""
 
     prototypes: list[Prototype] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
@@ -97,10 +97,10 @@ class Extract:
 def extract(
     headers: Sequence[Path], *, include: Sequence[Path] = (), define: Sequence[str] = (), prefixes: Sequence[str] = ()
 ) -> Extract:
-    """Reads the functions that headers, and what they include beside themselves, declare.
+    """Reads the functions that headers, and files included from the same folders, declare.
 
-    Functions count when their name starts with one of ``prefixes`` (any name when there are none) and their header lies
-    in the folder of one of ``headers`` or in ``include``. ``define`` has macros, ``NAME`` or ``NAME=VALUE``.
+    Functions count if their name starts with one of ``prefixes`` (any name if there are none) and their header is in
+    the folder of one of ``headers`` or in ``include``. ``define`` has macros, ``NAME`` or ``NAME=VALUE``.
 
     Raises:
         HeaderError: libclang is not installed, or clang finds an error in the headers.
@@ -131,7 +131,7 @@ def extract(
 
 
 def known(text: str) -> frozenset[str]:
-    """Returns the names of the functions that the text of a signature file has statements for."""
+    """Returns the names of the functions with statements in the text of a signature file."""
     return frozenset(_KNOWN.findall(text))
 
 
@@ -160,7 +160,7 @@ def _clang() -> Any:
 
 
 def _builtin_headers() -> list[str]:
-    """The wheel of libclang has no stddef.h: the compiler's own folder is used."""
+    """Returns the include option of the compiler's own headers, because the libclang wheel has no stddef.h."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         raise HeaderError("reading headers needs a C compiler (cc), for stddef.h and its like")
@@ -192,7 +192,7 @@ def _prototype(cindex: Any, cursor: Any, header: str, types: dict[str, str]) -> 
 
 
 def _free(name: str) -> str:
-    """Returns the name, or another where signature files use it for something else."""
+    """Returns the name, or another one if signature files use it for something else."""
     return f"the_{name.rstrip('_')}" if name in IN_SCOPE or name.endswith("_") else name
 
 
@@ -237,7 +237,7 @@ def _pointer(cindex: Any, pointee: Any, types: dict[str, str]) -> str:
 
 
 def _plain(cindex: Any, kind: Any) -> str:
-    """Returns the name from <stdint.h> and its like that a typedef stands for, or ""."""
+    """Returns the name from <stdint.h> or similar headers that a typedef resolves to, or ""."""
     declaration = kind.get_declaration()
     while declaration.kind == cindex.CursorKind.TYPEDEF_DECL:
         below = declaration.underlying_typedef_type
@@ -248,7 +248,7 @@ def _plain(cindex: Any, kind: Any) -> str:
 
 
 def _role(cindex: Any, kind: Any) -> str:
-    """Returns ``enum{A/B/C}`` for an enumeration whose values are 0, 1, 2 and so on; further ones show as numbers."""
+    """Returns ``enum{A/B/C}`` for an enumeration whose values are 0, 1, 2 etc.; further values show as numbers."""
     canonical = kind.get_canonical()
     if canonical.kind != cindex.TypeKind.ENUM:
         return ""

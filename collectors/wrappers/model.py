@@ -1,4 +1,4 @@
-"""What a signature file says: the typed model that the parser makes and the C writer reads."""
+"""Typed model of a signature file, created by the parser and read by the C writer."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CLASS_OF_KIND: Final = {
 
 
 class SignatureError(ValueError):
-    """A signature file that cannot be used: says the file, the line (from 1) and what was expected there."""
+    """A signature file is invalid: states the file, the line (from 1) and what was expected there."""
 
     def __init__(self, path: PurePath | str, line: int, message: str) -> None:
         super().__init__(f"{path}:{line}: {message}")
@@ -40,7 +40,7 @@ class SignatureError(ValueError):
 
 
 class Machine(Enum):
-    """How a value of a C type travels."""
+    """Representation of values of a C type."""
 
     VOID = "void"
     SIGNED = "signed integer"
@@ -53,22 +53,22 @@ class Machine(Enum):
 
     @property
     def scalar(self) -> bool:
-        """Whether it fits a word as it is: what a handle can be."""
+        """Whether a value fits a word unchanged, and so can be a handle."""
         return self in (Machine.SIGNED, Machine.UNSIGNED, Machine.POINTER)
 
 
 @dataclass(frozen=True)
 class CType:
-    """A C type as written, and what it comes to.
+    """A C type as written, and its resolution.
 
     Attributes:
-        text: The type without the parameter's name, white space made single: ``const char *``.
-        machine: How its values travel.
-        pointee: For a pointer, what it points at; None for other types.
-        read_only: For a pointer, whether the pointee is const.
+        text: The type without the parameter's name, with single spaces: ``const char *``.
+        machine: Representation of its values.
+        pointee: For a pointer, representation of the target; None for other types.
+        read_only: For a pointer, whether the target is const.
         int_sized: Whether the value is an ``int`` or ``unsigned int``.
-        pointee_text: For a pointer, the type pointed at, without qualifiers.
-        points_to_int: For a pointer, whether what it points at is an ``int``.
+        pointee_text: For a pointer, the target type, without qualifiers.
+        points_to_int: For a pointer, whether the target is an ``int``.
     """
 
     text: str
@@ -97,7 +97,7 @@ class CType:
 
 @dataclass(frozen=True)
 class Role:
-    """What a value means. argument: the names of an ``enum``, the number of elements of an ``array``."""
+    """Meaning of a value. argument: the names of an ``enum``, the number of elements of an ``array``."""
 
     name: str
     argument: str = ""
@@ -117,7 +117,7 @@ class Parameter:
     type: CType
     role: Role
     stated: bool = True
-    """Whether the file gives the role; else it follows from the type."""
+    """Whether the file states the role; otherwise it follows from the type."""
 
 
 @dataclass(frozen=True)
@@ -135,12 +135,12 @@ class Statement:
 
     Attributes:
         kind: One of `KINDS`.
-        symbols: Its functions, the one that names it first.
+        symbols: Its functions; the first one gives the name.
         result: The type of the result.
-        expressions: Attribute of `EXPRESSIONS` -> C expression, where the file gives one.
-        values: Parameter -> C expression of what is recorded in its place.
-        flags: Words of `FLAG_WORDS`, or one C expression that is none of them; empty: blocking.
-        line: Where it begins, from 1.
+        expressions: Attribute of `EXPRESSIONS` -> C expression, if the file gives one.
+        values: Parameter -> C expression that is recorded in its place.
+        flags: Words of `FLAG_WORDS`, or one other C expression; empty: blocking.
+        line: First line, from 1.
     """
 
     kind: str
@@ -162,12 +162,12 @@ class Statement:
 
     @property
     def shown(self) -> str:
-        """The name that the reader of a trace sees."""
+        """The name that traces show."""
         return self.name or self.symbols[0]
 
     @property
     def group(self) -> str:
-        """What IOTIDE_CALLS switches, one of `CLASSES`."""
+        """Class of calls in IOTIDE_CALLS, one of `CLASSES`."""
         return self.call_class or _CLASS_OF_KIND.get(self.kind, "meta")
 
     def having(self, *roles: str) -> list[Parameter]:
@@ -201,7 +201,7 @@ class SignatureFile:
     handle_group: str = ""
     skip: str = ""
     opaque: tuple[str, ...] = ()
-    """Types that only stand behind pointers and that no line names."""
+    """Types that are only used behind pointers and that no line names."""
 
     @property
     def is_libc(self) -> bool:

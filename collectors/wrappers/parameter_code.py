@@ -1,4 +1,4 @@
-"""The C expressions of the words behind a record."""
+"""C expressions for the words after a record."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _UNSIGNED = frozenset("uxmOn")
 
 
 class Wordings:
-    """Writes the words of one call. Variables that end in _ are those of the wrapper."""
+    """Writes the words of one call. Variables ending in _ belong to the wrapper."""
 
     def __init__(self, file: SignatureFile, plan: Plan) -> None:
         self._file = file
         self._plan = plan
 
     def early(self) -> list[str]:
-        """Returns declarations that go before the real call: what a DESTROY takes away with it."""
+        """Returns declarations before the real call: values that a DESTROY call makes inaccessible."""
         if self._plan.statement.kind != "DESTROY":
             return []
         return [
@@ -26,7 +26,7 @@ class Wordings:
         ]
 
     def lines(self) -> tuple[list[str], str, str]:
-        """Returns declarations that go after the call, and the words and their number as arguments."""
+        """Returns declarations after the call, and the words and their number as arguments."""
         worded = self._plan.worded
         if not worded:
             return [], "NULL", "0"
@@ -52,7 +52,7 @@ class Wordings:
         return text or (role == "handle" and item.code == "k")
 
     def word(self, item: Shown) -> str:
-        """Returns one word of a call that was made."""
+        """Returns one word of a completed call."""
         if self._plan.statement.kind == "DESTROY" and self._early(item):
             return f"early_{item.name}_"
         return self._word(item)
@@ -77,7 +77,7 @@ class Wordings:
         return f"IOTIDE_UNSIGNED({value})" if code in _UNSIGNED else f"(uint64_t)({value})"
 
     def _guarded(self, item: Shown, text: str) -> str:
-        """Strings that the library has not written, or that the real call could not read, are not looked at."""
+        """Skips strings that the library has not written, or that the real call could not read."""
         written = item.parameter and not item.expression and not item.parameter.type.read_only
         if written and item.role.name == "text":
             return f"failed ? 0 : {text}"
@@ -120,7 +120,7 @@ def _of(item: Shown) -> str:
 
 
 def _followed(item: Shown) -> bool:
-    """Whether the parameter points at the number that is meant."""
+    """Whether the parameter points to the number to be recorded."""
     return bool(
         item.parameter
         and item.parameter.type.points_to_number

@@ -1,4 +1,4 @@
-"""How many functions other tracers wrap, by layer, and where that is written."""
+"""Number of functions that other tracers wrap, by layer, with sources."""
 
 from __future__ import annotations
 

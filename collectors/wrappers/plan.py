@@ -1,4 +1,4 @@
-"""Decides what a call is about and where each of its parameters travels, and spells the specification of the call."""
+"""Decide the target of a call and the encoding of its parameters, and write the call's specification."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FROM_FIELDS: Final = frozenset("dfon-")
 
 
 class PlanError(ValueError):
-    """A call whose parameters cannot be recorded as the file says."""
+    """A call's parameters cannot be recorded as the file says."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Shown:
         code: As in the specification: ``d``, ``i``, ``e=A/B`` ...
         parameter: None for an extra item and for the result.
         expression: The C expression recorded in place of the parameter; empty: the parameter itself.
-        directory: For a path, the name of the ``dirfd`` parameter before it; empty: none.
+        directory: For a path, the name of the preceding ``dirfd`` parameter; empty: none.
     """
 
     name: str
@@ -51,14 +51,14 @@ class Shown:
 
 @dataclass(frozen=True)
 class Plan:
-    """How one call is recorded.
+    """Recording plan of one call.
 
     Attributes:
-        source: The descriptor, stream or handle that the call is about, or that it makes a new one from.
+        source: The descriptor, stream or handle that the call uses, or creates a new one from.
         creates: ``fd``, ``stream`` or ``handle`` for a result, the parameter for a ``new_handle``; None: nothing.
         path: The parameter that names the event's file.
-        directory: The ``dirfd`` that it is relative to; empty: none.
-        descriptor: Which item fills the record's descriptor: a parameter's name, ``result``, or empty.
+        directory: The ``dirfd`` to which it is relative; empty: none.
+        descriptor: The item for the record's descriptor: a parameter's name, ``result``, or empty.
         shown: All items of the signature, the result (if recorded as a word) last.
         result_code: Code of the result in the specification, or empty.
     """
@@ -74,18 +74,18 @@ class Plan:
 
     @property
     def worded(self) -> list[Shown]:
-        """The items that travel as words, in their order."""
+        """The items that are encoded as words, in their order."""
         return [item for item in self.shown if item.code not in FROM_FIELDS]
 
     @property
     def most_elements(self) -> int:
-        """How many elements of each array find room."""
+        """Maximum number of recorded elements of each array."""
         arrays = sum(item.code == "a" for item in self.worded)
         return min(MOST_ELEMENTS, (MOST_WORDS - (len(self.worded) - arrays)) // max(arrays, 1) - 1)
 
 
 def plan(statement: Statement, *, grouped: bool = False, named_datatypes: bool = False) -> Plan:
-    """Plans a call. grouped, named_datatypes: whether the file has the lines ``group`` and ``datatype``.
+    """Returns the plan of a call. grouped, named_datatypes: whether the file has the lines ``group`` and ``datatype``.
 
     Raises:
         PlanError: More words than a record takes, or a role that its parameter's type cannot have.
@@ -117,7 +117,7 @@ def plan(statement: Statement, *, grouped: bool = False, named_datatypes: bool =
 
 
 def specification(statement: Statement, *, grouped: bool = False, datatypes: bool = False) -> str:
-    """Spells the text of ENTRY_CALL: ``NAME(PARAMETER:CODE,...)=CODE``."""
+    """Returns the text of ENTRY_CALL: ``NAME(PARAMETER:CODE,...)=CODE``."""
     planned = plan(statement, grouped=grouped, named_datatypes=datatypes)
     items = [item for item in planned.shown if item.name != "result" or item.parameter]
     tail = f"={planned.result_code}" if planned.result_code else ""
@@ -179,7 +179,7 @@ def _check_type(parameter: Parameter) -> None:
 
 
 def _wanted(parameter: Parameter) -> str:
-    """What the parameter's type ought to be for its role; empty when it is."""
+    """Returns the type that the parameter needs for its role; empty if it has it."""
     role, of = parameter.role.name, parameter.type
     pointer = of.machine is Machine.POINTER
     known = of.machine is not Machine.UNKNOWN

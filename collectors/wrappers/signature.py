@@ -1,4 +1,4 @@
-"""Reads signature files (docs/preload-signatures.md)."""
+"""Parse signature files (docs/preload-signatures.md)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENUM_NAME: Final = re.compile(r"[\w.+-]*", re.ASCII)
 _SHOWN: Final = re.compile(r"[A-Za-z_][\w.]*", re.ASCII)
 _LIBRARY: Final = re.compile(r"[a-z][a-z0-9_]*")
 _MOST_SPECIFICATION: Final = 3500
-"""Bytes of ENTRY_CALL's text, which the core keeps below a page."""
+"""Maximum size of ENTRY_CALL's text, which the core keeps below a page, bytes."""
 _HEAD: Final = ("library", "layer", "anchor", "fails", "error", "type", "include", "datatype", "group", "skip")
 
 
@@ -36,8 +36,10 @@ def read(path: Path) -> SignatureFile:
 
 
 def _text_of(path: Path) -> str:
-    """Returns the text of a regular file; here, as setup.py builds without the package that has the like."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # waits for no pipe's writer
+    """Returns the text of a regular file. Not imported, because setup.py builds without the package that has a similar
+    function.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # does not wait for a pipe's writer
     with os.fdopen(descriptor, encoding="utf-8") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
@@ -45,7 +47,7 @@ def _text_of(path: Path) -> str:
 
 
 def parse(text: str, path: str = "signatures") -> SignatureFile:
-    """Parses a signature file; path stands in messages. Raises SignatureError."""
+    """Parses a signature file; path is used in messages. Raises SignatureError."""
     head: dict[str, str] = {}
     types: dict[str, str] = {}
     includes: list[str] = []
@@ -275,7 +277,7 @@ class _Statements:
         raise self._error(line, f"expected an attribute ({', '.join(attributes)}), found {key!r}")
 
     def _check(self, found: Statement) -> None:
-        from .plan import MOST_ARRAYS, PlanError, specification  # plan needs the model alone
+        from .plan import MOST_ARRAYS, PlanError, specification  # plan needs only the model
 
         roles = [row.role for row in found.parameters] + [item.role for item in found.extras]
         arrays = sum(role.name == "array" for role in roles)

@@ -1,4 +1,4 @@
-"""Cuts a signature file into its parts: lines of the head, statements, and each statement's attributes."""
+"""Split a signature file into its parts: header lines, statements, and each statement's attributes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|(?:^|(?<=\s))#.*'
 
 @dataclass
 class Block:
-    """A line that is not indented, with those that go on from it. line: its number, from 1."""
+    """A line without indentation, with its continuation lines. line: its number, from 1."""
 
     line: int
     text: str
@@ -21,15 +21,15 @@ class Block:
 
 
 def without_comment(line: str) -> str:
-    """Returns a line up to its comment, which begins with a # at the start or after white space, outside of quotes."""
+    """Returns a line without its comment, which begins with a # at the start or after white space, outside quotes."""
     return _COMMENT.sub(lambda found: "" if found.group().startswith("#") else found.group(), line).rstrip()
 
 
 def blocks_of(text: str, path: str) -> list[Block]:
-    """Cuts the text of a file.
+    """Splits the text of a file.
 
     Raises:
-        SignatureError: Attributes of nothing, or a parenthesis that is never closed.
+        SignatureError: Attributes without a statement, or an unclosed parenthesis.
     """
     blocks: list[Block] = []
     for number, raw in enumerate(text.splitlines(), start=1):
@@ -65,7 +65,7 @@ def _open(text: str) -> bool:
 
 
 def split_top(text: str, separator: str) -> list[str]:
-    """Splits at a character where no bracket is open."""
+    """Splits at a character outside brackets."""
     parts, depth, begin = [], 0, 0
     for at, character in enumerate(text):
         depth += (character in "([{") - (character in ")]}")

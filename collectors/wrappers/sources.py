@@ -1,6 +1,6 @@
-"""What the tracer's libraries are built from, and which sources a library says it was built from.
+"""Sources of the tracer's libraries, and the sources from which a library says it was built.
 
-A library carries a digest of its sources as an ELF note, which is read without loading the library.
+A library carries a digest of its sources as an ELF note, which can be read without loading the library.
 """
 
 from __future__ import annotations
@@ -11,34 +11,34 @@ from pathlib import Path
 from typing import Final
 
 PRELOAD: Final = Path(__file__).parent.parent / "preload"
-"""Where the headers lie that wrappers include."""
+"""Folder of the headers that wrappers include."""
 CORE: Final = ("posix", "stdio")
-"""The signature files that go into the core library."""
+"""The signature files of the core library."""
 CORE_NAME: Final = "preload"
 ALL_LAYERS: Final = "layers"
-"""The library that has all layers above libc: each library that is loaded is time of each process."""
+"""The library of all layers above libc, because loading each library costs time in each process."""
 
 _OTHERS: Final = ("__init__", "__main__", "headers", "peers", "printing")
-"""Modules here that have no part in writing and compiling wrappers."""
+"""Modules here that do not affect the writing and compiling of wrappers."""
 _OWNER: Final = b"iotide\0"
 _DIGEST_LENGTH: Final = 32
 _HEADER: Final = struct.Struct("=4s 12x 2x 2x 4x 8x Q 8x 4x 2x H H 6x")
-"""Of a 64-bit object: its magic, then offset, size and number of program headers."""
+"""Header of a 64-bit object: magic, then offset, size and number of program headers."""
 _SEGMENT: Final = struct.Struct("=I 4x Q 8x 8x Q 8x 8x")
 _NOTE: Final = struct.Struct("=III")
 _PT_NOTE: Final = 4
 _MOST_SEGMENTS: Final = 64
 _MOST_NOTES: Final = 4096
-"""Bytes of a segment of notes; those of compilers have some hundred."""
+"""Maximum size of a segment of notes; those of compilers have about a hundred bytes."""
 
 
 def library_of(name: str, folder: Path = PRELOAD) -> Path:
-    """Returns where the library of this name lies: of a layer, "layers" for that of all, or "preload" for the core."""
+    """Returns the path of a library: a layer, "layers" for that of all, or "preload" for the core."""
     return folder / f"libiotide_{name}.so"
 
 
 def problem_of(name: str, folder: Path = PRELOAD) -> str:
-    """Says why a library of ours cannot be used, or "": it was not built, or from other sources than lie here."""
+    """Returns why one of iotide's libraries cannot be used, or "": it was not built, or from other sources."""
     library = library_of(name, folder)
     if not library.is_file():
         return "it was not built"
@@ -47,7 +47,7 @@ def problem_of(name: str, folder: Path = PRELOAD) -> str:
 
 
 def digest_of(name: str, folder: Path = PRELOAD) -> str:
-    """Returns a digest of a library's sources and of what writes its wrappers; "" where only headers are installed."""
+    """Returns a digest of a library's sources and of the generator; "" if only headers are installed."""
     own = sorted(folder.glob("*.c"))
     if not own:
         return ""
@@ -64,12 +64,12 @@ def digest_of(name: str, folder: Path = PRELOAD) -> str:
 
 
 def layers_in(folder: Path = PRELOAD) -> tuple[str, ...]:
-    """Returns the layers that have a signature file here, but for the core's."""
+    """Returns the layers with a signature file here, except the core's."""
     return tuple(path.stem for path in sorted(folder.glob("signatures/*.sig")) if path.stem not in CORE)
 
 
 def note_of(digest: str) -> str:
-    """Returns assembly that puts a digest into the library that it becomes a part of."""
+    """Returns assembly that adds a digest to a library."""
     return (
         '.section .note.iotide,"a",%note\n.balign 4\n'
         f'.long {len(_OWNER)}, {len(digest)}, 1\n.asciz "iotide"\n.balign 4\n.ascii "{digest}"\n.balign 4\n'
@@ -78,7 +78,7 @@ def note_of(digest: str) -> str:
 
 
 def built_from(library: Path) -> str:
-    """Returns the digest that a library carries; "" where it has none, or is no 64-bit object."""
+    """Returns the digest that a library carries; "" if it has none or is not a 64-bit object."""
     try:
         with library.open("rb") as file:
             magic, start, size, count = _HEADER.unpack(file.read(_HEADER.size))

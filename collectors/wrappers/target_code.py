@@ -1,7 +1,7 @@
-"""Writes what a wrapper does about handles and files: which it is about, which it makes, which it takes away.
+"""Write a wrapper's code for handles and files: used, created and destroyed ones.
 
-Variables: ``source_`` is the handle that a call is about or makes a new one from, ``key_NAME_`` a library's own value
-of a handle, ``target_`` what the record names, ``new_`` the reserved number of a new handle.
+Variables: ``source_`` is the handle that a call uses or creates a new one from, ``key_NAME_`` a library's own value of
+    a handle, ``target_`` the handle in the record, ``new_`` the reserved number of a new handle.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _NONE = "(struct iotide_target){0, 0}"
 
 
 class Subject:
-    """The handles and files of one call. Methods return lines of C, in the order in which they stand in a wrapper."""
+    """The handles and files of one call. Methods return lines of C, in their order in a wrapper."""
 
     def __init__(self, file: SignatureFile, plan: Plan) -> None:
         self._file = file
@@ -22,15 +22,15 @@ class Subject:
         self._space = f"SPACE_{file.library}"
 
     def changes_descriptors(self) -> bool:
-        """Whether a vfork child, which shares our tables but not the descriptors, must not be recorded."""
+        """Whether a vfork child, which shares the tracer's tables but not the descriptors, must not be recorded."""
         return self._statement.kind in ("CREATE", "DUPLICATE", "DESTROY") or self._plan.creates in ("fd", "stream")
 
     def creates_handle(self) -> bool:
-        """Whether it makes a handle of the library."""
+        """Whether it creates a handle of the library."""
         return self._plan.creates == "handle" or isinstance(self._plan.creates, Parameter)
 
     def source_is(self, *roles: str) -> bool:
-        """Whether the call is about a parameter with one of these roles."""
+        """Whether the call uses a parameter with one of these roles."""
         return self._plan.source is not None and self._plan.source.role.name in roles
 
     def keys(self) -> list[str]:
@@ -45,7 +45,7 @@ class Subject:
         return rows
 
     def source_before(self) -> list[str]:
-        """Asks for the handle ahead of the real call: to push it, or because it goes."""
+        """Looks up the handle before the real call: to push it, or because it is destroyed."""
         source, destroys = self._plan.source, self._statement.kind == "DESTROY"
         if not source or (self._file.is_libc and not destroys):
             return []
@@ -57,7 +57,7 @@ class Subject:
         return [f"const struct iotide_target source_ = {asked};"]
 
     def source_after(self) -> list[str]:
-        """In libc's wrappers, where nobody needs it while the real call runs."""
+        """Looks up the handle after the real call, in libc's wrappers, which do not need it earlier."""
         source = self._plan.source
         if not source or self._statement.kind == "DESTROY" or self._duplicates():
             return []
@@ -72,7 +72,7 @@ class Subject:
         return self._plan.creates == "fd" and self.source_is("fd")
 
     def target(self) -> list[str]:
-        """Says what the call was about, and binds what it made."""
+        """Sets the target of the call, and binds the handle that it created."""
         plan, given = self._plan, self._statement.expressions
         rows = self._created_descriptor() or self._created_handle() or self._plain_target()
         if plan.source and self._statement.kind == "DESTROY" and plan.source.role.name == "handle":
@@ -149,14 +149,14 @@ class Subject:
         return f"failed && !iotide_is_path({path}, error_) ? 0 : {text}" if self._file.is_libc else text
 
     def parent(self) -> str:
-        """A new handle is the child of what it is made from, unless a call around it is what made it."""
+        """The parent of a new handle is its source, unless an enclosing call created it."""
         source = self._plan.source
         if not source or not self._plan.creates or self._duplicates():
             return "0"
         return "iotide_parent_at(span_.depth) ? 0 : source_.handle"
 
     def descriptor(self) -> str:
-        """What the record has as the program's own number."""
+        """The program's own number for the record."""
         plan, name = self._plan, self._plan.descriptor
         if not name:
             return "-1"

@@ -1,7 +1,7 @@
-"""Writes the wrapper of one function.
+"""Write the wrapper of one function.
 
-libc's wrappers are leaves: they make no traced calls, so they only note when they begin. Those of a library are
-pushed, so that what they call below knows its parent.
+libc's wrappers are leaves: they make no traced calls, so they only record their beginning. Wrappers of a library are
+pushed on a stack, so that nested calls know their parent.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from .plan import Plan, plan
 from .target_code import Subject
 
 OFF_UNLESS_ASKED: Final = ("char", "memory")
-"""Classes whose calls are passed on by a gate: the shortest way, as programs make most of their calls of these."""
+"""Classes whose disabled calls are passed on by a gate, the shortest path, because they are the most frequent calls."""
 PACED: Final = ("READ", "WRITE", "SYNC")
-"""Kinds of libc's calls that wait for their turn where pacing is on (``preload/pace.h``)."""
+"""Kinds of libc's calls that wait for their turn if pacing is enabled (``preload/pace.h``)."""
 
 
 def signature_of(statement: Statement, symbol: str, further: Sequence[str] = ()) -> str:
-    """Returns the prototype of one of a call's functions; further: parameters of ours."""
+    """Returns the prototype of one of a call's functions; further: additional parameters."""
     listed = [parameter.declaration for parameter in statement.parameters] + (["..."] if statement.variadic else [])
     listed += further
     space = "" if statement.result.text.endswith("*") else " "
@@ -30,7 +30,7 @@ def signature_of(statement: Statement, symbol: str, further: Sequence[str] = ())
 
 
 def planned(file: SignatureFile, statement: Statement) -> Plan:
-    """Plans a call as its file says."""
+    """Returns the plan of a call with its file's options."""
     return plan(statement, grouped=bool(file.handle_group), named_datatypes=bool(file.datatype))
 
 
@@ -46,7 +46,7 @@ class Wrapper:
         self._void = statement.result.machine is Machine.VOID
 
     def text(self, symbol: str, gate: int = 0) -> str:
-        """Returns the function's C text; gate: the place of its own among its library's."""
+        """Returns the function's C text; gate: the index of its gate in its library."""
         if self._file.is_libc:
             hot = "HOT " if self._statement.group == "data" else ""
             return _function(f"EXPORT {hot}{signature_of(self._statement, symbol)}", self._libc(symbol))
@@ -64,7 +64,7 @@ class Wrapper:
             ],
         )
 
-    # ---- the two shapes ----
+    # ---- the two forms ----
 
     def _libc(self, symbol: str) -> list[str]:
         statement, site, real = self._statement, f"&SITE({symbol})", f"REAL({symbol})"
@@ -75,7 +75,7 @@ class Wrapper:
         rows += self._subject.keys() + self._words.early() + self._subject.source_before() + self._before()
         rows += [*self._wait(), self._called(real), "iotide_stop(&span_);"]
         if statement.kind == "DESTROY" and self._plan.source:
-            # Descriptors that nothing was done with are often closed by the thousand before an exec: not I/O.
+            # Unused descriptors are often closed by the thousand before an exec, which is not I/O.
             rows += ["if (!source_.handle)", f"    {self._return()}"]
         rows += self._saved() + self._outcome() + self._subject.source_after()
         rows += self._rest(site)
@@ -156,7 +156,7 @@ class Wrapper:
 
     @property
     def _is_paced(self) -> bool:
-        """Whether the call moves data, or waits until it is moved, and says by its descriptor where."""
+        """Whether the call moves data, or waits for that, and identifies the file system by its descriptor."""
         return self._file.is_libc and self._statement.kind in PACED and self._subject.descriptor() not in ("", "-1")
 
     def _wait(self) -> list[str]:
@@ -246,5 +246,5 @@ def _function(head: str, rows: Sequence[str]) -> str:
 
 
 def _unqualified(text: str) -> str:
-    """The type of a variable for the result: a const of the result itself means nothing."""
+    """The type of a variable for the result: a const of the result itself has no meaning."""
     return text if "*" in text else text.replace("const ", "", 1)

@@ -295,6 +295,6 @@ def _shifted(number: int) -> int:
 
 
 def _kind(said: dict[str, int], otherwise: int) -> int:
-    """Returns what an attribute of ours says that a call does; what its name says where there is none that can be."""
+    """Returns the kind from iotide's attribute; the kind from the call's name if there is no valid one."""
     kind = said.get("kind", otherwise)
     return kind if 0 <= kind <= _LAST_KIND else otherwise

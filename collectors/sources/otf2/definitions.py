@@ -1,4 +1,4 @@
-"""The definitions of an OTF2 trace: clock, places, regions, files and handles. Source: [Layers] (I/O records)."""
+"""Definitions of an OTF2 trace: clock, places, regions, files and handles. Source: [Layers] (I/O records)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...call_classes import CALLS, classify
 from .callbacks import DEFINITIONS
 
 _FILE_ROLES: Final = frozenset((27, 38))
-"""FILE_IO and FILE_IO_METADATA, of OTF2_RegionRole."""
+"""FILE_IO and FILE_IO_METADATA of OTF2_RegionRole."""
 _PRE_CREATED: Final = 1
 _READ_WRITE: Final = 2
 _DIGITS: Final = 18
@@ -41,7 +41,7 @@ _OPEN_FLAGS: Final = {
     128: 0o1000000,
     1: 0o2000000,
 }
-"""OTF2's status flag -> that of open(2)."""
+"""OTF2's status flag -> flag of open(2)."""
 _RANK: Final = re.compile(r"\brank (\d{1,9})\b", re.IGNORECASE)
 _THREAD: Final = re.compile(r"thread (\d{1,9})\b")
 _LARGEST_ID: Final = 2**31 - 1
@@ -51,7 +51,7 @@ _STRING: Final = 11
 
 
 class Region(NamedTuple):
-    """A function; ``is_io``: its calls are I/O calls also where they hold no I/O record."""
+    """A function; ``is_io``: its calls are I/O calls even without an I/O record."""
 
     name: str
     layer: int
@@ -60,7 +60,7 @@ class Region(NamedTuple):
 
 
 class Handle(NamedTuple):
-    """An I/O handle in the trace's numbers; NONE_32 where there is no file or parent."""
+    """An I/O handle in the trace's numbers; NONE_32 if there is no file or parent."""
 
     name: int
     """Number of a text."""
@@ -72,7 +72,7 @@ class Handle(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """A process: what is said of it."""
+    """Facts about a process."""
 
     name: str
     node: int
@@ -80,14 +80,14 @@ class Group:
 
     @property
     def rank(self) -> int:
-        """Its rank, -1 where that is not known."""
+        """Rank of the process, -1 if unknown."""
         said = self.facts.get("rank", "")
         found = _RANK.search(self.name)
         number = said if said.isascii() and said.isdigit() else found[1] if found else ""
         return int(number) if number and int(number) <= _LARGEST_ID else -1
 
     def number(self, name: str) -> int:
-        """Returns a fact that is a process id; 0 where that is not known."""
+        """Returns a fact that is a process id; 0 if unknown."""
         said = self.facts.get(name, "")
         return int(said) if said.isascii() and said.isdigit() and int(said) <= _LARGEST_ID else 0
 
@@ -104,10 +104,10 @@ class Location:
 
 
 class TraceDefinitions:
-    """Takes in a trace's definitions, by ``functions``; these are to be read to their end before anything is asked.
+    """Collects a trace's definitions through ``functions``; all must be read before the other methods are called.
 
     Attributes:
-        handles: by number.
+        handles: handles by number.
         locations: threads.
     """
 
@@ -124,11 +124,11 @@ class TraceDefinitions:
         self._paradigms: dict[int, int] = {}
         self._layers: dict[int, Layer] = {}
         self._nodes: dict[int, tuple[int, int, int]] = {}
-        self._clock = (10**9, 0, NONE_64)  # ticks a second, first tick, its time of day in ns
+        self._clock = (10**9, 0, NONE_64)  # ticks per second, first tick, its time of day in ns
         self._states: dict[int, tuple[int, int]] = {}
 
     def functions(self) -> dict[str, Callable[..., int]]:
-        """Returns what takes in each kind of definition."""
+        """Returns the callback for each kind of definition."""
         return {name: getattr(self, f"_take_{name}") for name in DEFINITIONS}
 
     @property
@@ -137,7 +137,7 @@ class TraceDefinitions:
         return self._clock[2] < _LATEST_NS
 
     def nanoseconds(self, ticks: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """Makes times of stamps, int64 ns: since 1970 if that is known, else since the trace's begin."""
+        """Converts stamps to int64 ns: since 1970 if the time of day is known, otherwise since the trace's begin."""
         resolution, offset, begin_ns = self._clock
         since = ticks.astype(np.int64) - np.int64(offset)
         if resolution != 10**9:
@@ -146,7 +146,7 @@ class TraceDefinitions:
         return since + (begin_ns if self.unix else 0)
 
     def string(self, number: int) -> str:
-        """Returns a text; "" for one that is not defined."""
+        """Returns a text; "" if it is not defined."""
         return self._strings.get(number, "")
 
     def region(self, number: int) -> Region:
@@ -154,14 +154,14 @@ class TraceDefinitions:
         name, description, role = self._regions.get(number, (NONE_32, NONE_32, 0))
         call = self.string(name) or "call"
         layer, kind = classify(call)
-        if kind is Kind.CHANGE_FLAGS:  # fcntl does much else, and where it changes flags a record says so
+        if kind is Kind.CHANGE_FLAGS:  # fcntl has many other uses, and a record states it if flags were changed
             kind = Kind.OTHER
         said = _PARADIGMS.get(self.string(description))
         known = call in CALLS or layer not in (Layer.OTHER, Layer.POSIX)
         return Region(call, int(said if said is not None else layer), int(kind), role in _FILE_ROLES or known)
 
     def file(self, number: int) -> FileInfo:
-        """Returns a file; without a path for one that is not defined."""
+        """Returns a file; without a path if it is not defined."""
         name, folder = self._files.get(number, (NONE_32, False))
         path = self.string(name)
         facts = {self.string(key): self.string(value) for key, value in self._file_facts.get(number, {}).items()}
@@ -178,7 +178,7 @@ class TraceDefinitions:
         )
 
     def layer(self, paradigm: int) -> Layer:
-        """Returns the layer that a paradigm stands for."""
+        """Returns the layer of a paradigm."""
         known = self._layers.get(paradigm)
         if known is None:
             known = _PARADIGMS.get(self.string(self._paradigms.get(paradigm, NONE_32)), Layer.OTHER)
@@ -190,7 +190,7 @@ class TraceDefinitions:
         return self.string(self._attributes.get(number, NONE_32))
 
     def flags(self, handle: int) -> int:
-        """Returns the flags of open(2) of a handle that was there from the start."""
+        """Returns the open(2) flags of a handle that existed at the start."""
         access, status = self._states.get(handle, (_READ_WRITE, 0))
         flags = min(access, _READ_WRITE)
         for ours, theirs in _OPEN_FLAGS.items():
@@ -204,12 +204,12 @@ class TraceDefinitions:
         return Group(self.string(name), node, {self.string(key): self.string(text) for key, text in facts.items()})
 
     def tid(self, location: Location) -> int:
-        """Returns the system's number of a thread, 0 where the trace does not say."""
+        """Returns the system's thread id, 0 if the trace does not contain it."""
         found = _THREAD.match(self.string(location.name))
         return int(found[1]) if found and int(found[1]) <= _LARGEST_ID else 0
 
     def host(self, group: Group) -> str:
-        """Returns the name of the node that a process ran on, "" where that is not said."""
+        """Returns the name of the node of a process, "" if unknown."""
         number = group.node
         for _ in range(16):
             name, kind, parent = self._nodes.get(number, (NONE_32, NONE_32, NONE_32))

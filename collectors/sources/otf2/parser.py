@@ -1,4 +1,4 @@
-"""OTF2 traces, as Score-P, other tools and iotide itself write them: the I/O calls of each location."""
+"""Read the I/O calls of each location from OTF2 traces, written by Score-P, other tools or iotide."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .definitions import Location, TraceDefinitions
 _EXPECTED: Final = "an OTF2 trace that was written to its end"
 _LATEST_NS: Final = 2**62
 _PIECE: Final = 65_536
-"""Events that are read at a time."""
+"""Number of events that are read at a time."""
 _AFTER_TIMES: Final = (
     "call", "layer", "kind", "file", "handle", "parent", "depth", "offset", "requested", "bytes", "errno", "flags",
     "signature",
@@ -32,8 +32,8 @@ _SUFFIX: Final = ".otf2"
 def read_otf2(path: Path, about: Input) -> Iterator[list[SourceItem]]:
     """Reads a trace, given its anchor file (``traces.otf2``) or the folder with it; each location becomes a stream.
 
-    OTF2's library trusts what it reads: on broken traces it may never end, or crash. So it runs in a process of its
-    own.
+    OTF2's library does not validate its input: on corrupt traces it may crash or never return. So it runs in a
+    subprocess.
 
     Raises:
         UnavailableError: the otf2 package is missing.
@@ -113,7 +113,7 @@ class _Trace:
         del kept
 
     def _read_local_definitions(self, locations: list[Location]) -> None:
-        """Reads what maps a location's own numbers and clock to the trace's; traces without such files need none."""
+        """Reads the mapping of locations' numbers and clocks to the trace's; traces without such files need none."""
         library, reader = self._library, self._reader
         try:
             library.Reader_OpenDefFiles(reader)
@@ -176,7 +176,7 @@ class _Trace:
         return taker
 
     def _take(self, stream: str, location: Location, calls: LocationCalls, *, opened: bool) -> list[SourceItem]:
-        """Makes items of the events that were read."""
+        """Converts the events that were read to items."""
         for event in self._events:
             calls.take(*event)
         self._events.clear()

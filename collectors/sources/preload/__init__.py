@@ -1,1 +1,1 @@
-"""What the preload library leaves in the memory that it shares with us."""
+"""Read the shared memory into which the preload library writes calls."""

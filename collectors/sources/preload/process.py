@@ -1,4 +1,4 @@
-"""One traced process image: what its records and definitions say, as a stream."""
+"""Convert the records and definitions of one traced process image to a stream."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .untraced import Said, Unseen
 
 _LINES_A_BATCH: Final = 32_768
 _MOST_GROWTH: Final = 1 << 40
-"""Of a counter between two looks; a process that says more breaks the layout."""
+"""Maximum growth of a counter between two polls; a process that reports more violates the layout."""
 _COPIED: Final = ("duration", "offset", "requested", "bytes", "handle", "parent", "flags", "kind", "errno", "depth")
 _MOST_BITS: Final = 62
 _LAST_KIND: Final = max(Kind)
@@ -32,27 +32,27 @@ _PROBLEMS: Final = (
     *("definitions_dropped", "definitions_malformed", "signatures_dropped", "signatures_malformed"),
     "programs_unseen",
 )
-"""Counters of what a process that lives like another would have counted, too."""
+"""Counters that a process with the same calls as an earlier one would have increased, too."""
 
 
 class TracedProcess:
-    """A stream: learns definitions, makes batches of lines.
+    """A stream of one process image: processes definitions, and converts lines to batches.
 
     Attributes:
-        stream: its name.
-        info: what the process says of itself.
-        losses: what of the process was lost or left out, by counter; complete once it is closed.
+        stream: name of the stream.
+        info: StreamInfo of the stream.
+        losses: lost and left-out data of the process, by counter; complete once it is closed.
 
     Args:
-        stream: see above.
-        info: see above; its ``clock_offset_ns`` is known.
-        forgive: counters of the process that are not ours to report.
-        facts: what is known of a file.
-        counters: of the source.
-        problems: of the source.
-        allowance: texts of signatures that all streams share.
-        unseen: programs that are not traced.
-        alike: what processes have done before this one; None: it is made anew.
+        stream: name of the stream.
+        info: StreamInfo with a known ``clock_offset_ns``.
+        forgive: counters of the process that need no report.
+        facts: lookup of file metadata.
+        counters: counters of the source.
+        problems: problems of the source.
+        allowance: limit on signature texts that all streams share.
+        unseen: collection of programs that are not traced.
+        alike: cache of earlier processes' results; None: no cache.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class TracedProcess:
         self._alike = alike
         self._learned: Names | None = None
         self._early: list[bytes] = []
-        """Definitions that have not been learned yet: a process that lives like another needs not to."""
+        """Unprocessed definitions, which a process found in the cache never needs."""
         self._found: Definitions | None = None
         self._counters = counters
         self._problems = problems
@@ -91,16 +91,16 @@ class TracedProcess:
 
     @property
     def is_waiting(self) -> bool:
-        """True while there are events that wait for what is being found out of their files."""
+        """True while events wait for metadata of their files."""
         return bool(self._ready)
 
     @property
     def holds_lines(self) -> bool:
-        """True while there are lines that were not handed out."""
+        """True while there are lines that were not returned."""
         return bool(self._ready or self._held)
 
     def may_wait(self, now_s: float, patience_s: float) -> bool:
-        """Tells whether the little that it has may wait, for what is more, or the end, of a process that is short."""
+        """Returns whether few events may wait for more, or for the end of a short process."""
         if self._learned is not None or self._alike is None or not patience_s:
             return False
         if self._ready_since_s is None:
@@ -109,15 +109,15 @@ class TracedProcess:
 
     @property
     def waiting_lines(self) -> int:
-        """How many lines wait that could be handed out."""
+        """Number of lines that could be returned and wait."""
         return sum(len(lines) for _, lines in self._ready)
 
     def hold(self, tid: int, lines: Lines) -> None:
-        """Takes in lines of a ring, whose definitions may be still to come."""
+        """Adds lines of a ring, whose definitions may still be missing."""
         self._held.append((tid, lines))
 
     def settle(self, now_s: float) -> None:
-        """Takes in that the definitions of all lines have come."""
+        """Records that the definitions of all lines have arrived."""
         if self._ready_since_s is None:
             self._ready_since_s = now_s
         self._ready += self._held
@@ -125,7 +125,7 @@ class TracedProcess:
 
     @property
     def _names(self) -> Names:
-        """What the process has defined, once that is needed."""
+        """Definitions of the process, processed on first use."""
         if self._learned is None:
             self._learned = Names(self._facts, self._counters, self._allowance)
             for entries in self._early:
@@ -133,7 +133,7 @@ class TracedProcess:
         return self._learned
 
     def learn(self, entries: bytes) -> None:
-        """Takes in definitions."""
+        """Adds definitions."""
         if self._learned is None and self._alike is not None:
             if sum(map(len, self._early)) + len(entries) <= MOST_LOG:
                 self._early.append(entries)
@@ -164,12 +164,12 @@ class TracedProcess:
                 self.malformed(str(error))
 
     def malformed(self, problem: str) -> None:
-        """Counts a definition that is none."""
+        """Counts a malformed definition."""
         self._counters["definitions_malformed"] += 1
         self._problems.add(InputError(self.stream, None, problem, "a definition as ring.h describes it"))
 
     def tell(self, rank: int, ranks: int, counts: dict[str, int]) -> bool:
-        """Takes in what the process says of itself; returns whether that changes ``info``."""
+        """Updates rank, size and counters reported by the process; returns whether that changes ``info``."""
         for reason, count in counts.items():
             if 0 < (grown := count - self._counted[reason]) < _MOST_GROWTH:
                 self._counted[reason] = count
@@ -181,7 +181,7 @@ class TracedProcess:
         return True
 
     def take(self, now_s: float, *, ended: bool = False) -> EventBatch | None:
-        """Returns some events whose definitions have been learned; None while there are none."""
+        """Returns some events whose definitions are known; None if there are none."""
         if ended:
             self.settle(now_s)
             if self._learned is None and self._alike is not None:
@@ -190,11 +190,11 @@ class TracedProcess:
                 if not self._early:
                     return None
         batch = self._take(now_s, ended=ended)
-        self._early = []  # they are learned now
+        self._early = []  # they have been processed now
         return batch
 
     def _lived(self, now_s: float, alike: AlikeLives) -> EventBatch | None:
-        """Returns all events of a process that has ended, of which nothing was handed out yet."""
+        """Returns all events of an ended process of which nothing was returned yet, from the cache if possible."""
         lines = self._ready[0][1] if len(self._ready) == 1 else np.concatenate([part for _, part in self._ready])
         tid = self._ready[0][0]
         if len(lines) > MOST_LINES or any(each != tid for each, _ in self._ready):
@@ -230,7 +230,7 @@ class TracedProcess:
         return self._batch(taken) if taken else None
 
     def _pieces_at_once(self) -> int:
-        """Returns how many pieces become one batch: their columns stay in a core's cache."""
+        """Returns the number of pieces for one batch, whose columns should fit a core's cache."""
         lines = 0
         for count, (_, piece) in enumerate(self._ready):
             lines += len(piece)
@@ -239,7 +239,7 @@ class TracedProcess:
         return len(self._ready)
 
     def definitions(self) -> Definitions:
-        """Returns what was defined since the last call, unless more of it is being found out."""
+        """Returns the definitions since the last call, unless file metadata for them is pending."""
         if self._found is not None:
             found, self._found = self._found, None
             return found
@@ -248,12 +248,12 @@ class TracedProcess:
         return self._names.interner.take_fresh() if self._names.is_complete else Definitions()
 
     def fresh_losses(self) -> Counter[str]:
-        """Returns what was lost since the last call."""
+        """Returns the losses since the last call."""
         fresh, self._fresh_losses = self._fresh_losses, Counter()
         return fresh
 
     def close(self) -> None:
-        """Gives up what was not handed out, which is counted."""
+        """Discards events that were not returned, and counts them."""
         if left := self._ready + self._held:
             for _, lines in left:
                 rows = split(lines)[0].rows
@@ -284,7 +284,7 @@ class TracedProcess:
             tids = records.of_lines(each)
         rows = records.rows
         start = rows["start"] + self._clock_offset_ns
-        sizes = start | rows["duration"] | rows["bytes"]  # each from 0 to what the wire carries
+        sizes = start | rows["duration"] | rows["bytes"]  # valid values are from 0 to the wire's maximum
         valid = ((sizes >> _MOST_BITS) == 0) & (rows["kind"] <= _LAST_KIND)
         if not valid.all():
             malformed += len(rows) - int(np.count_nonzero(valid))

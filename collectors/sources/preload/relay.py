@@ -1,4 +1,4 @@
-"""A drain in a process of its own, which makes room first, however busy we are with what it has taken."""
+"""Drain in a separate process, which empties rings even while the analysis is busy."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ _LINES_A_POLL: Final = 1 << 18
 _READ_A_POLL: Final = 4 << 20
 _FIRST_EVENTS_WAIT_S: Final = 0.05
 _LAST_LOOKS_S: Final = 30.0
-"""How long processes that do not end are read on once the end is asked for."""
+"""Seconds for which running processes are still read after the end was requested."""
 _PATIENCE_S: Final = 3.0
 _BEFORE_OTHERS: Final = 5
-"""Niceness that the process which empties rings is less nice than ours."""
+"""Niceness by which the process that empties rings precedes the analysing one."""
 _BEFORE_SESSIONS: Final = 10
-"""The same of its session beside others'."""
+"""Niceness by which its session precedes other sessions."""
 _LEFT_ALONE: Final = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
 class RelayedSource:
-    """A source of what the preload library traces, whose rings another process empties.
+    """Source of preload events whose rings are emptied by another process.
 
-    That process ends with ours, however we end; traced programs go on.
+    That process ends with this one, however it ends; traced programs continue.
 
     Args:
-        path: the socket.
-        origin: what streams are that do not say it themselves.
-        bounds: what may wait to be read.
-        files: what the node knows of files; closed with the source.
-        copy_stem: where what waits is copied to as long as nothing is read, a path without its suffix; None: nowhere.
+        path: path of the socket.
+        origin: facts about streams that do not state them.
+        bounds: bounds of the data that waits to be read.
+        files: file metadata of the node; closed with the source.
+        copy_stem: path without suffix to which waiting data is copied while nothing is read; None: no copy.
 
     Raises:
-        InputError: nothing can listen at the path.
-        OSError: no process can be made.
+        InputError: the socket cannot be created at the path.
+        OSError: the process cannot be created.
     """
 
     def __init__(
@@ -83,58 +83,58 @@ class RelayedSource:
 
     @property
     def unseen(self) -> Unseen:
-        """Programs that traced processes started and that are not traced, and why."""
+        """Programs that traced processes started and that are not traced, with reasons."""
         return self._streams.unseen
 
     @property
     def finished(self) -> bool:
-        """True once nothing more will come."""
+        """True once no more data will come."""
         if self._is_cut_off and not self._told_cut_off:
             return self._closed
         return self._closed or (self._reader.ended and not self._reader.waiting_bytes)
 
     @property
     def _is_cut_off(self) -> bool:
-        """True when all was read that the other process had written before it was gone."""
+        """True when the other process has ended and all that it wrote was read."""
         return self._reader.broken and not self._reader.waiting_bytes
 
     @property
     def looks_again(self) -> bool:
-        """True while something of a file is being found out."""
+        """True while file metadata is pending."""
         return self._streams.is_waiting
 
     @property
     def waiting_calls(self) -> int:
-        """About how many calls were taken out of the rings and wait to be read."""
+        """Approximate number of calls that were taken out of the rings and wait to be read."""
         return self._reader.waiting_lines + self._streams.held_lines
 
     @property
     def unread_copy(self) -> Path | None:
-        """The file with what waited when the first of it was read; None where there is none (any more)."""
+        """The file with the data that waited when reading began; None if there is none."""
         return None if self._copy is None else self._copy.path
 
     @property
     def is_copy_read(self) -> bool:
-        """True when all that is in the copy has been read, too."""
+        """True when all data in the copy has also been read."""
         return self._copy is None or (self._reader.unread.ended and self._reader.read_bytes >= self._copy.copied)
 
     def remove_copy(self) -> None:
-        """Takes the copy away: all that is in it is somewhere else."""
+        """Removes the copy, because its data is stored elsewhere."""
         copy, self._copy = self._copy, None
         if copy is not None:
             copy.remove()
 
     def fileno(self) -> int:
-        """Returns a descriptor that can be read when there is news."""
+        """Returns a descriptor that becomes readable when there is new data."""
         return self._channel.fileno()
 
     def listen(self) -> None:
-        """Takes in how many calls wait, and leaves them there."""
+        """Updates the number of waiting calls without reading them."""
         if not self._closed:
             self._reader.listen()
 
     def poll(self) -> list[SourceItem]:
-        """Returns some of what has come."""
+        """Returns some of the new items."""
         if self._closed:
             return []
         self._reader.read(self._streams, _READ_A_POLL)
@@ -146,11 +146,13 @@ class RelayedSource:
         return self._streams.items()
 
     def finish(self) -> None:
-        """Has all that is in the rings taken, and processes that run on let go; ``finished`` tells when it was read."""
+        """Requests that the rings are emptied and running processes are released; ``finished`` is true when all is
+        read.
+        """
         self._reader.ask_for_the_end()
 
     def close(self) -> None:
-        """Ends the other process; what was not read is lost."""
+        """Ends the other process; unread data is lost."""
         if self._closed:
             return
         self._closed = True
@@ -168,9 +170,9 @@ def _start(path: Path, bounds: SpoolSettings) -> tuple[int, socket.socket]:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     ours.setblocking(False)
     theirs.setblocking(False)
-    gc.freeze()  # what is there now stays shared between both
+    gc.freeze()  # keeps existing objects in memory shared by both processes
     with warnings.catch_warnings():
-        # Threads of NumPy's library for matrices may wait for work; the child never gives them any.
+        # NumPy's matrix library may have waiting threads; the child never gives them work.
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()
     if pid == 0:
@@ -186,7 +188,7 @@ def _start(path: Path, bounds: SpoolSettings) -> tuple[int, socket.socket]:
 
 
 def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
-    os.setsid()  # the keyboard's signals are the command's
+    os.setsid()  # the terminal's signals are meant for the command
     _come_before_others()
     for number in _LEFT_ALONE:
         signal.signal(number, signal.SIG_IGN)
@@ -203,7 +205,7 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
         with naps.measured():
             busy = drain.poll(writer)
             writer.exchange()
-            if writer.asked_to_end or writer.reader_gone:  # which no further news would tell
+            if writer.asked_to_end or writer.reader_gone:  # no further event would report this
                 break
             wakes = drain.sleep() and writer.room > 0
         naps.rest()
@@ -222,15 +224,16 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
 
 
 def _come_before_others() -> None:
-    """Takes precedence where we may: it needs little, and rings of a burst are full in some 25 ms."""
+    """Raises the priority if permitted: the work is small, and a burst fills rings in about 25 ms."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0) - _BEFORE_OTHERS, -20))
-    with contextlib.suppress(OSError):  # sessions that share cores share them by this; ours has but this process
+    # the kernel divides cores among sessions by this; this session has only this process
+    with contextlib.suppress(OSError):
         Path("/proc/self/autogroup").write_text(f"-{_BEFORE_SESSIONS}")
 
 
 def _close_all_but(kept: set[int]) -> None:
-    """Closes what was inherited: a pipe of the user's ends when its writers have closed it."""
+    """Closes inherited descriptors: a pipe of the user ends only when all writers have closed it."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
@@ -241,11 +244,11 @@ def _close_all_but(kept: set[int]) -> None:
 
 
 def _wait_for(pid: int) -> None:
-    """Waits until a child has ended, whose channel is closed; one that does not end is killed."""
+    """Waits for the end of a child whose channel is closed; kills it if it does not end."""
     with contextlib.suppress(ChildProcessError, ProcessLookupError):
         watch = os.pidfd_open(pid)
         try:
-            ending = select.poll()  # select() has no place for descriptors from 1,024 on
+            ending = select.poll()  # select() does not support descriptors from 1,024 on
             ending.register(watch, select.POLLIN)
             if not ending.poll(_PATIENCE_S * 1000):
                 os.kill(pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The source that traced processes hand their shared memory to."""
+"""Source that receives the shared memory of traced processes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _PLACES: Final = "preload:"
 
 
 class PreloadSource:
-    """Listens on a Unix socket for processes that the preload library traces; each is a stream.
+    """Listens on a Unix socket for processes that the preload library traces; each becomes a stream.
 
     Args:
-        path: the socket.
-        origin: what streams are that do not say it themselves.
-        files: what the node knows of files; closed with the source.
-        patience_s: how long a few events wait for more; a poll that finds them costs more than they do.
-        clock: a steady one, seconds.
-        keeps: what this collector has not read is for the next one, should this one be killed; forks the process.
+        path: path of the socket.
+        origin: facts about streams that do not state them.
+        files: file metadata of the node; closed with the source.
+        patience_s: time for which a few events wait for more, because reading them costs more than making them.
+        clock: a steady clock, s.
+        keeps: preserve unread data for the next collector if this one is killed; forks the process.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class PreloadSource:
         self._closed = False
         self._placing: list[int] = []
         self._placed: set[int] = set()
-        self._over: list[int] = []  # whose places are not needed any more
+        self._over: list[int] = []  # streams whose positions are not needed any more
         self._drain = Drain(path, clock, keeper=Keeper(path) if keeps else None)
         self._streams = Streams(
             str(path), origin, self._files, self.counters, self.problems, clock, self._drain.give_up
@@ -56,32 +56,32 @@ class PreloadSource:
 
     @property
     def unseen(self) -> Unseen:
-        """Programs that traced processes started and that are not traced, and why."""
+        """Programs that traced processes started and that are not traced, with reasons."""
         return self._streams.unseen
 
     @property
     def finished(self) -> bool:
-        """True once closed: until then another process may come."""
+        """True once closed: until then another process may arrive."""
         return self._closed
 
     @property
     def in_use(self) -> bool:
-        """Tells whether there are processes that have not ended, or whose rings have yet to be read to their end."""
+        """Whether there are processes that have not ended or whose rings are not completely read."""
         return self._drain.in_use
 
     def poll(self) -> list[SourceItem]:
-        """Takes in new processes and returns what all have recorded since the last poll."""
+        """Accepts new processes, and returns what all have recorded since the last poll."""
         self._drain.poll(self._streams, self._patience_s)
         return self._streams.items()
 
     def go_on_from(self, places: Mapping[str, bytes]) -> None:
-        """Keeps what is taken out of rings in their place until it is kept elsewhere, and begins behind what is."""
+        """Continues after the stored positions; ring space is released only when its data is stored elsewhere."""
         tokens = {_token_of(name): value for name, value in places.items() if name.startswith(_PLACES)}
         self._over = self._drain.hold(tokens)
         self._placed.update(tokens)
 
     def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
-        """Returns up to where rings were taken."""
+        """Returns the read positions of rings."""
         found: dict[str, bytes | None] = {_name_of(token): None for token in self._over}
         self._placing, self._over = [], []
         for token, is_urgent in self._drain.unplaced():
@@ -95,7 +95,7 @@ class PreloadSource:
         return found
 
     def placed(self) -> None:
-        """Gives back what was taken."""
+        """Releases the space of stored data."""
         for token in self._placing:
             if self._drain.placed(token):
                 self._placed.discard(token)
@@ -107,19 +107,19 @@ class PreloadSource:
         return self._drain.images()
 
     def sleep(self) -> bool:
-        """Has ``fileno`` tell of news from now on; False: there are processes that cannot."""
+        """Enables notification through ``fileno``; False: some processes cannot notify."""
         return self._drain.sleep() and not self._streams.is_waiting
 
     def fileno(self) -> int:
-        """Returns a descriptor that can be read when much waits, or a process has come or gone."""
+        """Returns a descriptor that becomes readable when much data waits, or a process arrives or ends."""
         return self._drain.events.fileno()
 
     def stop_buffering(self) -> None:
-        """From now on, gives at each poll all that is there."""
+        """Makes each later poll return all available data."""
         self._patience_s = 0.0
 
     def close(self) -> None:
-        """Stops listening and lets the processes' memory go; they run on, and hand over anew to who listens then."""
+        """Stops listening and releases the processes' memory; they continue, and hand over to the next collector."""
         if self._closed:
             return
         self._closed = True

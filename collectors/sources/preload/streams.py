@@ -1,4 +1,4 @@
-"""The second stage: what a drain took out of processes' memory becomes streams of events."""
+"""Second stage of collection: convert the data that a drain took out of processes' memory to streams of events."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ _ALL: Final = 1 << 40
 _MOST_JOBS: Final = 100
 _MOST_TAKEN: Final = 1 << 40
 _GONE_BEFORE: Final = frozenset({"events_dropped:collector_gone", "bytes_dropped:collector_gone"})
-"""What the region before held comes from that region."""
+"""Counters of a new region that repeat losses of the old region, which are reported from there."""
 
 
 class Streams:
-    """Takes what a ``Drain`` hands on; ``items`` returns what a source gives for it.
+    """Receives a ``Drain``'s data; ``items`` returns the resulting source items.
 
     Args:
-        path: where processes were taken in, for messages.
-        origin: what streams are that do not say it themselves.
-        files: what the node knows of files.
-        counters: of the source.
-        problems: of the source.
-        clock: a steady one, seconds.
-        give_up: is told of a process that breaks us: its token.
-        patience_s: how long the first events of a process wait for its end: what short ones do is mostly known then.
-        live: processes may be looked at; False: they have run elsewhere, or long ago.
+        path: path of the socket, for messages.
+        origin: facts about streams that do not state them.
+        files: file metadata of the node.
+        counters: counters of the source.
+        problems: problems of the source.
+        clock: a steady clock, s.
+        give_up: function called with the token of a process that causes an exception.
+        patience_s: time for which the first events of a process wait for its end, after which short processes are
+            usually found in the cache.
+        live: processes may be examined; False: they ran elsewhere or long ago.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Streams:
     ) -> None:
         self.unseen = Unseen()
         self.waiting_lines = 0
-        """Taken in since ``items`` was called."""
+        """Lines received since ``items`` was called."""
         self._path = path
         self._origin = origin
         self._files = files
@@ -75,17 +76,17 @@ class Streams:
         self._touched: dict[int, None] = {}
         self._items: list[SourceItem] = []
 
-    # ---- what a drain hands on ----
+    # ---- receiver of a drain ----
 
     @property
     def room(self) -> int:
-        """Lines that it takes now: as many as there are."""
+        """Lines that it accepts now: unlimited."""
         return _ALL
 
     def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Opens a stream."""
         facts = _facts_of(header)
-        before = 0 if follows else int(facts["before_token"])  # else the collector is the same
+        before = 0 if follows else int(facts["before_token"])  # otherwise the collector is the same
         forgive = _GONE_BEFORE if follows else frozenset()
         end, follow = f"{token:016x}", f"{before:016x}" if before else ""
         self._open(token, pid, facts, end, follow, int(facts["taken_before"]), forgive, self._alike)
@@ -93,7 +94,7 @@ class Streams:
             self._learn_image(pid)
 
     def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
-        """Opens a stream of what other collectors have not taken; it follows theirs."""
+        """Opens a stream for data that previous collectors have not taken; it follows theirs."""
         facts = _facts_of(header)
         end = f"{token:016x}"
         before = f"{end}+{had - 1}" if had > 1 else end
@@ -142,12 +143,12 @@ class Streams:
         self._items.append(Opened(self._processes[token].stream, info))
 
     def _learn_image(self, pid: int) -> None:
-        """Looks which program's image a process has, whose library says what program runs in it."""
-        with suppress(OSError):  # it is gone, or not ours to look at
+        """Records the program file of a process, whose library reports the program that runs in it."""
+        with suppress(OSError):  # the process has ended, or is not accessible to us
             self.unseen.seen_in(str(Path(f"/proc/{pid}/exe").readlink()))
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
-        """Takes in what a process says of itself and has counted."""
+        """Updates rank and counters of a process."""
         if (process := self._processes.get(token)) is None:
             return
         self._touched[token] = None
@@ -155,25 +156,25 @@ class Streams:
             self._items.append(Changed(process.stream, process.info))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Takes in lines, which it copies."""
+        """Accepts lines, which it copies."""
         self.own_lines(token, tid, lines.copy())
 
     def own_lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Takes in lines that are its own from here on."""
+        """Accepts lines that it owns from now on."""
         if (process := self._processes.get(token)) is not None:
             process.hold(tid, lines)
             self.waiting_lines += len(lines)
 
     def log(self, token: int, entries: bytes) -> None:
-        """Takes in definitions."""
+        """Accepts definitions."""
         self._guarded(token, lambda process: process.learn(entries))
 
     def settled(self, token: int) -> None:
-        """Lets lines become events."""
+        """Allows lines to become events."""
         self._guarded(token, lambda process: process.settle(self._clock()))
 
     def malformed(self, token: int, problem: str) -> None:
-        """Counts a log that broke the layout."""
+        """Counts a log that violated the layout."""
         self._guarded(token, lambda process: process.malformed(problem))
 
     def ended(self, token: int) -> None:
@@ -187,10 +188,10 @@ class Streams:
         self._touched.pop(token, None)
 
     def refused(self, counter: str, problem: str) -> None:
-        """Counts a process that was not taken."""
+        """Counts a process that was refused."""
         self._counters[counter] += 1
         self._problems.add(InputError(self._path, None, problem, "a traced process's region"))
-        if is_loss(counter):  # of which job is not known: all that are here may lack it
+        if is_loss(counter):  # its job is unknown, so all present jobs may have lost it
             jobs = sorted({process.info.job for process in self._processes.values()} or {self._origin.job})
             self._items.extend(Lost(Counter({counter: 1}), job=job) for job in jobs[:_MOST_JOBS])
 
@@ -200,27 +201,27 @@ class Streams:
         self._counters[UNHEARD] += 1
         self._items.append(Lost(Counter({UNHEARD: 1}), job=job or self._origin.job))
 
-    # ---- what a source gives ----
+    # ---- output of the source ----
 
     @property
     def is_waiting(self) -> bool:
-        """True while ``items`` has to be called again for what has come."""
+        """True while ``items`` must be called again for received data."""
         return bool(self._touched)
 
     def all_of(self, token: int) -> str | None:
-        """Returns the stream of a process of which all lines were handed out; "" where it was closed, None else."""
+        """Returns the stream of a process whose lines were all returned; "" if it was closed, otherwise None."""
         if (process := self._processes.get(token)) is None:
             return ""
         return None if process.holds_lines else process.stream
 
     @property
     def held_lines(self) -> int:
-        """How many lines wait in processes that ``items`` was not told the end of."""
+        """Number of lines that wait in processes that have not ended."""
         waiting = (self._processes.get(token) for token in self._touched)
         return sum(process.waiting_lines for process in waiting if process is not None)
 
     def items(self) -> list[SourceItem]:
-        """Returns what is new."""
+        """Returns the new items."""
         now_s = self._clock()
         for token in list(self._touched):
             if (process := self._processes.get(token)) is not None:
@@ -236,7 +237,7 @@ class Streams:
         return items
 
     def cut_off(self) -> None:
-        """Ends all streams, as nothing of them will come any more though their processes go on."""
+        """Ends all streams, because no more data will come although their processes continue."""
         for token, process in list(self._processes.items()):
             self._hand_out(token, process, ended=True)
             if self._processes.pop(token, None) is not None:
@@ -245,7 +246,7 @@ class Streams:
         self._touched.clear()
 
     def close(self) -> None:
-        """Gives up what was not handed out."""
+        """Discards data that was not returned."""
         for process in self._processes.values():
             process.close()
         self._processes.clear()
@@ -256,7 +257,7 @@ class Streams:
         self._touched[token] = None
         try:
             work(process)
-        except Exception as error:  # a process that breaks us costs itself, not the others
+        except Exception as error:  # a process that causes an exception must not affect the others
             self._fail(token, process, error)
 
     def _hand_out(self, token: int, process: TracedProcess, *, ended: bool = False) -> None:
@@ -288,7 +289,7 @@ class Streams:
 
 
 def _facts_of(header: bytes) -> Any:
-    """Returns the fields; those that the header of an older iotide does not have are 0."""
+    """Returns the header's fields; those missing in an older iotide's header are 0."""
     return np.frombuffer(header.ljust(HEADER.itemsize, b"\0"), HEADER, 1)[0]
 
 

@@ -1,4 +1,4 @@
-"""What traced processes say of programs, children and ways of I/O that are not traced."""
+"""Reports of traced processes about programs, children and kinds of I/O that are not traced."""
 
 from __future__ import annotations
 
@@ -25,37 +25,37 @@ _REASONS: Final = {
     8: "has restricted itself, so a child that it forked is not traced before it starts a program",
     9: "is started by a user, or in a root folder, that cannot read the tracer's libraries",
 }
-"""By ``enum iotide_unseen`` of ring.h; each follows the program's name."""
+"""Indexed by ``enum iotide_unseen`` of ring.h; each text follows the program's name."""
 _NOT_STARTED: Final = 10
-"""Takes back what its process said last: the program was not started."""
+"""Cancels the last report of the process: the program was not started."""
 _OF_IMAGES: Final = frozenset(_REASONS[number] for number in (1, 2, 3, 4, 5))
-"""Reasons why the tracer is not in a program's image, as its file was looked at before it was started."""
+"""Reasons why the tracer is not in a program, determined from its file before the start."""
 _BY_RINGS: Final = "hands I/O to the kernel by io_uring, past all that the tracer sees"
 _RINGS: Final = b"anon_inode:[io_uring]"
 _MOST: Final = 1000
 Said: TypeAlias = tuple[str, str] | None
-"""A program and why it is not seen."""
+"""A program and the reason why it is not traced."""
 
 
 class Unseen:
-    """Counts programs by name and reason; at most a thousand of them have a name, further ones share an empty one."""
+    """Counts programs by name and reason; at most a thousand have a name, further ones share an empty name."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
         self._hosts: Counter[str] = Counter()
 
     def learn(self, entry: Entry, before: Said = None) -> Said:
-        """Takes in what a process says.
+        """Processes a report.
 
         Args:
-            entry: of its log.
-            before: what it said last.
+            entry: entry of the process's log.
+            before: last report of the process.
 
         Returns:
-            What it has said now; None: it has taken back what it said before.
+            The new report; None: the last report was cancelled.
 
         Raises:
-            ProtocolError: for a reason that there is not.
+            ProtocolError: the reason is unknown.
         """
         if entry.aux == _NOT_STARTED:
             if before is not None:
@@ -66,18 +66,18 @@ class Unseen:
         return self._add(entry.text.decode(errors="backslashreplace"), _REASONS[entry.aux])
 
     def learn_file(self, file: bytes, command: str) -> bool:
-        """Takes in that a process has a file; returns whether that says of something that it is not seen."""
+        """Processes a file of a process; returns whether it means that I/O is not traced."""
         if file != _RINGS:
             return False
         self._add(command, _BY_RINGS)
         return True
 
     def learn_unheard(self, command: str, failure: str) -> None:
-        """Takes in that a process could not reach the collector, and why."""
+        """Records that a process could not reach the collector, and why."""
         self._add(command, f"could not reach the collector ({failure}), and is not traced")
 
     def seen_in(self, image: str) -> None:
-        """Takes in that a traced program runs inside of another one's image: an emulator, such as valgrind's tools."""
+        """Records that a traced program runs inside another program's image: an emulator, such as valgrind's tools."""
         if image in self._hosts or len(self._hosts) < _MOST:
             self._hosts[image] += 1
 
@@ -88,7 +88,8 @@ class Unseen:
         return key
 
     def __iter__(self) -> Iterator[UnseenProgram]:
-        from ....results.jobs.run import UnseenProgram  # a collector without a report starts without it
+        # imported late, so that a collector without a report starts faster
+        from ....results.jobs.run import UnseenProgram
 
         for (program, reason), times in self._counts.most_common():
             hosted = self._hosts[os.path.realpath(program)] if self._hosts and program and reason in _OF_IMAGES else 0

@@ -1,6 +1,7 @@
-"""What the parameters of a call say that Recorder wrote: which is its file, its offset, its bytes.
+"""Interpret the parameters of a call in Recorder's traces: file, offset, bytes.
 
-Recorder writes them as texts in the order of the function's own, with a descriptor or stream as the file's name.
+Recorder writes them as texts in the order of the function's parameters, with a file name in place of a descriptor or
+stream.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _FILE_AT: Final = {
     }.items()
     for function in functions.split()
 }
-"""Which parameter is the file, of calls that neither move bytes nor seek."""
+"""Index of the file parameter of calls that neither move bytes nor seek."""
 _TYPE_BYTES: Final = {
     name: size
     for size, names in {
@@ -41,28 +42,28 @@ _TYPE_BYTES: Final = {
     }.items()
     for name in names.split()
 }
-"""Of MPI's types, without MPI_, on 64-bit Linux."""
+"""Sizes of MPI's types, without MPI_, on 64-bit Linux."""
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What a call's parameters say."""
+    """Interpreted parameters of a call."""
 
     layer: Layer
     kind: Kind
     path: str = ""
     handle: str = ""
-    """Of MPI: what the call names its file by."""
+    """For MPI: the call's name of the file."""
     offset: int = -1
     bytes: int = 0
-    """Asked for; UNMEASURED of HDF5, and where a type of MPI is not one of the standard's."""
+    """Requested bytes; UNMEASURED for HDF5, and for MPI types that are not predefined."""
     rest: tuple[str, ...] = ()
     """The other parameters."""
 
 
 @lru_cache(maxsize=4096)
 def is_io(function: str) -> bool:
-    """Tells calls of I/O from those of MPI that only communicate.
+    """Returns whether a call does I/O, as opposed to calls of MPI that only communicate.
 
     >>> is_io("MPI_File_open"), is_io("MPI_Bcast"), is_io("H5Dwrite")
     (True, False, True)
@@ -71,7 +72,7 @@ def is_io(function: str) -> bool:
 
 
 def said(function: str, arguments: list[str]) -> Said:
-    """Returns what a call's parameters say; what they do not have is unknown.
+    """Returns the interpreted parameters of a call; missing ones are unknown.
 
     >>> said("pwrite", ["/scratch/x", "%p", "4096", "8192"]).offset
     8192
@@ -94,7 +95,7 @@ def said(function: str, arguments: list[str]) -> Said:
     else:
         path = _FILE_AT.get(function)
     taken = [at for at in (path, offset, size, items) if at is not None]
-    volume = max(_number(arguments, size, 0), 0) - ("printf" in function)  # which counts the end of the text
+    volume = max(_number(arguments, size, 0), 0) - ("printf" in function)  # printf's size includes the terminating NUL
     if items is not None:
         volume = volume * max(_number(arguments, items, 0), 0)
     return Said(

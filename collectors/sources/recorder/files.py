@@ -1,4 +1,4 @@
-"""The files that Recorder 2.3 to 2.5 leaves behind, as its source describes them: facts, signatures, grammars."""
+"""Read the files of Recorder 2.3 to 2.5, as described by its source: facts, signatures, grammars."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ....events import InputError
 
 MOST_RANKS: Final = 1 << 20
 MOST_BYTES: Final = 1 << 30
-"""Of a table of signatures or a grammar."""
+"""Maximum size of a table of signatures or a grammar, bytes."""
 _FACTS: Final = struct.Struct("<i4xddii")
 _MERGED: Final = struct.Struct("<i")
 _NAMES: Final = re.compile(rb"(?:\w{1,63}\n)+")
 _NAMES_AT: Final = (32, 40, 1024)
-"""Names of functions follow the facts, which grew."""
+"""Offsets of the function names after the facts, whose size grew between versions."""
 _VERSION: Final = re.compile(r"\s*(\d{1,4})\.(\d{1,4})")
 _KEY: Final = struct.Struct("<QBBBi")
 _READABLE: Final = "a trace of Recorder 2.3, 2.4 or 2.5"
@@ -29,7 +29,7 @@ _READABLE: Final = "a trace of Recorder 2.3, 2.4 or 2.5"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What ``recorder.mt`` and ``VERSION`` say of a trace."""
+    """Facts about a trace from ``recorder.mt`` and ``VERSION``."""
 
     version: tuple[int, int]
     ranks: int
@@ -51,10 +51,10 @@ class Signature:
 
 
 def read_facts(folder: Path) -> Facts:
-    """Reads what is said of the whole trace.
+    """Reads the facts about the whole trace.
 
     Raises:
-        InputError: it is of a version whose files are other ones, or makes no sense.
+        InputError: the version is not supported, or the facts are invalid.
     """
     version = _version(folder)
     where = str(folder / "recorder.mt")
@@ -81,10 +81,10 @@ def read_facts(folder: Path) -> Facts:
 
 
 def read_grammar_numbers(folder: Path, ranks: int) -> npt.NDArray[np.int32]:
-    """Reads which grammar each rank of a merged trace has, int32[ranks].
+    """Reads the grammar number of each rank of a merged trace, int32[ranks].
 
     Raises:
-        InputError: there are too few.
+        InputError: there are too few numbers.
     """
     data = bounded(folder / "ug.mt")
     if len(data) < 4 * ranks:
@@ -95,12 +95,13 @@ def read_grammar_numbers(folder: Path, ranks: int) -> npt.NDArray[np.int32]:
 
 
 def read_signatures(path: Path, version: tuple[int, int]) -> list[Signature | None]:
-    """Reads a table of signatures, by number; a number that no entry has is None.
+    """Reads a table of signatures, by number; a number without an entry is None.
 
-    Up to 2.3 an entry is number, length and key; later there are the rank that met it first, and how often it came.
+    Up to 2.3 an entry is number, length and key. Later versions add the rank that used it first, and its number of
+    uses.
 
     Raises:
-        InputError: it is damaged.
+        InputError: the table is corrupt.
     """
     data = bounded(path)
     problem = ""
@@ -115,10 +116,10 @@ def read_signatures(path: Path, version: tuple[int, int]) -> list[Signature | No
 
 
 def read_grammar(path: Path) -> dict[int, npt.NDArray[np.int32]]:
-    """Reads a grammar: the body of each rule, pairs of symbol and how often it comes, int32[n, 2].
+    """Reads a grammar: the body of each rule, pairs of symbol and number of repetitions, int32[n, 2].
 
     Raises:
-        InputError: it is damaged.
+        InputError: the grammar is corrupt.
     """
     data = bounded(path)
     words = np.frombuffer(data[: len(data) // 4 * 4], "<i4")
@@ -140,10 +141,10 @@ def read_grammar(path: Path) -> dict[int, npt.NDArray[np.int32]]:
 
 
 def bounded(path: Path) -> bytes:
-    """Reads a whole file that is to be small.
+    """Reads a whole file of limited size.
 
     Raises:
-        InputError: it is missing, or not small.
+        InputError: the file is missing or too large.
     """
     try:
         size = path.stat().st_size
@@ -191,7 +192,7 @@ def _text(version: tuple[int, int]) -> str:
 
 
 def read_ticks(path: Path, pairs: int) -> Iterator[npt.NDArray[np.uint32]]:
-    """Yields the times of calls, so many at once: ticks from the call before's start to start and to end, uint32[n, 2].
+    """Yields the times of calls in blocks: ticks from the previous call's start to start and to end, uint32[n, 2].
 
     Raises:
         OSError: the file cannot be read.

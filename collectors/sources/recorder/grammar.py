@@ -1,4 +1,4 @@
-"""From a grammar whose symbols are repeated to the terminals that it stands for, without unpacking it as a whole."""
+"""Yield the terminals of a grammar with repeated symbols, without expanding it as a whole."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy.typing as npt
 
 START: Final = -1
 _SMALL: Final = 16_384
-"""Terminals of a rule that is kept expanded."""
+"""Maximum number of terminals of a rule that is kept expanded."""
 _MOST_KEPT: Final = 1 << 24
-"""Terminals of all of these together, 64 MiB."""
+"""Maximum number of terminals of all these rules together, 64 MiB."""
 
 Ints = npt.NDArray[np.int32]
 
 
 class Grammar:
-    """The terminals (0 and above) that rules (below 0) stand for.
+    """The terminals (0 and above) that rules (below 0) represent.
 
     Args:
-        rules: body of each rule, int32[n, 2]: symbols and how often each comes.
-        terminals: how many there are.
+        rules: body of each rule, int32[n, 2]: symbols and their repetitions.
+        terminals: number of terminals.
 
     Raises:
-        ValueError: a rule is not there, stands for itself, or has a symbol that cannot be.
+        ValueError: a rule is missing, refers to itself, or contains an invalid symbol.
     """
 
     def __init__(self, rules: Mapping[int, Ints], terminals: int) -> None:
@@ -41,13 +41,13 @@ class Grammar:
         self._flat = np.concatenate([np.zeros(0, np.int32), *(self._expanded[rule] for rule in kept)])
         symbols = np.unique(np.concatenate([self._rules[rule][:, 0] for rule in self._lengths]))
         self.terminals: Ints = symbols[symbols >= 0]
-        """Those that occur, ascending."""
+        """The terminals that occur, ascending."""
 
     def __len__(self) -> int:
         return min(self._lengths[START], 2**62)
 
     def pieces(self, most: int) -> Iterator[Ints]:
-        """Yields the terminals in order, about ``most`` at once; stops when nobody takes more."""
+        """Yields the terminals in order, about ``most`` at once; stops when the consumer stops."""
         held: list[Ints] = []
         size = 0
         for run in self._runs(most):
@@ -60,7 +60,7 @@ class Grammar:
             yield np.concatenate(held)
 
     def _measured(self, terminals: int) -> dict[int, int]:
-        """Returns the length of each rule that the start reaches, and expands the small ones, innermost first."""
+        """Returns the length of each rule reachable from the start, and expands small rules, innermost first."""
         if START not in self._rules:
             raise ValueError("there is no rule to start with")
         lengths: dict[int, int] = {}
@@ -104,7 +104,7 @@ class Grammar:
         self._kept += length
 
     def _runs(self, most: int) -> Iterator[Ints]:
-        """Yields stretches of at most about ``most`` terminals; holds only the rules that lie in each other."""
+        """Yields runs of at most about ``most`` terminals; memory use is limited to nested rules."""
         stack = [self._frame(START, 1, most)]
         while stack:
             frame = stack[-1]
@@ -144,7 +144,7 @@ class Grammar:
         return _Frame(body, times, np.append(np.flatnonzero(alone), len(body)), np.cumsum(np.where(alone, 0, ends)))
 
     def _unfolded(self, body: Ints) -> Ints:
-        """Returns the terminals of symbols of which all are such, or rules that are kept expanded."""
+        """Returns the terminals of symbols that are all terminals or expanded rules."""
         symbols = np.repeat(body[:, 0], body[:, 1])
         rules = symbols < 0
         if not rules.any():
@@ -169,7 +169,7 @@ class _Frame:
     body: Ints
     times: int
     stops: npt.NDArray[np.intp]
-    """Places of symbols that are too long to be unfolded with their neighbours, and the end."""
+    """Indices of symbols that are too long to be expanded with their neighbours, and the end."""
     ends: npt.NDArray[np.int64]
-    """Terminals up to the end of each symbol, without those of the stops."""
+    """Number of terminals up to the end of each symbol, without those of the stops."""
     at: int = 0

@@ -1,4 +1,4 @@
-"""Recorder's traces (2.3 to 2.5): a folder with signatures, grammars and times of all ranks."""
+"""Read Recorder's traces (2.3 to 2.5): a folder with signatures, grammars and times of all ranks."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .grammar import Grammar
 from .table import Table
 
 AT_ONCE: Final = 65_536
-"""Calls that are read together."""
+"""Number of calls that are read together."""
 _SINCE_2000_S: Final = 946_684_800
 _LATEST_NS: Final = 2**62
 _BACK: Final = 2**32 - 2**24
-"""A start so many ticks after the call before's lies before it: another thread's, written as an unsigned number."""
+"""A larger tick difference means a start before the previous call's, by another thread, written as unsigned."""
 
 
 def read_recorder(folder: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Yields the calls of all ranks, a stream for each.
+    """Yields the calls of all ranks, one stream each.
 
     Raises:
-        InputError: the trace as a whole cannot be read. What is damaged of one rank is reported, and others are read.
+        InputError: the trace as a whole cannot be read. Damage to one rank is reported, and the others are read.
     """
     facts = read_facts(folder)
     grammars = read_grammar_numbers(folder, facts.ranks) if facts.merged else np.arange(facts.ranks)
@@ -53,7 +53,7 @@ class _Rank:
     """One rank's calls.
 
     Raises:
-        InputError: its signatures or its grammar are damaged.
+        InputError: its signatures or its grammar are corrupt.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class _Rank:
         self._start = facts.start_s * 1e9
 
     def read(self) -> Iterator[list[SourceItem]]:
-        """Yields its stream; what is too few or too many of its times is reported."""
+        """Yields its stream; missing or excess times are reported."""
         about, facts = self._about, self._facts
         stream = about.stream("recorder", f"rank{self._rank}")
         info = StreamInfo(
@@ -127,7 +127,7 @@ class _Rank:
         return [Chunk(stream, batch, self._table.interner.take_fresh())]
 
     def _nanoseconds(self, ticks: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Turns ticks since the start into ns since the Unix epoch, exactly for ticks of whole nanoseconds."""
+        """Converts ticks since the start to ns since the Unix epoch, exactly for ticks of whole nanoseconds."""
         tick_ns = self._facts.tick_s * 1e9
         whole = round(tick_ns)
         begin = round(self._start)
@@ -147,7 +147,7 @@ def _times(ticks: npt.NDArray[np.uint32], before: int) -> tuple[npt.NDArray[np.i
 
 
 def _evenly(pieces: Iterator[npt.NDArray[np.int32]], size: int) -> Iterator[npt.NDArray[np.int32]]:
-    """Cuts pieces of any length into such of one length; the last may be shorter."""
+    """Splits pieces of any length into pieces of one length; the last may be shorter."""
     held: list[npt.NDArray[np.int32]] = []
     length = 0
     for piece in pieces:

@@ -1,4 +1,4 @@
-"""The table of a rank's signatures as columns, so that many calls are made by looking up their numbers."""
+"""Table of a rank's signatures as columns, so that many calls are converted by indexing."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _COLUMNS = ("call", "layer", "kind", "tid", "file", "depth", "offset", "requeste
 
 
 class Table:
-    """Columns of one value for each signature.
+    """Columns with one value for each signature.
 
     Args:
-        signatures: by number; None where there is none of it.
+        signatures: signatures by number; None for unused numbers.
         functions: names by number.
-        rank: of all calls.
+        rank: rank of all calls.
         used: the numbers that calls have.
     """
 
@@ -52,7 +52,7 @@ class Table:
     def batch(
         self, terminals: npt.NDArray[np.int32], start: npt.NDArray[np.int64], duration: npt.NDArray[np.int64]
     ) -> tuple[EventBatch, npt.NDArray[np.bool_]]:
-        """Makes events of calls, and the mask of those that are I/O; the others are left out of the batch."""
+        """Returns the events of calls, and the mask of those that are I/O; the others are left out of the batch."""
         kept = self._is_call[terminals]
         rows = terminals[kept]
         columns: dict[str, npt.ArrayLike] = {name: column[rows] for name, column in self._columns.items()}
@@ -64,7 +64,7 @@ class Table:
         return make_batch(len(rows), {**columns, **moved, "start": start[kept], "duration": duration[kept]}), kept
 
     def tell(self, counts: npt.NDArray[np.int64], unsupported: UnsupportedData) -> None:
-        """Says what is not carried over of calls; ``counts``: how often each signature came."""
+        """Reports data of calls that cannot be represented; ``counts``: number of uses of each signature."""
         for number, reason in self._lost.items():
             unsupported.add(reason, int(counts[number]))
         moving = self._is_call & (self._columns["requested"] > 0)
@@ -90,7 +90,7 @@ class Table:
         return "calls of MPI that are no I/O"
 
     def _files_by_handle(self, meanings: Sequence[Said | None]) -> dict[str, int]:
-        """Returns the file of each MPI handle; 0 for one that stood for several."""
+        """Returns the file of each MPI handle; 0 for a handle that was used for several files."""
         files: dict[str, int] = {}
         for each in meanings:
             if each is not None and each.layer == Layer.MPIIO and each.kind == Kind.CREATE and each.handle:

@@ -1,4 +1,4 @@
-"""What the arguments of calls say: the file that each is about, and the numbers that stand last."""
+"""Parse the arguments of calls: the file that each call uses, and the last numbers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .line import ANNOTATION, ANNOTATION_END, Extent, Lines
 from .native_library import native
 
 ARGUMENT: Final = np.dtype([("requested", np.int64), ("offset", np.int64), ("path", np.uint32, (2, 2))])
-"""Bytes asked for, 0 where the call has none; offset given, -1 where the call has none; extents of a folder, or of a
-whole path in an annotation, and of a name in it, of which either may be empty. native/strace.h has the same layout."""
+"""Requested bytes, 0 if the call has none; offset, -1 if the call has none; extents of a folder (or a whole path in an
+annotation) and of a name in it, of which either may be empty. native/strace.h has the same layout."""
 
 Arguments: TypeAlias = npt.NDArray[Any]
-"""One ``ARGUMENT`` a call."""
+"""One ``ARGUMENT`` per call."""
 
 MOST_SEARCHED: Final = 32_768
-"""Bytes among which the last descriptor is sought: two paths of PATH_MAX bytes with each byte escaped."""
+"""Maximum number of bytes searched for the last descriptor: two paths of PATH_MAX bytes with each byte escaped."""
 
 _FOLDER = re.compile(
     rb"(?:, )?(?:(?:AT_FDCWD|\d{1,20})(?:<" + ANNOTATION + rb'>(?=(?:\(deleted\))?, ")(?:\(deleted\))?)?, (?="))?'
@@ -31,13 +31,13 @@ _ANY_DESCRIPTOR = re.compile(rb"\b\d+<" + ANNOTATION + ANNOTATION_END)
 
 
 def arguments_of(data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], numbers: npt.NDArray[np.uint8]) -> Arguments:
-    """Looks into the arguments of calls.
+    """Parses the arguments of calls.
 
     Args:
-        data: what the extents in ``calls`` are of.
+        data: data to which the extents in ``calls`` refer.
         calls: lines that are calls.
-        paths: of each call a ``PathIn``.
-        numbers: of each call a ``Numbers``.
+        paths: a ``PathIn`` for each call.
+        numbers: a ``Numbers`` for each call.
     """
     library = native()
     if library is None:
@@ -52,7 +52,7 @@ def arguments_of(data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], number
 def arguments_fallback(
     data: bytes, calls: Lines, paths: npt.NDArray[np.uint8], numbers: npt.NDArray[np.uint8]
 ) -> Arguments:
-    """Does the same with regular expressions, which say what the helper has to do."""
+    """Does the same with regular expressions, which are the helper's specification."""
     rows = []
     for (begin, end), annotation, returned, path, number in zip(
         *(calls[name].tolist() for name in ("arguments", "annotation", "returned")),

@@ -1,4 +1,4 @@
-"""What strace's lines say of each system call, as columns indexed by the call's code."""
+"""Properties of system calls in strace's lines, as columns indexed by the call's code."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ MAX_CALLS = 4096
 
 
 class PathIn(IntEnum):
-    """Where a line names the file that its call is about."""
+    """Location of the file name in a call's line."""
 
     DESCRIPTOR = 0
     """In the annotation of the first argument."""
     RESULT = 1
-    """In the annotation of the returned descriptor, else as for ARGUMENT."""
+    """In the annotation of the returned descriptor, otherwise as for ARGUMENT."""
     ARGUMENT = 2
     """In the first string among the arguments."""
     LAST_DESCRIPTOR = 3
@@ -29,7 +29,7 @@ class PathIn(IntEnum):
 
 
 class Numbers(IntEnum):
-    """Which numbers stand last among a call's arguments."""
+    """Meaning of the last numbers among a call's arguments."""
 
     NONE = 0
     COUNT = 1
@@ -58,7 +58,7 @@ _NUMBERS: Final = {
 
 
 class CallTable:
-    """Gives each call name a code from 1 and keeps what is known of it in columns; code 0 is any further name."""
+    """Assigns each call name a code from 1 and stores its properties in columns; code 0 is any further name."""
 
     def __init__(self, interner: Interner) -> None:
         self._interner = interner
@@ -72,7 +72,7 @@ class CallTable:
         self.numbers = np.zeros(MAX_CALLS + 1, np.uint8)
 
     def add(self, call: bytes) -> int:
-        """Returns the code of a name that has none yet, 0 when the table is full."""
+        """Returns the code of a new name, 0 if the table is full."""
         if len(self._names) > MAX_CALLS:
             return 0
         name, code = call.decode("ascii", "replace"), len(self._names)

@@ -1,4 +1,4 @@
-"""The parts of strace's lines, by the compiled helper all lines at once, or by regular expressions."""
+"""Split strace's lines into parts: all lines at once by the compiled helper, or by regular expressions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .native_library import native
 from .time import stamp_ns
 
 Extent: TypeAlias = tuple[int, int]
-"""Where something begins and ends in the data; (0, 0) where it is not there."""
+"""Begin and end in the data; (0, 0) for a missing part."""
 
 LINE: Final = np.dtype(
     [
@@ -34,41 +34,40 @@ LINE: Final = np.dtype(
 )
 """The parts of a line; native/strace.h has the same layout.
 
-``stamp`` and ``duration`` are ns (-1 where a call's duration is not told), ``result`` is what a call returned (0 for
-addresses and what is longer than 18 characters), ``what`` a ``What``; the others are extents in the data:
+``stamp`` and ``duration`` are in ns (-1 if a call's duration is missing). ``result`` is the return value (0 for
+addresses and for more than 18 characters). ``what`` is a ``What``. The others are extents in the data:
 
-text: the line after its stamp; all of it where it has none.
+text: the line after its stamp; all of it if there is none.
 stamp_text: the stamp.
-call: name of the call. This and what follows only where ``what`` is CALL; of RESUMED the name, and the second half's
-    text as ``arguments``.
+call: name of the call. This and the following only if ``what`` is CALL; for RESUMED the name, and the second half's
+text as ``arguments``.
 annotation: path of the descriptor that is the first argument, if it is a plain one.
 arguments: those after the annotation, or all of them.
-returned: path of the descriptor that was returned.
-error: name of the error.
-"""
+returned: path of the returned descriptor.
+error: name of the error."""
 
 Lines: TypeAlias = npt.NDArray[Any]
-"""One ``LINE`` a line."""
+"""One ``LINE`` per line."""
 _NOTHING: Final = {name: np.zeros(1, LINE)[name][0].tolist() for name in LINE.names or ()}
 
 
 class What(IntEnum):
-    """What a line is."""
+    """Classification of a line."""
 
     UNSTAMPED = 0
     EVENT = 1
-    """Stamped, and no call: an exit, a signal, nonsense."""
+    """Stamped, but not a call: an exit, a signal, or unknown text."""
     CALL = 2
     NO_RESULT = 3
     """A call that never returned."""
     INTERRUPTED = 4
-    """A call that will be begun again."""
+    """A call that will be restarted."""
     UNFINISHED = 5
-    """The first half of a call, during which strace had to write another process's line."""
+    """The first half of a call that strace interrupted to write another process's line."""
     RESUMED = 6
-    """The second half."""
+    """The second half of such a call."""
     UNSURE = 7
-    """Only from the helper: ``parse_call`` is to say."""
+    """Returned by the helper only: ``parse_call`` must decide."""
 
 
 UNFINISHED: Final = b" <unfinished ...>"
@@ -86,30 +85,30 @@ _CALL: Final = re.compile(
     rb"([^\n]*)\) += (0x[0-9a-f]{1,16}|-?\d{1,20}|\?)(?:<([^<>\n]*)>(?= |\Z))?"
     rb"(?: (E(?!RESTART)[A-Z0-9_]+) \([^()\n]*\))?(?: <(\d{1,9}\.\d{1,9})>\Z)?([^\n]*)"
 )
-"""Linear in the length of a line: what may fail stands before the arguments, and the result is the first ``) = value``
-from the right."""
+"""Linear in the length of a line: optional parts precede the arguments, and the result is the first ``) = value`` from
+the right."""
 _TAIL: Final = re.compile(
     rb"(?:<" + ANNOTATION + ANNOTATION_END + rb")? *(E[A-Z0-9_]+)?(?: ?\([^\n]*\))?"
     rb"(?: <(unavailable|\d{1,9}\.\d{1,9})>)?"
 )
-"""What may follow a result: path of the new descriptor, name of the error, remarks, duration."""
+"""Text after a result: path of the new descriptor, name of the error, remarks, duration."""
 _INTERRUPTED: Final = re.compile(rb"(?:<[^\n]*>)? *ERESTART[A-Z_]*")
 _RESUMED: Final = re.compile(rb"<\.\.\. ([^\n]+?) resumed>([^\n]*)")
 _BEGINNING: Final = re.compile(rb"(?:[\w?]{1,64}\(|<\.\.\. |\+\+\+ |--- )")
 
 
 def looks_like_strace(head: bytes) -> bool:
-    """Tells whether one of the first lines is stamped as strace does, and a call, half of one, signal or exit."""
+    """Returns whether one of the first lines has a stamp of strace and is a call, half a call, a signal or an exit."""
     leaders = ((_LEADER.match(line), line) for line in head.split(b"\n", 50)[:50])
     return any(leader and _BEGINNING.match(line, leader.end()) for leader, line in leaders)
 
 
 def parse_line(line: bytes, at: int = 0) -> dict[str, Any]:
-    """Takes a line apart.
+    """Parses a line.
 
     Args:
-        line: without its end.
-        at: where it begins in the data.
+        line: the line without its end.
+        at: offset of the line in the data.
 
     Returns:
         The fields of LINE that are not 0.
@@ -127,7 +126,7 @@ def parse_line(line: bytes, at: int = 0) -> dict[str, Any]:
 
 
 def parse_call(text: bytes, at: int = 0) -> dict[str, Any]:
-    """Takes apart what stands after a stamp; ``at`` is where it begins. Returns the fields of LINE from ``call`` on."""
+    """Parses the text after a stamp, which begins at ``at``. Returns the fields of LINE from ``call`` on."""
     if text.endswith(UNFINISHED):
         return {"what": What.UNFINISHED}
     if half := _RESUMED.fullmatch(text):
@@ -152,7 +151,7 @@ def parse_call(text: bytes, at: int = 0) -> dict[str, Any]:
         returned = returned if call[5] else _extent(found, 1, begin) if found[1] is not None else returned
         error = error if call[6] else _extent(found, 2, begin)
         duration = found[3]
-    counts = len(call[4]) <= 18 and not call[4].startswith(b"0x")  # addresses and registers count nothing
+    counts = len(call[4]) <= 18 and not call[4].startswith(b"0x")  # addresses and registers are not counts
     return {
         "call": _extent(call, 1, at),
         "annotation": _extent(call, 2, at),
@@ -171,13 +170,13 @@ def _extent(match: re.Match[bytes], group: int, at: int) -> Extent:
 
 
 def scan(data: bytes) -> Lines:
-    """Takes whole lines, each with its end, apart."""
+    """Parses whole, terminated lines."""
     library = native()
     return scan_fallback(data) if library is None else _scan(library, data)
 
 
 def scan_fallback(data: bytes) -> Lines:
-    """Does the same with regular expressions, which say what the helper has to do."""
+    """Does the same with regular expressions, which are the helper's specification."""
     rows, at = [], 0
     for text in data.split(b"\n")[:-1]:
         fields = parse_line(text, at)

@@ -1,4 +1,4 @@
-"""The compiled helper that takes strace's lines apart, as ctypes sees it."""
+"""ctypes interface of the compiled helper that parses strace's lines."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the helper, or None where it was not built."""
+    """Returns the helper, or None if it was not built."""
     return load(_PATH, _FUNCTIONS)

@@ -1,4 +1,4 @@
-"""Lines without a stamp: second halves of the line before, messages, stacks, tables, nonsense."""
+"""Classify lines without a stamp: second halves of the previous line, messages, stacks, tables, unknown text."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _NOT_CALLS: Final = (
     (b"------ ", "summary"),
 )
 _SUMMARY_ROW: Final = re.compile(rb"\d+\.\d{6} +\d+ +\d+ (?: *\d+ )? *[\w?]+")
-"""A line of the table of calls that -c and -C write, after the share of the time."""
+"""A row of the table of calls that -c and -C write, after the share of the time."""
 _REST: Final = re.compile(rb"\) += (?:0x[0-9a-f]|-?\d|\?)")
 
 
 class RestFinder:
-    """With ``-z`` and the like, strace leaves out what begins the second half of a call in the line before.
+    """Finds second halves of calls without their usual beginning, which strace omits with ``-z`` and similar options.
 
-    Such a line is made a RESUMED one of the process in the line before, with an empty name; the others are counted.
+    Such a line becomes a RESUMED line of the process in the previous line, with an empty name. Other lines are counted.
     """
 
     def __init__(self, about: Input) -> None:
         self._about = about
         self._before: int | None = None
-        """Pid in the last line, if that is the first half of a call."""
+        """Pid of the last line, if that is the first half of a call."""
 
     def find(self, data: bytes, first_line: int, lines: Lines) -> None:
-        """Looks at a piece's lines without a stamp, and changes those that are second halves.
+        """Examines the lines without a stamp in a piece, and changes those that are second halves.
 
         Args:
-            data: what the extents in ``lines`` are of.
+            data: data to which the extents in ``lines`` refer.
             first_line: 1-based number of the first line, for messages.
             lines: all lines of the piece.
         """
@@ -68,7 +68,7 @@ def _pid_of_half(line: Any) -> int | None:
 
 
 def reason_to_ignore(text: bytes) -> str:
-    """Returns why a line that is no call may be left out, "" where there is no reason."""
+    """Returns why a line that is not a call is ignored, "" if there is no reason."""
     for begin, reason in _NOT_CALLS:
         if text.startswith(begin):
             return reason
@@ -78,5 +78,5 @@ def reason_to_ignore(text: bytes) -> str:
 
 
 def is_summary(text: bytes) -> bool:
-    """Tells whether a line's rest is one of the table of calls; the share of time before it looks like a stamp."""
+    """Returns whether a line's rest is a row of the table of calls; its share of time looks like a stamp."""
     return _SUMMARY_ROW.fullmatch(text) is not None

@@ -1,4 +1,4 @@
-"""Output of ``strace -f -tt -T -y``, one file a traced command, and of its other ways to stamp lines."""
+"""Parse the output of ``strace -f -tt -T -y``, one file per traced command, and of its other stamp formats."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _PIECE_BYTES = 1 << 20
 
 
 class StraceParser:
-    """Parses one file into one stream; calls that are no I/O are left out.
+    """Parses one file into one stream; calls that are not I/O are left out.
 
-    Every line is an event, left out by rule (``lines_ignored:...``) or a problem (``lines_malformed``), and counted
-    as one of them. The first half of a call counts as ignored (``unfinished``), its second half as the event.
+    Every line is counted as exactly one of: an event, ignored by rule (``lines_ignored:...``), or a problem
+    (``lines_malformed``). The first half of a call counts as ignored (``unfinished``), its second half as the event.
     """
 
     def __init__(self, about: Input) -> None:
@@ -50,14 +50,14 @@ class StraceParser:
         self._errors = Texts(lambda name, _: _NUMBER_OF.get(name, 0))
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes, split anywhere, and returns the calls whose lines are complete."""
+        """Parses the next bytes, split anywhere, and returns the calls of complete lines."""
         items: list[SourceItem] = []
         for begin in range(0, len(data), _PIECE_BYTES):
             items += self._parse(self._lines.feed(data[begin : begin + _PIECE_BYTES]))
         return items
 
     def finish(self) -> list[SourceItem]:
-        """Parses a last line without its end and closes the stream."""
+        """Parses an unterminated last line and closes the stream."""
         items = self._parse(self._lines.finish())
         self._assembler.finish()
         if self._stream:
@@ -90,7 +90,7 @@ class StraceParser:
         return items
 
     def _starts(self, stamps: StampReader, lines: Lines, has_stamp: npt.NDArray[np.bool_]) -> Times:
-        """Returns the time of each line, ns; a line without a stamp has that of the line before."""
+        """Returns the time of each line, ns; a line without a stamp has that of the previous line."""
         if has_stamp.all():
             starts = stamps.read(lines["stamp"])
         else:
@@ -142,7 +142,7 @@ class StraceParser:
             "requested": found["requested"].copy(),
             "bytes": np.where(((kind == Kind.READ) | (kind == Kind.WRITE)) & ~failed, result, 0),
         }
-        if forks.any():  # no I/O: rows of layer KERNEL take no time
+        if forks.any():  # not I/O: rows of layer KERNEL have no duration
             columns["handle"] = np.where(forks, result, 0)
             columns["duration"] = np.where(forks, 0, columns["duration"])
         if failed.any():
@@ -157,14 +157,14 @@ _NUMBER_OF = {name.encode(): getattr(errno, name) for name in dir(errno) if name
 
 
 def _single(extents: Extents) -> Extents:
-    """Returns texts in one part as those that ``Texts`` takes, with an empty second part."""
+    """Returns one-part texts in the two-part form of ``Texts``, with an empty second part."""
     pairs = np.zeros((len(extents), 2, 2), np.uint32)
     pairs[:, 0] = extents
     return pairs
 
 
 def name_parts(name: str) -> tuple[str, str, int]:
-    """Takes command, host and rank from a name ``command_host_rank.st``; "", "" and -1 where it has another form."""
+    """Parses command, host and rank from a name ``command_host_rank.st``; "", "" and -1 for other names."""
     file = PurePath(name)
     parts = file.stem.rsplit("_", 2)
     if file.suffix != ".st" or len(parts) != 3:

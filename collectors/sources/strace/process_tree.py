@@ -1,4 +1,4 @@
-"""Who made whom: the processes and threads that strace's lines show being made."""
+"""Track parents of processes and threads from strace's lines."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ import numpy.typing as npt
 from .line import Lines
 
 MOST_THREADS: Final = 1 << 18
-"""Threads whose process is remembered; of further ones each is a process of its own."""
+"""Maximum number of threads whose process is stored; each further thread counts as its own process."""
 
 MOST_PID: Final = 2**22
-"""The highest that Linux gives."""
+"""Maximum pid of Linux."""
 
 _THREAD: Final = b"CLONE_THREAD"
 
 
 class Births:
-    """Follows which process each thread belongs to: strace tells the number of the thread alone."""
+    """Maps threads to processes, because strace states only the thread id."""
 
     def __init__(self) -> None:
         self._process_of: dict[int, int] = {}
 
     def learn(self, data: bytes, calls: Lines) -> npt.NDArray[np.bool_]:
-        """Takes in calls that made something, in their order.
+        """Processes calls that created processes or threads, in their order.
 
         Args:
-            data: what the extents in ``calls`` are of.
-            calls: lines of clone, fork and the like, with what they returned.
+            data: data to which the extents in ``calls`` refer.
+            calls: lines of clone, fork and similar calls, with their return values.
 
         Returns:
-            Which of them made a process: one that is no thread, and whose maker is told.
+            Mask of the calls that created a process (not a thread) with a known parent.
         """
         processes = (calls["pid"] > 0) & (calls["result"] > 0) & (calls["result"] <= MOST_PID)
         for at, (maker, made, (begin, end)) in enumerate(
@@ -49,7 +49,7 @@ class Births:
         return processes
 
     def processes(self, threads: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        """Returns the process of each thread, itself where that is not known."""
+        """Returns the process of each thread, the thread itself if unknown."""
         if not self._process_of:
             return threads
         found, which = np.unique(threads, return_inverse=True)

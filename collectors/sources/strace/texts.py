@@ -1,4 +1,4 @@
-"""Numbers for texts that stand in a buffer, many at a time: by the compiled helper, or in a dictionary without it."""
+"""Assign numbers to texts in a buffer, many at a time: by the compiled helper, or by a dictionary without it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ import numpy.typing as npt
 from .native_library import native
 
 Extents: TypeAlias = npt.NDArray[np.uint32]
-"""Where each text is in the data, shape (n, 2, 2): begin and end of its first and its second part."""
+"""Extents of each text in the data, shape (n, 2, 2): begin and end of its first and its second part."""
 Row: TypeAlias = npt.NDArray[np.uint32]
 
 MOST_BYTES: Final = 256 << 20
-"""Of the texts that one table remembers; more have their numbers asked for each time."""
+"""Maximum size of the texts that one table stores; the numbers of further texts are requested each time."""
 
 _NEW: Final = 1 << 31
 
 
 class Texts:
-    """Numbers of the texts met so far; a new text is numbered on first use.
+    """Numbers of the texts seen so far; a new text gets its number on first use.
 
     Args:
-        number: gives a new text, in two parts, its number, below 2^31; 0 says that its table is full, or that the text
-            means nothing: such a text is not remembered.
+        number: function that assigns a new text, in two parts, its number below 2^31; 0 means that its table is full or
+            the text is irrelevant: such a text is not stored.
     """
 
     def __init__(self, number: Callable[[bytes, bytes], int]) -> None:
@@ -63,8 +63,8 @@ class _Table:
         """Looks texts up.
 
         Returns:
-            The number of each, 0 for an empty one; for one that is not known _NEW and its place among those.
-            The rows in which those stand first.
+            The number of each text, 0 for an empty one; for unknown texts, _NEW and an index among the unknown texts.
+            The first row of each unknown text.
         """
         numbers, rows = np.empty((2, len(extents)), np.uint32)
         unknown = self._library.texts_find(
@@ -73,7 +73,7 @@ class _Table:
         return numbers, rows[:unknown]
 
     def add(self, data: bytes, extents: Extents, rows: Row, numbers: Row) -> None:
-        """Remembers the numbers, but for 0, of the texts in some rows."""
+        """Stores the non-zero numbers of the texts in some rows."""
         self._library.texts_add(
             self._texts, data, extents.ctypes.data, rows.ctypes.data, len(rows), numbers.ctypes.data
         )

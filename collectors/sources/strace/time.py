@@ -1,4 +1,4 @@
-"""Makes Unix time of the stamps that strace can write."""
+"""Convert strace's time stamps to Unix time."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ Times = npt.NDArray[np.int64]
 
 
 class StampKind(Enum):
-    """How a file's lines are stamped."""
+    """Stamp format of a file."""
 
     UNIX = "unix"
     """``-ttt``: seconds since 1970."""
     CLOCK = "clock"
     """``-t``, ``-tt``: local time of day without a date."""
     RELATIVE = "relative"
-    """``-r``: seconds since the line before."""
+    """``-r``: seconds since the previous line."""
 
 
 class StampReader:
-    """Turns the stamps of successive lines into ns since the Unix epoch (RELATIVE: since the first line).
+    """Converts the stamps of successive lines to ns since the Unix epoch (RELATIVE: since the first line).
 
-    A time of day gets the latest date on which the first stamp is not after the file's last change, and the next
-    date each time the clock jumps back by more than half a day. The machine's time zone is taken for the tracer's.
+    A time of day gets the latest date on which the first stamp is not after the file's last change, and the next date
+    each time the clock jumps back by more than half a day. The machine's time zone is assumed to be the tracer's.
 
     Args:
-        first: the file's first stamp, which tells the kind of all.
-        modified_ns: last change of the file when it was opened, or None: then day 0 is taken.
+        first: the file's first stamp, which determines the kind of all.
+        modified_ns: time of the file's last change when it was opened, or None: then day 0 is used.
     """
 
     def __init__(self, first: bytes, modified_ns: int | None) -> None:
@@ -52,7 +52,7 @@ class StampReader:
                 self._day = self.clock_offset_ns = _midnight_before(self._last, modified_ns)
 
     def read(self, times: Times) -> Times:
-        """Returns the time of each stamp, given as ns; -1 for a stamp of another kind or out of range."""
+        """Returns the time of each stamp, given in ns; -1 for a stamp of another kind or out of range."""
         if self.kind is StampKind.RELATIVE:
             times = np.cumsum(np.maximum(times, 0)) + self._last
             self._last = int(times[-1]) if len(times) else self._last
@@ -77,16 +77,16 @@ def _kind_of(stamp: bytes) -> StampKind:
 
 
 def _midnight_before(clock: int, modified_ns: int) -> int:
-    """Returns ns since 1970 of the local midnight that begins the day of the first stamp."""
+    """Returns the local midnight before the first stamp, ns since 1970."""
     local = time.localtime(modified_ns // _NS)
     midnight = round(time.mktime((local.tm_year, local.tm_mon, local.tm_mday, 0, 0, 0, 0, 0, -1))) * _NS
     return midnight if midnight + clock <= modified_ns + _SLACK else midnight - _DAY
 
 
 def stamp_ns(text: bytes) -> int:
-    """Turns ``HH:MM:SS[.fraction]`` or ``seconds[.fraction]``, with up to 9 digits of fraction, into ns, exactly.
+    """Converts ``HH:MM:SS[.fraction]`` or ``seconds[.fraction]``, with up to 9 digits of fraction, exactly to ns.
 
-    Seconds beyond the year 2262 wrap around, as int64 does.
+    Seconds beyond the year 2262 wrap around, as in int64.
     """
     whole, _, fraction = text.partition(b".")
     seconds = 0

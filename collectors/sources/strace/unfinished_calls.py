@@ -1,4 +1,4 @@
-"""Makes whole calls of strace's lines: joins halves by pid, and leaves out what is no completed call."""
+"""Assemble whole calls from strace's lines: joins halves by pid, and leaves out lines without a completed call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .time import Times
 Places: TypeAlias = npt.NDArray[np.int64]
 
 STAMP: Final = b"0.0 "
-"""Before what is joined, so that it can be taken apart as lines are."""
+"""Prefix of joined text, so that it can be parsed as a line."""
 MAX_HALVES: Final = 65_536
 MAX_HALVES_BYTES: Final = 64 << 20
 
@@ -27,14 +27,14 @@ _NO_PID: Final = 0xFFFFFFFF
 
 
 class Half(NamedTuple):
-    """A call during which strace had to write another process's line."""
+    """A call that strace interrupted to write another process's line."""
 
     start_ns: int
     text: bytes
 
 
 class Joined(NamedTuple):
-    """A call whose halves were joined, in the place of its second half."""
+    """A call whose halves were joined, at the position of its second half."""
 
     place: int
     start_ns: int
@@ -42,26 +42,27 @@ class Joined(NamedTuple):
 
 
 class CallAssembler:
-    """Looks at the lines that are not plainly a completed call; counts those that it leaves out."""
+    """Processes the lines that are not a plain completed call; counts those that it leaves out."""
 
     def __init__(self, about: Input) -> None:
         self._about = about
         self._halves: dict[int, Half] = {}
-        """By pid; those of one piece of trace that are joined there never get here."""
+        """Halves by pid; halves joined within one piece of trace are never stored here."""
         self._held = 0
-        """Bytes of their texts."""
+        """Total size of their texts, bytes."""
 
     def completed(self, data: bytes, first_line: int, lines: Lines, starts: Times) -> tuple[bytes, Lines, Times]:
-        """Keeps the completed calls, halves joined, with the times when they began.
+        """Returns the completed calls, with joined halves, and their start times.
 
         Args:
-            data: what the extents in ``lines`` are of.
+            data: data to which the extents in ``lines`` refer.
             first_line: 1-based number of the first line, for messages.
             lines: all lines of a piece; joined calls are written into them.
-            starts: the times in their stamps, ns; -1 for a stamp that could not be read. Joined calls' begin earlier.
+            starts: times of their stamps, ns; -1 for an unreadable stamp. Updated for joined calls, which begin
+                earlier.
 
         Returns:
-            The data that the calls' extents are of, the calls and their times.
+            The data to which the calls' extents refer, the calls and their times.
         """
         what = lines["what"].copy()
         if starts.min(initial=0) < 0:
@@ -74,7 +75,7 @@ class CallAssembler:
         return (data, lines, starts) if calls.all() else (data, lines[calls], starts[calls])
 
     def finish(self) -> None:
-        """Counts the halves whose other half never came."""
+        """Counts the halves without a second half."""
         self._about.counters["calls_never_resumed"] += len(self._halves)
         self._halves.clear()
         self._held = 0
@@ -102,7 +103,9 @@ class CallAssembler:
         what: npt.NDArray[np.uint32],
         events: Places,
     ) -> bytes:
-        """Joins halves, their calls in the lines of the second ones; returns the data with the calls' text after it."""
+        """Joins halves and stores the calls in the lines of second halves; returns the data with the joined text
+        appended.
+        """
         first, second = (events[places] for places in self._pairs(what[events], lines["pid"][events]))
         text, made = join_halves(data, lines, first, second)
         first, second = first[made], second[made]
@@ -128,9 +131,9 @@ class CallAssembler:
         return data + text
 
     def _pairs(self, what: npt.NDArray[np.uint32], pids: npt.NDArray[np.uint32]) -> tuple[Places, Places]:
-        """Returns places of halves that follow each other in their process, of processes with nothing odd about theirs.
+        """Returns the indices of consecutive halves, for processes without irregular halves.
 
-        Odd is a first half that anything but its second half follows, or that comes while another is held.
+        A first half is irregular if anything but its second half follows, or if it comes while another is stored.
         """
         order = np.argsort(pids, kind="stable")
         pid, kind = np.append(pids[order], _NO_PID), np.append(what[order], What.EVENT)
@@ -145,7 +148,7 @@ class CallAssembler:
         return order[at], order[at + 1]
 
     def _resume(self, data: bytes, first_line: int, line: Any, at: int, now_ns: int) -> Joined | None:
-        """Returns the call that a line ends; holds or counts a line that ends none."""
+        """Returns the call that a line ends; stores or counts a line that ends none."""
         begin, end = line["text"].tolist()
         text, pid = data[begin:end], int(line["pid"])
         if line["what"] == What.UNFINISHED:
@@ -187,13 +190,13 @@ def join_halves(data: bytes, lines: Lines, first: Places, second: Places) -> tup
     """Joins halves of calls.
 
     Args:
-        data: what the extents in ``lines`` are of.
-        lines: those that the halves stand in.
-        first: places of first halves.
-        second: places of the second half of each. One without a name fits any first half.
+        data: data to which the extents in ``lines`` refer.
+        lines: lines that contain the halves.
+        first: indices of first halves.
+        second: index of the second half of each. One without a name matches any first half.
 
     Returns:
-        A line of each pair, and which pairs fit together; the others have no line.
+        A line for each matching pair, and the mask of matching pairs.
     """
     library = native()
     if library is None:
@@ -210,7 +213,7 @@ def join_halves(data: bytes, lines: Lines, first: Places, second: Places) -> tup
 def join_halves_fallback(
     data: bytes, lines: Lines, first: Places, second: Places
 ) -> tuple[bytes, npt.NDArray[np.bool_]]:
-    """Does the same, and says what the helper has to do."""
+    """Does the same; this is the helper's specification."""
     joined: list[bytes] = []
     made = np.zeros(len(first), np.bool_)
     for pair, (before, after) in enumerate(zip(lines[first], lines[second], strict=True)):

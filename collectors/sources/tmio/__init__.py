@@ -1,1 +1,1 @@
-"""What TMIO and its kin write, and send to FTIO."""
+"""Output of TMIO and related tracers, as files and as messages to FTIO."""

@@ -1,4 +1,4 @@
-"""Finds the records of a TMIO file: JSON documents, one a line or spread over many, or MessagePack values."""
+"""Find the records of a TMIO file: JSON documents on one or several lines, or MessagePack values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EXPECTED: Final = (
 )
 
 Record: TypeAlias = tuple[int, Any]
-"""Line (JSON) or 1-based number (MessagePack) and the decoded value."""
+"""Line (JSON) or 1-based number (MessagePack), and the decoded value."""
 
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 _NOT_FINITE = re.compile(rb"(?<=[\s,:\[])[-+]?(?:nan|inf(?:inity)?)(?=[\s,\]}])", re.IGNORECASE)
@@ -26,12 +26,12 @@ _MALFORMED = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 class JsonDocuments:
-    """Cuts text into JSON documents.
+    """Splits text into JSON documents.
 
     Args:
-        about: where problems are counted.
-        is_known: tells whether a document is one that the format knows; a known one on a single line ends a document
-            before it that was cut off, so that one broken flush does not swallow those after it.
+        about: receiver of problems.
+        is_known: function that returns whether a document belongs to the format. A known document on a single line ends
+            a preceding one that was cut off, so that an incomplete write does not hide the documents after it.
     """
 
     def __init__(self, about: Input, is_known: Callable[[Any], bool]) -> None:
@@ -48,7 +48,7 @@ class JsonDocuments:
         yield from self._read(self._lines.feed(data))
 
     def finish(self) -> Iterator[Record]:
-        """Yields a last document without a line end and reports one that was cut off."""
+        """Yields a last document without a line end, and reports one that was cut off."""
         yield from self._read(self._lines.finish())
         self._give_up("the document is cut off")
 
@@ -87,7 +87,7 @@ class JsonDocuments:
 
 
 class MessagePackRecords:
-    """Cuts bytes into MessagePack values; after a malformed one nothing can be found again."""
+    """Splits bytes into MessagePack values; after a malformed one no further value can be found."""
 
     def __init__(self, about: Input) -> None:
         self._about = about

@@ -1,4 +1,4 @@
-"""FTIO's socket: takes what tracers push to ftio-hpc's predictor, so that they can point at iotide unchanged."""
+"""Socket that replaces FTIO's: receives messages that tracers send to ftio-hpc's predictor, unchanged."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from .intervals import Intervals, joined
 _MESSAGES_A_POLL: Final = 1000
 _BYTES_A_POLL: Final = 16 << 20
 _CUT_OFF: Final = 16
-"""ZeroMQ refuses a message so many times too long, with the connection and what is under way on it."""
+"""Factor above max_message_bytes at which ZeroMQ refuses a message and closes its connection."""
 
 _Section: TypeAlias = tuple[Stream, str, Kind, Layer]
 _Part: TypeAlias = tuple[int, Intervals]
-"""A message's number, and what it holds of one section."""
+"""A message's number, and its intervals of one section."""
 
 
 class FtioSource:
-    """A PULL socket for FTIO's messages. Each frame is one message, as it is for FTIO.
+    """PULL socket for FTIO's messages. Each frame is one message, as in FTIO.
 
-    A stream is a (job, host) pair. A PULL socket does not say who sent, so senders that do not name their host
-    share one.
+    A stream is a (job, host) pair. A PULL socket does not identify senders, so senders that do not name their host
+    share a stream.
 
     Args:
         settings: endpoint, job and bounds.
         origin: host and user of streams whose messages do not name them.
-        context: where the socket is made; by default its own.
+        context: ZeroMQ context; by default a new one.
         clock: the time of day in Unix seconds.
 
     Raises:
@@ -78,11 +78,11 @@ class FtioSource:
         return self._closed
 
     def has(self, job: str) -> bool:
-        """Tells whether a job is one that messages come for."""
+        """Returns whether messages arrive for a job."""
         return self._streams.has(job)
 
     def poll(self) -> list[SourceItem]:
-        """Takes in the messages that are there, up to a bound; none is waited for."""
+        """Receives waiting messages, up to a bound, without blocking."""
         self._guard.check(time.monotonic())
         items: list[SourceItem] = []
         taken, gathered = 0, 0
@@ -97,7 +97,7 @@ class FtioSource:
         return items
 
     def close(self) -> None:
-        """Stops listening; safe to call twice."""
+        """Stops listening; can be called twice."""
         if not self._closed:
             self._closed = True
             if self.endpoint:
@@ -133,7 +133,7 @@ class FtioSource:
         return bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
 
     def _take(self, data: bytes, items: list[SourceItem]) -> int:
-        """Takes in one message; returns how many intervals it gave."""
+        """Processes one message; returns the number of its intervals."""
         self.counters["messages"] += 1
         self.counters["bytes_read"] += len(data)
         number = self.counters["messages"]
@@ -153,7 +153,7 @@ class FtioSource:
     def _gather(self, number: int, message: Message, items: list[SourceItem]) -> None:
         stream, news = self._streams.stream_of(message, self._clock())
         if any(isinstance(item, Closed) for item in news):
-            self._emit(items)  # what came before belongs before the end
+            self._emit(items)  # earlier intervals belong before the end
         items += news
         for intervals, layer in message.sections:
             if stream is not None:
@@ -163,7 +163,7 @@ class FtioSource:
                 self._report(intervals, np.arange(count), [(number, intervals)])
 
     def _emit(self, items: list[SourceItem]) -> None:
-        """Makes chunks of what was gathered, each section of all its messages at once."""
+        """Converts the buffered intervals to chunks, each section of all messages at once."""
         pending, self._pending = self._pending, {}
         batches: dict[Stream, list[EventBatch]] = {}
         for (stream, _, _, layer), parts in pending.items():
@@ -188,7 +188,7 @@ class FtioSource:
         return made.batch
 
     def _report(self, whole: Intervals, wrong: Positions, parts: list[_Part]) -> None:
-        """Reports wrong intervals once for each message that they came in."""
+        """Reports malformed intervals once for each message that contained them."""
         self.counters["intervals_malformed"] += len(wrong)
         ends = np.cumsum([len(intervals.start_s) for _, intervals in parts])
         owners, firsts, counts = np.unique(

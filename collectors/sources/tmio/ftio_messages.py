@@ -1,4 +1,4 @@
-"""The messages that ftio-hpc's predictor takes over ZeroMQ: what TMIO, GekkoFS and other tracers send it."""
+"""Parse the messages that TMIO, GekkoFS and other tracers send to ftio-hpc's predictor over ZeroMQ."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GEKKO_FIELDS: Final = (
     "total_iops",
     "total_bytes",
 )
-"""What a GekkoFS client sends, in this order where the names are left out."""
+"""Fields of a GekkoFS client, in this order if the names are left out."""
 
 _GEKKO_ARRAYS: Final = ("start_t_micro", "end_t_micro", "req_size")
 _JOB_FIELDS: Final = ("job", "job_id", "jobid")
@@ -42,27 +42,27 @@ _MICRO: Final = 1e-6
 _CELL: Final = np.dtype([("code", "u1"), ("value", ">f8")])
 _FLOAT_64: Final = 0xCB
 _ARRAY_HEADS: Final = {0xDC: 3, 0xDD: 5}
-"""First byte of an array of more than 15 values -> bytes before the values."""
+"""First byte of an array of more than 15 values -> number of bytes before the values."""
 _LONG_BYTES: Final = 512
-"""From here on looking at the bytes beats making Python numbers of them."""
+"""Size from which reading the bytes directly is faster than creating Python numbers."""
 _BROKEN: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What one message said."""
+    """Content of one message."""
 
     job: str
-    """The job that the sender names, else ""."""
+    """The job that the sender names, otherwise ""."""
     host: str
-    """The host that the sender names, else ""."""
+    """The host that the sender names, otherwise ""."""
     sections: list[tuple[Intervals, Layer]]
     rules: list[str]
-    """The rule by which each section that was left out was."""
+    """For each section that was left out, the rule for it."""
 
 
 class _Plain(msgspec.Struct):
-    """The map that nearly all messages are; its arrays are still bytes."""
+    """The most frequent form of a message, a map; its arrays are still bytes."""
 
     b: msgspec.Raw
     ts: msgspec.Raw
@@ -79,12 +79,12 @@ _plain_decoder = msgspec.msgpack.Decoder(_Plain)
 
 
 def read_message(data: bytes, about: Input, number: int) -> Message:
-    """Takes one message apart. Never raises: what is wrong is counted and reported, and the rest is kept.
+    """Parses one message. Never raises: errors are counted and reported, and the rest is returned.
 
     Args:
         data: one frame.
-        about: where problems are counted.
-        number: of the message, for reports.
+        about: receiver of problems.
+        number: number of the message, for reports.
     """
     return _plain(data) or _read_any(data, numbered(about, number))
 
@@ -104,7 +104,7 @@ def _read_any(data: bytes, about: Input) -> Message:
             message.rules.extend(sections_left_out(value))
         else:
             about.malformed(at, "the message has no bandwidth", EXPECTED)
-            break  # of bytes that are no such message every value would be reported
+            break  # otherwise every value of unrelated bytes would be reported
     for intervals, _ in message.sections:
         if intervals.ragged:
             about.malformed(None, f"{intervals.section}: {intervals.ragged}", "arrays of equal length")
@@ -112,7 +112,7 @@ def _read_any(data: bytes, about: Input) -> Message:
 
 
 def _plain(data: bytes) -> Message | None:
-    """Reads a map of b, ts and te with arrays of one length; None where it is anything else."""
+    """Parses a map of b, ts and te with arrays of equal length; None for anything else."""
     try:
         found = _plain_decoder.decode(data)
         rates, starts, ends = (_floats(memoryview(raw)) for raw in (found.b, found.ts, found.te))
@@ -127,7 +127,7 @@ def _plain(data: bytes) -> Message | None:
 
 
 def _floats(raw: memoryview) -> Floats | None:
-    """Reads a MessagePack array of numbers; a long one of doubles, as C programs send, at the speed of copying it."""
+    """Parses a MessagePack array of numbers; a long array of doubles, as C programs send, at the speed of a copy."""
     head = _ARRAY_HEADS.get(raw[0]) if len(raw) >= _LONG_BYTES else None
     if head is not None and len(raw) == head + _CELL.itemsize * int.from_bytes(raw[1:head], "big"):
         cells = np.frombuffer(raw, _CELL, offset=head)
@@ -138,13 +138,13 @@ def _floats(raw: memoryview) -> Floats | None:
 
 
 def _values(data: bytes, about: Input) -> Iterator[Any]:
-    """Yields the MessagePack values of a message: one, or several one after another."""
+    """Yields the MessagePack values of a message: one, or several consecutive ones."""
     try:
         yield msgspec.msgpack.decode(data)
         return
     except _BROKEN:
         pass
-    # msgpack skips without building anything, so that a length that lies costs no memory; msgspec then decodes.
+    # msgpack skips values without building objects, so a false length costs no memory; msgspec then decodes.
     cutter = msgpack.Unpacker(max_buffer_size=max(1, len(data)))
     cutter.feed(data)
     begin, number = 0, 1
@@ -179,12 +179,12 @@ def _name(value: Any) -> str:
 
 
 def _is_tmio(value: Any) -> bool:
-    """Tells TMIO's own records from the short forms, which any tracer may send."""
+    """Distinguishes TMIO's own records from the short forms, which any tracer may send."""
     return isinstance(value, list) or any(isinstance(part, dict) for part in value.values())
 
 
 def _gekko_fields(values: list[Any]) -> dict[str, Any] | None:
-    """Finds GekkoFS's fields in one map, in a map for each, or without names in an array or one after another."""
+    """Finds GekkoFS's fields in one map, in one map each, or without names in an array or as consecutive values."""
     fields: dict[str, Any] = {}
     if values and all(isinstance(value, dict) for value in values):
         if len(values) == 1 or all(len(value) == 1 for value in values):
@@ -200,11 +200,11 @@ def _gekko_fields(values: list[Any]) -> dict[str, Any] | None:
 
 
 def _of_gekko(fields: dict[str, Any]) -> Intervals:
-    """Reads requests with their sizes in bytes and their times in microseconds."""
+    """Converts requests with sizes in bytes and times in microseconds to intervals."""
     starts, ends, sizes = (floats_of(fields[name]) for name in _GEKKO_ARRAYS)
     count = min(len(starts), len(ends), len(sizes))
     start, end = starts[:count] * _MICRO, ends[:count] * _MICRO
-    end = np.where(end == start, start + _MICRO, end)  # shorter than the clock's tick
+    end = np.where(end == start, start + _MICRO, end)  # shorter than the clock's resolution
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         rate = sizes[:count] / (end - start)
     even = len(starts) == len(ends) == len(sizes)
@@ -214,5 +214,5 @@ def _of_gekko(fields: dict[str, Any]) -> Intervals:
 
 
 def numbered(about: Input, number: int) -> Input:
-    """Returns the same place for problems, under a name that says which message is meant."""
+    """Returns the same receiver of problems, with the message's number in its name."""
     return dataclasses.replace(about, name=f"{about.name}, message {number}")

@@ -1,4 +1,4 @@
-"""Which job and stream a message belongs to, whose clock it keeps, and when a job's stamps begin again."""
+"""Assign messages to jobs and streams, determine their clock, and detect restarts of a job's stamps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .intervals import Floats
 _DISTANT_S: Final = 1e9
 """Stamps from here on count from a distant zero, such as Unix time; no program runs for so long."""
 _UNIX_WITHIN_S: Final = 86_400.0
-"""Stamps this near to the time of day are Unix time."""
+"""Stamps within this time of the time of day are Unix time, s."""
 
 
 @dataclass(slots=True, eq=False)
@@ -30,7 +30,7 @@ class Job:
     base: str
     run: int
     distant_zero: bool
-    """Its stamps are past 10^9 s, those of a message with another clock are not."""
+    """Its stamps are past 10^9 s, unlike those of a message with another clock."""
     unix: bool
     heard_s: float
     newest_s: float = 0.0
@@ -53,13 +53,13 @@ class Stream:
 
 
 class Streams:
-    """The streams that are open, bounded: the stillest makes room for a new one.
+    """The open streams, bounded: the one idle longest is closed for a new one.
 
     Args:
         settings: names and bounds.
-        about: names the streams and counts what the bound cost.
-        host: of messages that name none.
-        user: of all streams.
+        about: names of the streams, and counter of closed ones.
+        host: host of messages that name none.
+        user: user of all streams.
     """
 
     def __init__(self, settings: FtioSettings, about: Input, host: str, user: str) -> None:
@@ -69,23 +69,24 @@ class Streams:
         self._user = user
         self._jobs: dict[str, Job] = {}  # by base
         self._names: set[str] = set()
-        self._streams: OrderedDict[tuple[str, str], Stream] = OrderedDict()  # by base and host, the stillest first
+        # by base and host, the one idle longest first
+        self._streams: OrderedDict[tuple[str, str], Stream] = OrderedDict()
         self._opened = 0
 
     def has(self, job: str) -> bool:
-        """Tells whether a job is one of those that have streams open."""
+        """Returns whether a job has open streams."""
         return job in self._names
 
     def stream_of(self, message: Message, now_s: float) -> tuple[Stream | None, list[SourceItem]]:
         """Finds the stream of a message with intervals.
 
         Args:
-            message: has at least one section.
+            message: message with at least one section.
             now_s: Unix time.
 
         Returns:
-            The stream, None for the first message of a job when none of its stamps is any; and the streams that were
-            closed and opened for it.
+            The stream, None for the first message of a job if none of its stamps is valid; and the items for streams
+            that were closed and opened.
         """
         items: list[SourceItem] = []
         base = self._settings.job or message.job or self._settings.default_job
@@ -139,13 +140,13 @@ class Streams:
 
 
 def other_clock(job: Job, start_s: Floats) -> npt.NDArray[np.bool_]:
-    """Tells which stamps cannot be of the job's clock."""
+    """Returns which stamps cannot be of the job's clock."""
     other: npt.NDArray[np.bool_] = (start_s >= _DISTANT_S) != job.distant_zero
     return other
 
 
 def _times(message: Message) -> tuple[float, float] | None:
-    """Returns the first begin and the last end of a message, None when no stamp is any."""
+    """Returns the first begin and the last end of a message, None if no stamp is valid."""
     starts = np.concatenate([intervals.start_s for intervals, _ in message.sections])
     ends = np.concatenate([intervals.end_s for intervals, _ in message.sections])
     with np.errstate(invalid="ignore"):
@@ -158,7 +159,7 @@ def _new_job(base: str, run: int, begin_s: float, now_s: float) -> Job:
 
 
 def _begins_again(job: Job, begin_s: float, end_s: float) -> bool:
-    """Tells a new run: another clock, or all of it in the first half of what was seen; late data are never so late."""
+    """Detects a new run: another clock, or all times in the first half of those seen; late data is never that late."""
     if (begin_s >= _DISTANT_S) != job.distant_zero:
         return True
     return not job.distant_zero and end_s < job.newest_s / 2

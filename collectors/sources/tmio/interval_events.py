@@ -1,4 +1,4 @@
-"""Makes events of intervals of bandwidth, and tells the wrong ones."""
+"""Convert intervals of bandwidth to events, and find malformed ones."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ....events import EventBatch, Flag, Layer, make_batch
 from .intervals import Intervals
 
 LATEST_S: Final = 4_600_000_000
-"""Latest time that an interval may end, s; the wire's bound is near."""
+"""Latest end of an interval, s; close to the bound of the wire."""
 _NS: Final = 1e9
 
 Positions: TypeAlias = npt.NDArray[np.intp]
@@ -21,26 +21,26 @@ EXPECTED_INTERVALS: Final = "finite numbers, times from 0 on, an end that is not
 
 @dataclass(frozen=True, slots=True)
 class IntervalEvents:
-    """What became of a section's intervals."""
+    """Result of converting a section's intervals."""
 
     batch: EventBatch
-    """One event for each interval in which bytes were moved, flagged AGGREGATE."""
+    """One event for each interval with bytes, flagged AGGREGATE."""
     wrong: Positions
-    """Positions of the intervals whose values are not finite, are negative, or end before they begin."""
+    """Indices of intervals whose values are not finite, negative, or end before they begin."""
     empty: int
-    """Intervals that moved nothing."""
+    """Number of intervals that moved nothing."""
 
 
 def events_of(
     intervals: Intervals, call: int, layer: Layer, possible: npt.NDArray[np.bool_] | None = None
 ) -> IntervalEvents:
-    """Makes an event of each interval: bytes = bandwidth x length, times in nanoseconds from the trace's own zero.
+    """Converts intervals to events: bytes = bandwidth x length, times in nanoseconds from the trace's own zero.
 
     Args:
-        intervals: of one section.
+        intervals: intervals of one section.
         call: number of the section's name.
-        layer: of all events.
-        possible: False where an interval is wrong for a reason of the caller's, bool[n].
+        layer: layer of all events.
+        possible: False for intervals that the caller rejects, bool[n].
     """
     start, end, rate = intervals.start_s, intervals.end_s, intervals.bandwidth
     with np.errstate(invalid="ignore", over="ignore"):
@@ -65,6 +65,6 @@ def events_of(
 
 
 def described(intervals: Intervals, at: int) -> str:
-    """Says in words what one interval holds."""
+    """Describes one interval in words."""
     start, end, rate = (float(values[at]) for values in (intervals.start_s, intervals.end_s, intervals.bandwidth))
     return f"bandwidth {rate:g} from {start:g} s to {end:g} s"

@@ -1,4 +1,4 @@
-"""Takes the bandwidth intervals out of TMIO's records and of their short forms."""
+"""Extract the bandwidth intervals from TMIO's records and their short forms."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ MOVED: Final[dict[str, Kind]] = {
     "write_async_t": Kind.WRITE,
     "write_async": Kind.WRITE,
 }
-"""Sections that say what was moved."""
+"""Sections about moved data."""
 
 LEFT_OUT: Final = {"read_async_b": "required_bandwidth", "write_async_b": "required_bandwidth", "io_time": "io_time"}
-"""Sections that do not, and why they are left out."""
+"""Other sections, and why they are left out."""
 
 _RECORDS: Final = frozenset(MOVED | LEFT_OUT)
 
@@ -34,18 +34,18 @@ _LEVELS: Final = (
     ("b_ind", "t_ind_s", "t_ind_e"),
     ("b_overlap_avr", "t_overlap", ""),
 )
-"""Bandwidth, begin and end of intervals, the preferred first; "" where each lasts until the next begins."""
+"""Bandwidth, begin and end of intervals, in order of preference; "" if each lasts until the next begins."""
 
-_SAMPLE_START, _SAMPLE_END, _SAMPLE_BANDWIDTH = 1, 2, 5  # positions in a sample of the MessagePack layout
+_SAMPLE_START, _SAMPLE_END, _SAMPLE_BANDWIDTH = 1, 2, 5  # indices in a sample of the MessagePack layout
 _SAMPLES = 13
-_DEEPEST: Final = 4  # lists of records in lists
+_DEEPEST: Final = 4  # maximum nesting of lists of records
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """Stretches of constant bandwidth, arrays of equal length."""
+    """Intervals of constant bandwidth, arrays of equal length."""
 
     section: str
     kind: Kind
@@ -55,7 +55,7 @@ class Intervals:
     """Bytes/s."""
     ranks: int = 0
     ragged: str = ""
-    """What was wrong with the arrays' lengths, if something was."""
+    """Mismatch between the arrays' lengths, if any."""
 
 
 def joined(parts: Sequence[Intervals]) -> Intervals:
@@ -72,7 +72,7 @@ def joined(parts: Sequence[Intervals]) -> Intervals:
 
 
 def is_record(value: Any, depth: int = _DEEPEST) -> bool:
-    """Tells whether a decoded value is something that ``intervals_of`` understands."""
+    """Returns whether ``intervals_of`` supports a decoded value."""
     if isinstance(value, list):
         if value and isinstance(value[0], str):
             return value[0] in _RECORDS
@@ -85,7 +85,7 @@ def is_record(value: Any, depth: int = _DEEPEST) -> bool:
 
 
 def sections_left_out(value: Any) -> Iterator[str]:
-    """Yields, for each section that is left out by rule, the name of the rule."""
+    """Yields the rule for each section that is left out."""
     if isinstance(value, dict):
         yield from (LEFT_OUT[name] for name in value if name in LEFT_OUT)
     elif isinstance(value, list) and value and isinstance(value[0], str):
@@ -99,8 +99,8 @@ def intervals_of(value: Any, undirected: Kind) -> Iterator[Intervals]:
     """Yields the intervals of a record, section by section.
 
     Args:
-        value: the decoded record, one that ``is_record`` accepts.
-        undirected: kind of the intervals in a short form, which names no direction.
+        value: a decoded record that ``is_record`` accepts.
+        undirected: kind of the intervals in a short form, which has no direction.
     """
     if isinstance(value, list):
         if value and isinstance(value[0], str):
@@ -119,7 +119,7 @@ def intervals_of(value: Any, undirected: Kind) -> Iterator[Intervals]:
 
 
 def _short_form(value: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Reads ``{b, t}`` as steps and ``{b, ts, te}`` as intervals, whatever follows the first letters."""
+    """Interprets ``{b, t}`` as steps and ``{b, ts, te}`` as intervals; the names may have suffixes."""
     if any(name in value for level in _LEVELS for name in level[:1]):
         return dict(value)
     arrays = [name for name, array in value.items() if isinstance(name, str) and isinstance(array, list)]
@@ -160,7 +160,7 @@ def _of_bandwidth(name: str, kind: Kind, arrays: Any, section: Mapping[str, Any]
 
 
 def _of_samples(record: list[Any]) -> Iterator[Intervals]:
-    """Reads one record of the MessagePack layout; of asynchronous I/O the actual throughput."""
+    """Parses one record of the MessagePack layout; for asynchronous I/O it uses the actual throughput."""
     kind = MOVED.get(record[0])
     samples = record[_SAMPLES] if kind is not None and len(record) > _SAMPLES else None
     if kind is None or not isinstance(samples, list) or not samples:
@@ -177,7 +177,7 @@ def _of_samples(record: list[Any]) -> Iterator[Intervals]:
 
 
 def floats_of(values: Any) -> Floats:
-    """Makes an array of a list; what is no number becomes NaN."""
+    """Converts a list to an array; values that are not numbers become NaN."""
     if not isinstance(values, list):
         return np.empty(0)
     try:

@@ -1,4 +1,4 @@
-"""TMIO, the tracer of the FTIO authors: JSON lines, JSON, MessagePack, and short forms of them."""
+"""Parse files of TMIO, the tracer of the FTIO authors: JSON lines, JSON, MessagePack, and their short forms."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .intervals import Intervals, intervals_of, is_record, sections_left_out
 
 
 class TmioParser:
-    """Parses one file into one stream: an event for each interval of bandwidth, flagged as an aggregate.
+    """Parses one file into one stream: one event per interval of bandwidth, flagged as an aggregate.
 
-    Stamps count from the start of the traced program and stay so (``clock_offset_ns=None``). Rank-level metrics are
-    taken where a record has them, else those of single requests, else those of the application.
+    Stamps count from the start of the traced program and are not converted (``clock_offset_ns=None``). Metrics per rank
+    are used if a record has them, otherwise those of single requests, otherwise those of the application.
     """
 
     def __init__(self, about: Input) -> None:
@@ -29,7 +29,7 @@ class TmioParser:
         self._stream = ""
 
     def feed(self, data: bytes) -> list[SourceItem]:
-        """Takes the next bytes, split anywhere, and returns the intervals of the records that are complete."""
+        """Parses the next bytes, split anywhere, and returns the intervals of complete records."""
         if self._records is None:
             if not data.strip():
                 return []
@@ -37,7 +37,7 @@ class TmioParser:
         return [item for number, value in self._records.feed(data) for item in self._take(number, value)]
 
     def finish(self) -> list[SourceItem]:
-        """Reports a record that was cut off and closes the stream."""
+        """Reports a record that was cut off, and closes the stream."""
         items: list[SourceItem] = []
         if self._records is not None:
             items += [item for number, value in self._records.finish() for item in self._take(number, value)]
@@ -48,7 +48,7 @@ class TmioParser:
 
     def _choose(self, first: bytes) -> JsonDocuments | MessagePackRecords:
         if first >= b"\x80":
-            self._undirected = Kind.WRITE  # as FTIO takes such messages
+            self._undirected = Kind.WRITE  # as FTIO interprets such messages
             return MessagePackRecords(self._about)
         return JsonDocuments(self._about, is_record)
 

@@ -1,1 +1,1 @@
-"""What the tracer writes: layout, names, and records as columns."""
+"""The tracer's output: layout, names, and conversion of records to columns."""

@@ -1,4 +1,4 @@
-"""The text of a call with its parameters: ``open(flags=O_WRONLY|O_CREAT, mode=0644) = 3``."""
+"""Format the text of a call with its parameters: ``open(flags=O_WRONLY|O_CREAT, mode=0644) = 3``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Final, TypeAlias
 from .specification import ARRAY, NOT_SHOWN, Parameter, Specification
 
 MOST_ELEMENTS: Final = 16
-"""Of an array, that are recorded."""
+"""Maximum number of recorded elements of an array."""
 UNKNOWN: Final = "?"
-"""In place of a string or file that is not defined."""
+"""Replaces an undefined string or file."""
 
 _CUT_SHORT: Final = 1 << 63
 _PLAIN: Final = re.compile(r"[^\s\"'(),=\\\x00-\x1f\x7f]+")
 _LARGE_FILE: Final = 0o100000
 _ACCESS: Final = ("O_RDONLY", "O_WRONLY", "O_RDWR")
-# Flags of several bits stand before those that are a part of them.
+# Flags of several bits precede flags that are part of them.
 _OPEN_FLAGS: Final = tuple(
     (name, getattr(os, name))
     for name in (
@@ -33,11 +33,11 @@ Lookup: TypeAlias = Callable[[int], str | None]
 
 
 class Writer:
-    """Writes the texts of one process's calls.
+    """Formats the texts of one process's calls.
 
     Args:
-        string: text of a string by the process's number, None where there is none.
-        path: the same of a file.
+        string: function that returns a string by the process's number, None if undefined.
+        path: the same for a file.
     """
 
     def __init__(self, string: Lookup, path: Lookup) -> None:
@@ -47,14 +47,14 @@ class Writer:
     def text(
         self, call: Specification, descriptor: int, requested: int, words: Sequence[int], *, sized: bool = True
     ) -> str | None:
-        """Returns the text of a call, or None when the words are not those that its specification announces.
+        """Returns the text of a call, or None if the words do not match its specification.
 
         Args:
-            call: its specification.
-            descriptor: the record's.
-            requested: bytes asked for, the record's.
-            words: its words, unsigned.
-            sized: show parameters that are the bytes asked for.
+            call: specification of the call.
+            descriptor: descriptor of the record.
+            requested: requested bytes of the record.
+            words: words of the record, unsigned.
+            sized: include parameters that are the requested bytes.
         """
         shown: list[str] = []
         at = 0
@@ -117,7 +117,7 @@ class Writer:
 
 
 def open_flags(word: int) -> str:
-    """Spells the flags of open(2), as this machine numbers them.
+    """Formats the flags of open(2) by this machine's numbers.
 
     >>> open_flags(os.O_WRONLY | os.O_CREAT | os.O_SYNC)
     'O_WRONLY|O_CREAT|O_SYNC'

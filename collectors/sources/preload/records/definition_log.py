@@ -1,4 +1,4 @@
-"""The log in a region's memory that says what the numbers in records mean."""
+"""Read the definitions log in a region's memory, which maps the numbers in records to their meaning."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class DefinitionLog:
 
     Args:
         memory: the region.
-        header: its header; ``log_head`` moves while we read, ``log_tail`` is ours.
-        offset: where the log begins in the region.
-        size: bytes of the log.
+        header: header of the region; the process advances ``log_head``, the collector advances ``log_tail``.
+        offset: offset of the log in the region.
+        size: size of the log, bytes.
     """
 
     def __init__(self, memory: memoryview, header: npt.NDArray[Any], offset: int, size: int) -> None:
@@ -44,27 +44,27 @@ class DefinitionLog:
         self._broken = False
 
     def head(self) -> int:
-        """Returns the position up to which definitions have been begun; all that use them follow it in time."""
+        """Returns the position before which all definitions have been begun that records written so far use."""
         return int(self._head[0])
 
     @property
     def is_filling(self) -> bool:
-        """True when a good part of the log waits to be read."""
+        """True if a considerable part of the log waits to be read."""
         return self.head() - self._tail >= self._size // _ENOUGH
 
     def has_read(self, position: int) -> bool:
-        """Tells whether ``read`` has come to a position, or never will."""
+        """Returns whether ``read`` has reached a position, or never will."""
         return self._broken or self._tail >= position
 
     def take(self, note: Callable[[bytes], None] = lambda entries: None) -> bytes:
-        """Returns whole entries, a bounded number, up to the first that is still being written, and frees them.
+        """Returns and frees whole entries, a bounded number, up to the first that is still being written.
 
         Args:
-            note: is given them before.
+            note: function called with the entries before they are freed.
 
         Raises:
-            ProtocolError: an entry breaks the layout; the log is not read any further. What comes before it is
-                returned by the call before.
+            ProtocolError: an entry violates the layout; the log is not read any further. Entries before it were
+                returned by the previous call.
         """
         head = self.head()
         if self._broken or head == self._tail:
@@ -79,25 +79,26 @@ class DefinitionLog:
         if end < 0:
             self._broken = True
             raise ProtocolError("a definition breaks the layout")
-        if end and not STRONG:  # what belongs to a size that was seen is read after it
+        # read the content again after the size, because weakly ordered processors may have loaded it earlier
+        if end and not STRONG:
             fence()
             taken = bytes(self._memory[begin : begin + end])
         note(taken[:end])
         self._memory[begin : begin + end] = bytes(end)
-        fence()  # the room is empty before it is given back
+        fence()  # clear the entries before their space is released
         self._tail += end
         self._shown_tail[0] = self._tail
         return taken[:end]
 
     def close(self) -> None:
-        """Lets go of the memory."""
+        """Releases the memory."""
         del self._head, self._shown_tail, self._memory
         self._broken = True
 
 
 def entries_of(taken: bytes) -> Iterator[Entry]:
     """Yields the definitions in whole entries."""
-    unpack, head, made = ENTRY.unpack_from, ENTRY.size, tuple.__new__  # a third of what Entry(...) takes
+    unpack, head, made = ENTRY.unpack_from, ENTRY.size, tuple.__new__  # takes a third of the time of Entry(...)
     at, end = 0, len(taken)
     while at < end:
         size, kind, length, number, aux = unpack(taken, at)
@@ -108,7 +109,7 @@ def entries_of(taken: bytes) -> Iterator[Entry]:
 
 
 def end_of_entries(taken: bytes, to_end: int) -> int:
-    """Returns where the whole entries end that were committed; -1: the first breaks the layout."""
+    """Returns the end of the whole, committed entries; -1: the first violates the layout."""
     at = 0
     while at + ENTRY.size <= len(taken):
         size, kind, length, _, _ = ENTRY.unpack_from(taken, at)
@@ -117,6 +118,6 @@ def end_of_entries(taken: bytes, to_end: int) -> int:
         if size % ENTRY.size or size > to_end - at or (kind != ENTRY_PAD and length > size - ENTRY.size):
             return at or -1
         if at + size > len(taken):
-            break  # more than we look at at once
+            break  # beyond the bytes that are examined at once
         at += size
     return at

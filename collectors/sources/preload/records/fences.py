@@ -1,4 +1,4 @@
-"""The order of loads and stores, which processors other than x86-64 keep less of."""
+"""Memory fences, needed on processors with a weaker memory order than x86-64."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import threading
 from typing import Final
 
 STRONG: Final = platform.machine() in ("x86_64", "i686")
-"""Loads do not pass loads, nor stores what comes before them; so nothing need be done."""
+"""Loads are not reordered with loads, nor stores with earlier accesses; no fence is needed."""
 
 _lock: Final = threading.Lock()
 
 
 def fence() -> None:
-    """Has all loads and stores before it happen before those that come after it, but for a store before a load."""
+    """Orders all earlier loads and stores before later ones, except a store before a load."""
     if not STRONG:
-        # A lock is given back by a store-release and taken by a load-acquire: nothing passes one after the other.
+        # A lock is released by a store-release and taken by a load-acquire; in sequence, nothing is reordered across
+        # both.
         with _lock:
             pass
         with _lock:

@@ -1,4 +1,4 @@
-"""Records and the words that belong to them, told apart in the lines of a ring."""
+"""Separate records and their words in the lines of a ring."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Records:
     """Records with their words.
 
     Attributes:
-        rows: records, dtype RECORD; ``rows["words"]`` says how many words each has.
-        words: all words, uint64; a record's stand together.
-        at: where a record's words begin in ``words``, int64.
-        line: place of each record among the lines that it came from, int64; None where each line is a record.
+        rows: records, dtype RECORD; ``rows["words"]`` is the number of words of each.
+        words: all words, uint64; those of a record are contiguous.
+        at: index of each record's first word in ``words``, int64.
+        line: index of each record among the input lines, int64; None if each line is a record.
     """
 
     rows: npt.NDArray[Any]
@@ -34,7 +34,7 @@ class Records:
         return len(self.rows)
 
     def of_lines(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Returns each record's value of what was given for each line."""
+        """Selects each record's value from values per line."""
         return values if self.line is None else values[self.line]
 
 
@@ -44,10 +44,10 @@ def marks(lines: Lines) -> npt.NDArray[np.uint8]:
 
 
 def split(lines: Lines) -> tuple[Records, int]:
-    """Tells records and words apart.
+    """Separates records and words.
 
     Returns:
-        The records that have as many lines of words after them as they say, and the number of those that have not.
+        The records that are followed by as many lines of words as they declare, and the number of the other records.
     """
     is_words = marks(lines) == MARK_WORDS
     rows = lines.view(RECORD).reshape(-1)
@@ -61,7 +61,7 @@ def split(lines: Lines) -> tuple[Records, int]:
     words = lines[is_words][:, : LINE_WORDS - 1].reshape(-1)
     at = (line - np.arange(len(line))) * WORDS_A_LINE
     if len(line):
-        at -= line[0] * WORDS_A_LINE  # words without a record before the first
+        at -= line[0] * WORDS_A_LINE  # skip words before the first record
         words = words[line[0] * WORDS_A_LINE :]
     if good.all():
         return Records(rows, words, at, line), 0

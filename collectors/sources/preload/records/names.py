@@ -1,4 +1,4 @@
-"""What the numbers in one traced process's records mean, and what they are in its stream."""
+"""Map the numbers in one traced process's records to their meaning and to the stream's numbers."""
 
 from __future__ import annotations
 
@@ -21,52 +21,52 @@ from .signatures import Allowance, Signatures
 from .specification import name_of, parse
 
 MOST_FILES: Final = 4_000_000
-"""Highest file number taken from a process; what has a higher one has no name."""
+"""Highest accepted file number of a process; files with higher numbers have no name."""
 
 _MOST_CALLS: Final = 65_535
 _LAST_LAYER: Final = max(Layer)
 _REMEMBERED: Final = 256  # bytes of a path
-_SPECIAL: Final = (b"", b".")  # how the last part of a path begins that has to be looked at whole
+_SPECIAL: Final = (b"", b".")  # beginnings of a path's last part that need normalisation
 _MOST_CHARACTERS: Final = 64 << 20
-"""Of the strings and specifications that one process defines."""
+"""Maximum total size of the strings and specifications that one process defines, characters."""
 
 
 class FileFacts(Protocol):
-    """What is known of a process's files; ``file_facts.ProcessFileMetadata``."""
+    """Metadata of a process's files; implemented by ``ProcessFileMetadata``."""
 
     @property
     def asking(self) -> bool:
-        """True while more is being found out."""
+        """True while results are pending."""
         ...
 
     def look(self) -> None:
-        """Finds out what holds for the files of the calls that follow."""
+        """Updates the mounts for the files of the following calls."""
         ...
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
-        """Returns what is known of a file, from its path and the type that its spelling tells."""
+        """Returns the metadata of a file, from its path and the type that its spelling implies."""
         ...
 
     def named(self) -> Mapping[bytes, FileInfo]:
-        """Returns what is known of files that others have named so, to be asked again for each call."""
+        """Returns cached metadata by file name; must be called again before each use."""
         ...
 
     def keep(self, name: bytes, info: FileInfo) -> None:
-        """Has ``named`` return what is known of a file, if it holds for others."""
+        """Adds metadata to ``named`` if it is valid for other processes."""
         ...
 
     def answers(self, *, last: bool = False) -> Iterable[tuple[str, Striping]]:
-        """Returns what was found out since the last call; with ``last`` no more is awaited."""
+        """Returns the results since the last call; with ``last``, pending ones are abandoned."""
         ...
 
 
 class Names:
-    """Takes in a process's definitions; translates columns to the stream's numbers.
+    """Processes a process's definitions, and translates columns to the stream's numbers.
 
     Args:
-        facts: what is known of a file.
-        counters: ``definitions_dropped``, ``definitions_malformed`` and those of ``Signatures``.
-        allowance: texts of signatures that all streams share.
+        facts: lookup of file metadata.
+        counters: receives ``definitions_dropped``, ``definitions_malformed`` and the counters of ``Signatures``.
+        allowance: limit on signature texts that all streams share.
     """
 
     def __init__(self, facts: FileFacts, counters: Counter[str], allowance: Allowance) -> None:
@@ -83,14 +83,14 @@ class Names:
         self.signatures = Signatures(writer, self.interner.new_signature, counters, allowance)
 
     def look(self) -> None:
-        """Prepares for definitions that have been made by now."""
+        """Updates the file metadata for definitions made so far."""
         self._facts.look()
 
     def learn(self, entry: Entry) -> None:
-        """Takes in one definition, but of a file: ``learn_file`` does.
+        """Processes one definition, except of a file (see ``learn_file``).
 
         Raises:
-            ProtocolError: it is not one that the library writes.
+            ProtocolError: the library does not write such a definition.
         """
         before = self.interner.overflowed
         text = entry.text.decode(errors="backslashreplace")
@@ -108,11 +108,11 @@ class Names:
 
     @property
     def is_complete(self) -> bool:
-        """False while more is being found out about files whose definitions have not been taken."""
+        """False while results are pending for files whose definitions have not been taken."""
         return not self._facts.asking
 
     def complete(self, *, last: bool = False) -> None:
-        """Fills in what was found out; with ``last`` no more is awaited."""
+        """Stores the results that have arrived; with ``last``, pending ones are abandoned."""
         for path, striping in self._facts.answers(last=last):
             self.interner.amend_file(
                 path, stripes=striping.stripes, stripe_bytes=striping.stripe_bytes, pool=striping.pool
@@ -132,25 +132,25 @@ class Names:
         return files
 
     def tables(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-        """Returns by the process's numbers the stream's numbers of calls, their layers, and the numbers of files.
+        """Returns tables indexed by the process's numbers: the stream's call numbers, their layers, and file numbers.
 
-        What lies behind the end of a table counts as 0.
+        Numbers beyond the end of a table map to 0.
         """
         return self._calls, self._layers, self._files
 
     def named(self) -> Mapping[bytes, FileInfo]:
-        """Returns the files that need not be learned by ``learn_file`` now, as ``learn_known_file`` does."""
+        """Returns the files that ``learn_known_file`` can process, so that ``learn_file`` is not needed."""
         return self._facts.named()
 
     def learn_known_file(self, number: int, info: FileInfo) -> None:
-        """Takes in the definition of a file of which all is known."""
+        """Processes the definition of a file with known metadata."""
         if self._has_path(number, info.path):
             self._files[number] = known = self.interner.file(info.path, info)
             if not known:
                 self._counters["definitions_dropped"] += 1
 
     def learn_file(self, number: int, text: bytes) -> None:
-        """Takes in the definition of a file, of which most definitions are."""
+        """Processes the definition of a file; most definitions are of files."""
         plain, type_ = spelled(text)
         if not self._has_path(number, plain):
             return
@@ -164,7 +164,7 @@ class Names:
         self._files[number] = known
 
     def _has_path(self, number: int, path: str) -> bool:
-        """Takes in the path of a file; returns whether there is room for it."""
+        """Stores the path of a file; returns whether there is room for it."""
         if not 0 < number <= MOST_FILES:
             self._counters["definitions_dropped"] += 1
             return False
@@ -226,7 +226,7 @@ class Names:
 
 
 def normalised(path: str) -> str:
-    """Returns an absolute path without ``.``, ``..`` and double slashes, as it is spelled; others as they are.
+    """Returns an absolute path without ``.``, ``..`` and double slashes, without resolving links; others unchanged.
 
     >>> normalised("/a//b/./c/../d/"), normalised("pipe:[7]"), normalised("//")
     ('/a/b/d', 'pipe:[7]', '/')
@@ -237,7 +237,7 @@ def normalised(path: str) -> str:
 
 
 def _spelled(text: bytes) -> tuple[str, FileType]:
-    """Returns a path without what it can do without, and the type that its spelling tells."""
+    """Returns the normalised path, and the type that its spelling implies."""
     path = text.decode(errors="backslashreplace")[:MAX_TEXT]
     plain = normalised(path)
     return plain, FileType.DIRECTORY if path.endswith(("/", "/.", "/..")) else file_type_of(plain)
@@ -248,7 +248,7 @@ _spelled_once = lru_cache(maxsize=4096)(_spelled)
 
 @lru_cache(maxsize=4096)
 def _is_plain(folder: bytes) -> bool:
-    """Tells whether a folder, with a slash at its end, and what lies in it are spelled whole, as regular files are."""
+    """Returns whether a folder (ending in a slash) is normalised and its files have the type of regular files."""
     return folder.startswith(b"/") and _spelled(folder + b"a") == (
         folder.decode(errors="backslashreplace") + "a",
         FileType.REGULAR,
@@ -256,7 +256,7 @@ def _is_plain(folder: bytes) -> bool:
 
 
 def spelled(text: bytes) -> tuple[str, FileType]:
-    """Returns a path without what it can do without, and the type that its spelling tells; new ones cost little."""
+    """Returns the normalised path, and the type that its spelling implies; fast for new files in known folders."""
     if len(text) > _REMEMBERED:
         return _spelled(text)
     cut = text.rfind(b"/") + 1

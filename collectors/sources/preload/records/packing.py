@@ -1,7 +1,7 @@
-"""Lines of rings, packed: a line is told by what differs from the last one that was like it.
+"""Pack lines of rings: a line is encoded as its difference from the last similar line.
 
-Calls of a loop differ in their times and a number more, so some nine bytes do for the 64 of a line: the process that
-empties rings writes, and the one that reads on reads, a seventh.
+Calls of a loop differ in their times and one more number, so about nine bytes replace the 64 bytes of a line. The
+process that empties rings writes, and the analysing process reads, a seventh of the data.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .lines import Lines
 from .ring_layout import LINE_WORDS, MARK_WORDS
 
 FEWEST: Final = 256
-"""Lines from which on it pays."""
+"""Minimum number of lines for which packing is faster."""
 
 _PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_records.so"
 _POINTER, _U64 = ctypes.c_void_p, ctypes.c_uint64
@@ -28,7 +28,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 }
 _HEAD: Final = 3
 _MOST: Final = _HEAD + LINE_WORDS * 8
-"""Bytes of a packed line at most, and of the zeros behind the last one."""
+"""Maximum size of a packed line, and number of zero bytes after the last one."""
 _PLACES: Final = 16
 _IS_WORDS: Final = 0x80
 _ALL: Final = 2**64 - 1
@@ -38,18 +38,18 @@ _SIZES: Final = (0, 2, 4, 8)
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the compiled helper, or None where it was not built: lines are then not packed."""
+    """Returns the compiled helper, or None if it was not built: lines are then not packed."""
     return load(_PATH, _FUNCTIONS)
 
 
 class Packer:
-    """Packs lines; what it returns holds until the next call."""
+    """Packs lines; the result is valid until the next call."""
 
     def __init__(self) -> None:
         self._to = np.empty(0, np.uint8)
 
     def packed(self, lines: Lines) -> memoryview | None:
-        """Returns lines packed; None where that does not pay, or no helper is there."""
+        """Returns packed lines; None if packing does not pay or the helper is missing."""
         if len(lines) < FEWEST or (library := native()) is None:
             return None
         if len(self._to) < (room := (len(lines) + 1) * _MOST):
@@ -59,14 +59,14 @@ class Packer:
 
 
 def unpacked(data: npt.NDArray[np.uint8], count: int) -> Lines:
-    """Returns lines that were packed.
+    """Returns the lines that were packed.
 
     Args:
-        data: contiguous.
-        count: of the lines.
+        data: contiguous packed data.
+        count: number of lines.
 
     Raises:
-        EOFError: they are not all there.
+        EOFError: the data is incomplete.
     """
     lines = np.empty((count, LINE_WORDS), np.uint64)
     if (library := native()) is not None:
@@ -79,7 +79,7 @@ def unpacked(data: npt.NDArray[np.uint8], count: int) -> Lines:
 
 
 def pack(lines: Lines) -> bytes:
-    """The fallback of ``lines_pack``."""
+    """Fallback of ``lines_pack``."""
     places, start, out = _places(), [0], bytearray()
     for line in lines.tolist():
         place, is_words = (line[-1] * _MULTIPLIER & _ALL) >> 60, line[-1] >> 56 == MARK_WORDS
@@ -99,7 +99,7 @@ def pack(lines: Lines) -> bytes:
 
 
 def unpack(data: bytes, lines: Lines) -> int:
-    """The fallback of ``lines_unpack``."""
+    """Fallback of ``lines_unpack``."""
     places, start, at = _places(), [0], 0
     for row in range(len(lines)):
         if len(data) - at < _HEAD + _MOST:

@@ -1,4 +1,4 @@
-"""Many records without words, as columns: one pass finds those with one value throughout, another makes the others."""
+"""Convert many records without words to columns: one pass finds constant columns, another writes the rest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .names import Names
 from .ring_layout import RECORD
 
 FEWEST: Final = 512
-"""Lines from which on it pays."""
+"""Minimum number of lines for which this is faster."""
 
 _PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_records.so"
 _POINTER, _U64, _I64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
@@ -38,27 +38,27 @@ _FIELDS: Final[dict[str, np.dtype[Any]]] = {
     "flags": np.dtype(np.uint16), "errno": np.dtype(np.uint16), "kind": np.dtype(np.uint8), "depth": np.dtype(np.uint8),
     "layer": np.dtype(np.uint8), "signature": np.dtype(np.uint32),
 }  # fmt: skip
-"""Columns in the order in which the helper has them."""
+"""Columns in the order of the helper."""
 _RECORDED: Final = frozenset(RECORD.names or ())
 
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the compiled helper, or None where it was not built: records then take the way of the others."""
+    """Returns the compiled helper, or None if it was not built: records are then converted without it."""
     return load(_PATH, _FUNCTIONS)
 
 
 def plain_columns(pieces: Sequence[Lines], clock_offset_ns: int, names: Names) -> dict[str, Any] | None:
-    """Returns the columns of lines that are all records, valid ones, and have no words.
+    """Returns the columns of lines that are all valid records without words.
 
     Args:
-        pieces: lines of rings, with a line at least.
-        clock_offset_ns: what is added to starts.
-        names: what the process has defined.
+        pieces: lines of rings, at least one line.
+        clock_offset_ns: offset added to starts, ns.
+        names: definitions of the process.
 
     Returns:
-        All columns of a batch that records have: arrays, or one number where all have the same. None where the lines
-        are others, or no helper is there.
+        All columns of a batch that records have: arrays, or one number for a constant column. None if the lines do not
+        qualify or the helper is missing.
     """
     library = native()
     if library is None:
@@ -82,7 +82,7 @@ def plain_columns(pieces: Sequence[Lines], clock_offset_ns: int, names: Names) -
 
 
 def _of_one(row: npt.NDArray[Any], clock_offset_ns: int, names: Names) -> dict[str, Any]:
-    """Returns the columns of one record but its signature, as numbers."""
+    """Returns the columns of one record, without its signature, as numbers."""
     call, layer = names.calls(row["call"])
     made: dict[str, Any] = {name: int(row[name][0]) for name in _FIELDS if name in _RECORDED}
     return made | {
@@ -94,7 +94,7 @@ def _of_one(row: npt.NDArray[Any], clock_offset_ns: int, names: Names) -> dict[s
 
 
 def _varying(differs: npt.NDArray[np.uint64]) -> frozenset[str]:
-    """Returns the columns that do not have one value throughout, by the bits of a line that do not."""
+    """Returns the columns that vary, from the bits in which lines differ."""
     bits = differs.view(RECORD)[0]
     varying = {name for name in _FIELDS if name in _RECORDED and bits[name]}
     if bits["call"]:
@@ -138,5 +138,5 @@ def _write(
 
 
 def _records(lines: Lines) -> Records:
-    """Returns records of lines that are all records without words."""
+    """Returns records from lines that are all records without words."""
     return Records(lines.view(RECORD).reshape(-1), np.zeros(0, np.uint64), np.zeros(len(lines), np.int64), None)

@@ -1,4 +1,4 @@
-"""What short processes did that others did before: columns and definitions of such a life are made once."""
+"""Reuse the columns and definitions of short processes that do the same as earlier ones."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from .names import FileFacts, spelled
 from .ring_layout import ENTRY_CALL, ENTRY_FILE, ENTRY_UNSEEN, MARK_WORDS
 
 MOST_LOG: Final = 32_768
-"""Bytes of definitions of a life that is looked up."""
+"""Maximum size of a process's definitions for a lookup, bytes."""
 MOST_LINES: Final = 256
 _MOST_NAMED: Final = 4096
-"""Bytes of definitions of a life that is looked up whatever its files are called: longer ones are hardly alike."""
+"""Maximum size of definitions for a lookup that ignores file names, bytes; larger ones are rarely equal."""
 _MOST_BYTES: Final = 8 << 20
-"""Of lives that are remembered; then they are forgotten."""
+"""Maximum size of stored lives, bytes; above it all are discarded."""
 _MOST_MET: Final = 8192
-"""Lives of which it is known that they were met once."""
+"""Maximum number of lives of which only one occurrence is remembered."""
 _OWN: Final = ("start", "duration", "pid", "tid", "rank")
-"""Columns that processes have for themselves."""
+"""Columns that differ between processes."""
 _TIMES: Final = 2
-"""Words of a record, the first ones: start and duration."""
+"""Number of time words at the beginning of a record: start and duration."""
 _MOST_BITS: Final = 62
 _WITH_PATH: Final = b":p"
-"""In the specification of a call that shows a path."""
+"""Code for a path in the specification of a call."""
 _NOT_OF_FILES: Final = "anon_inode:"
-"""How paths begin that say what a process does."""
+"""Prefix of paths that describe the behaviour of a process."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What is the same for processes that live alike but for the names of their files.
+    """Properties shared by processes that differ only in the names of their files.
 
     Attributes:
-        key: equal for them.
-        files: paths, each once, in the order in which they are first defined, and the types that their spelling tells.
+        key: equal for such processes.
+        files: distinct paths in the order of their first definition, and the types that their spelling implies.
     """
 
     key: bytes
@@ -52,7 +52,7 @@ class Shape:
 
     @classmethod
     def of(cls, log: Sequence[bytes], lines_digest: bytes) -> Shape | None:
-        """Returns the shape of a life; None: more depends on the names than what its files are called."""
+        """Returns the shape of a process; None if results other than the paths depend on the file names."""
         digest = blake2b(lines_digest, digest_size=20)
         places: dict[str, int] = {}
         files: list[tuple[str, FileType]] = []
@@ -75,13 +75,13 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """What processes have in common that defined and did the same.
+    """Results shared by processes with the same definitions and calls.
 
     Attributes:
-        records: which of their lines are records, bool[lines].
-        columns: of their events, but for start, duration, pid, tid and rank.
-        defined: what they defined; of files the numbers stand for.
-        files: number, path and type that its spelling tells: what else is known of a file may have changed since.
+        records: mask of the lines that are records, bool[lines].
+        columns: columns of their events, without start, duration, pid, tid and rank.
+        defined: their definitions, with numbers in place of files.
+        files: number, path and type implied by the spelling; other metadata of a file may have changed since.
     """
 
     records: npt.NDArray[np.bool_]
@@ -91,14 +91,14 @@ class Life:
 
     @property
     def nbytes(self) -> int:
-        """About the memory that it takes."""
+        """Approximate memory use."""
         texts = sum(len(text) for _, text in (*self.defined.strings, *self.defined.signatures))
         paths = sum(len(path) for _, path, _ in self.files)
         return 4096 + 100 * len(self.records) + texts + paths
 
     @classmethod
     def of(cls, batch: EventBatch, definitions: Definitions, log: Sequence[bytes], lines: Lines) -> Life | None:
-        """Returns the life of a process from what was made of it; None: it is not to be made of another's."""
+        """Returns the life of a process from its results; None if it must not be reused."""
         types = dict[str, FileType]()
         for entries in log:
             for entry in entries_of(entries):
@@ -116,18 +116,18 @@ class Life:
         return cls(records, columns, definitions, files)
 
     def of_files(self, files: Sequence[tuple[str, FileType]]) -> Life | None:
-        """Returns the life of a process whose files have these paths instead; None: it has not as many."""
+        """Returns the life for other file paths; None if the number of files differs."""
         if [number for number, _, _ in self.files] != list(range(1, len(files) + 1)):
             return None
         return replace(self, files=[(number, *file) for number, file in enumerate(files, 1)])
 
     def batch(self, lines: Lines, clock_offset_ns: int, **own: int) -> EventBatch | None:
-        """Returns the events of a process that lived so; None: its times are not what they can be.
+        """Returns the events of a process with this life; None if its times are invalid.
 
         Args:
-            lines: that it wrote.
-            clock_offset_ns: what is added to starts.
-            own: its pid, tid and rank.
+            lines: lines of the process.
+            clock_offset_ns: offset added to starts, ns.
+            own: pid, tid and rank of the process.
         """
         times = lines[self.records, :_TIMES].view(np.int64)
         start, duration = times[:, 0] + clock_offset_ns, times[:, 1].copy()
@@ -136,7 +136,7 @@ class Life:
         return make_batch(len(start), {**self.columns, "start": start, "duration": duration, **own})
 
     def definitions(self, facts: FileFacts) -> Definitions:
-        """Returns what such a process defined, with what is known of the files now."""
+        """Returns the definitions of such a process, with current file metadata."""
         facts.look()
         infos = {path: facts(path, type_) for _, path, type_ in self.files}
         if facts.asking:
@@ -151,16 +151,16 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A life that was found, or by which keys it is to be remembered, if by any."""
+    """A stored life, or the keys under which to store it (possibly none)."""
 
     life: Life | None
     wanted: list[bytes]
 
 
 class AlikeLives:
-    """Finds a life by all that a process has defined and done, but for times and names of files.
+    """Finds a life by a process's definitions and calls, without times and file names.
 
-    Lives that were met twice are remembered.
+    Lives that occurred twice are stored.
     """
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class AlikeLives:
         self._bytes = 0
 
     def find(self, log: Sequence[bytes], lines: Lines) -> Found:
-        """Looks for a life that was as that of a process, from its definitions and its lines."""
+        """Looks up the life of a process by its definitions and lines."""
         masked = lines.copy()
         masked[marks(lines) != MARK_WORDS, :_TIMES] = 0
         digest = blake2b(masked.data, digest_size=20)
@@ -190,7 +190,7 @@ class AlikeLives:
         return Found(None, [*wanted, shape.key] if self._is_wanted(shape.key) else wanted)
 
     def _is_wanted(self, key: bytes) -> bool:
-        """Tells whether a life is to be remembered, as it was met before."""
+        """Returns whether a life must be stored because it occurred before."""
         if key in self._met:
             return True
         if len(self._met) >= _MOST_MET:
@@ -199,7 +199,7 @@ class AlikeLives:
         return False
 
     def remember(self, keys: Sequence[bytes], life: Life) -> None:
-        """Takes in a life."""
+        """Stores a life."""
         for key in keys:
             self._bytes += life.nbytes
             if self._bytes > _MOST_BYTES:
@@ -209,7 +209,7 @@ class AlikeLives:
 
 
 def _shortly(name: str, column: npt.NDArray[Any]) -> Any:
-    """Returns a column that outlives its lines, or the one value that it has throughout."""
+    """Returns a copy of a column, or its value if it is constant."""
     if len(column) and (column == column[0]).all():
         return int(column[0])
-    return column.astype(COLUMNS[name][0])  # a copy
+    return column.astype(COLUMNS[name][0])  # copies, so that the lines can be freed

@@ -1,4 +1,4 @@
-"""The memory that a traced process shares with us, as NumPy sees it: the mirror of ``preload/ring.h``."""
+"""NumPy layout of the memory shared with a traced process; mirrors ``preload/ring.h``."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BOUNDS: Final = (
     *("descriptors", "handles", "contended", "forked_files", "mappings", "path_buffers", "paths", "texts", "nested"),
     *("copies", "callers", "operations", "thread_memory", "mpi_files", "dimensions"),
 )
-"""``enum iotide_bound``: what the places of ``bounds_met`` count."""
+"""``enum iotide_bound``: the counters of ``bounds_met``."""
 
 SLOT: Final = np.dtype(
     [
@@ -56,12 +56,12 @@ LINE_BYTES: Final = 64
 LINE_WORDS: Final = LINE_BYTES // 8
 WORDS_A_LINE: Final = 7
 MARK_WORDS: Final = 0xFF
-"""In the last byte of a line of words, where a record has its depth."""
+"""Last byte of a line of words, where a record has its depth."""
 MOST_WORDS: Final = 64
 MOST_WORD_LINES: Final = -(-MOST_WORDS // WORDS_A_LINE)
 
 COLLECTOR_ASLEEP: Final = 2
-"""In ``wakes``: the collector is to be told when much waits for it; 0 there: the process cannot tell."""
+"""Value of ``wakes``: the process must wake the collector when much data waits; 0: the process cannot do so."""
 
 ENTRY: Final = struct.Struct("<IHHII")
 """size, type, length of the text that follows, number, aux."""
@@ -79,6 +79,6 @@ if RECORD.itemsize != LINE_BYTES or SLOT.itemsize != 128 or HEADER.itemsize > HE
 
 
 def field_at(record: np.dtype[np.void], name: str) -> int:
-    """Returns at which byte of a record a field begins."""
+    """Returns the byte offset of a field in a record."""
     assert record.fields is not None  # noqa: S101  (it has some)
     return int(record.fields[name][1])

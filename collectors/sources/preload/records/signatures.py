@@ -1,4 +1,4 @@
-"""Numbers for calls with their parameters: equal calls share a signature, whose text is written once."""
+"""Number calls with their parameters: equal calls share a signature, whose text is formatted once."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ U64 = npt.NDArray[np.uint64]
 U32 = npt.NDArray[np.uint32]
 
 TEXTS_A_STREAM: Final = 65_536
-"""Past it texts are written without the bytes asked for; past twice of it calls have no signature."""
+"""Number of texts after which requested bytes are left out; after twice as many, calls have no signature."""
 TEXTS_OF_ALL: Final = 1 << 18
-"""Of all streams that share an allowance: some 50 MB."""
+"""Limit for all streams that share an allowance: about 50 MB."""
 
 _MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT: Final = np.uint64(32)
@@ -29,12 +29,12 @@ _ALL: Final = 2**64 - 1
 _NO_ROOM: Final = np.uint32(2**32 - 1)
 _GROWTH: Final = 64
 _REMEMBERED: Final = 1024
-"""Hashes whose numbers are looked up without a search."""
+"""Number of hashes with fast lookup."""
 
 
 @dataclass(slots=True)
 class Allowance:
-    """Texts that may still be written, for all streams together."""
+    """Number of texts that may still be written, for all streams together."""
 
     left: int = TEXTS_OF_ALL
 
@@ -42,16 +42,16 @@ class Allowance:
 class Signatures:
     """Numbers the signatures of one process's calls.
 
-    Rows are told apart by a 64-bit hash of the call and the values that its specification shows; two of a stream's at
-    most 131,072 share one by accident once in 10^9 streams.
+    Rows are identified by a 64-bit hash of the call and of the values that its specification shows. A stream has at
+    most 131,072 signatures, so two of them share a hash in one of 10^9 streams.
 
     Args:
-        writer: writes a new signature's text.
-        number: numbers a new text; 0 says that there is no room.
-        counters: ``signatures_dropped`` counts calls without a signature for want of room, ``signatures_malformed``
-            parameters that are not those of the call's specification.
-        allowance: shared with other streams.
-        most: texts after which the bytes asked for are left out.
+        writer: formatter of a new signature's text.
+        number: function that numbers a new text; 0 means that there is no room.
+        counters: receives ``signatures_dropped`` (calls without a signature for lack of room) and
+            ``signatures_malformed`` (parameters that do not match the call's specification).
+        allowance: limit shared with other streams.
+        most: number of texts after which requested bytes are left out.
     """
 
     def __init__(
@@ -71,16 +71,16 @@ class Signatures:
         self._known = _Table()
         self._specifications: list[Specification | None] = [None]
         self._salt = np.zeros(_GROWTH, np.uint64)
-        # All ones where a call's signature shows the value, else zero.
+        # All bits set if a call's signature shows the value, otherwise zero.
         self._descriptor = np.zeros(_GROWTH, np.uint64)
         self._requested = np.zeros(_GROWTH, np.uint64)
-        self._index = np.zeros(_GROWTH, np.uint32)  # of the specification, by the process's number of the call
+        self._index = np.zeros(_GROWTH, np.uint32)  # index of the specification, by the process's number of the call
         self._index_of: dict[str, int] = {}
         self._of_text: dict[str, int] = {}
         self._remembered = np.zeros((0, 2), np.uint64)
 
     def learn(self, number: int, text: str, call: Specification) -> None:
-        """Takes in the specification of a call by the process's number, which is at most 65,535."""
+        """Stores the specification of a call by the process's number, at most 65,535."""
         if number >= len(self._index):
             self._index = _grown(self._index, number)
         index = self._index_of.get(text)
@@ -97,7 +97,7 @@ class Signatures:
         self._index[number] = index
 
     def of(self, records: Records) -> U32:
-        """Returns the signature's number of each record, uint32; 0 where there is none."""
+        """Returns the signature number of each record, uint32; 0 if there is none."""
         numbers = self._of(records)
         if dropped := int(np.count_nonzero(numbers == _NO_ROOM)):
             self._counters["signatures_dropped"] += dropped
@@ -105,7 +105,7 @@ class Signatures:
         return numbers
 
     def of_alike(self, record: Records, count: int) -> int:
-        """Returns the number of ``count`` records that are all as this one, which is one."""
+        """Returns the signature number of ``count`` records that equal the given single record."""
         number = int(self._of(record)[0])
         if number == _NO_ROOM:
             self._counters["signatures_dropped"] += count
@@ -113,12 +113,12 @@ class Signatures:
         return number
 
     def tables(self) -> tuple[U32, U64, U64, U64, U64]:
-        """Returns what tells records without words apart.
+        """Returns the tables that identify the signatures of records without words.
 
         Returns:
-            Specifications by the process's number of the call, 0 behind its end; by specification the salt, and masks
-            of the descriptor and of the bytes asked for; and room for the numbers of hashes, uint64[n, 2], n a power of
-            two, that whoever knows them may remember there.
+            Specification indices by the process's number of the call, 0 beyond the end. By specification: the salt, and
+            masks of the descriptor and of the requested bytes. A table for the numbers of hashes, uint64[n, 2] with n a
+            power of two, which callers may fill.
         """
         if not len(self._remembered):
             self._remembered = np.zeros((_REMEMBERED, 2), np.uint64)
@@ -139,7 +139,7 @@ class Signatures:
         return _repeated(self._numbers(records, index, hashes, first), first, len(rows))
 
     def close(self) -> None:
-        """Gives the texts back to the allowance."""
+        """Returns the texts to the allowance."""
         self._allowance.left += self._texts
         self._texts = 0
 
@@ -165,10 +165,10 @@ class Signatures:
     def _made(
         self, records: Records, index: U32, hashes: U64, rows: npt.NDArray[np.intp], *, sized: bool
     ) -> tuple[U32, npt.NDArray[np.intp]]:
-        """Writes the texts of hashes that are not known.
+        """Formats the texts of unknown hashes.
 
         Returns:
-            The number of each, and the places of those for which there was no room.
+            The number of each, and the indices of those without room.
         """
         room = min((1 if sized else 2) * self._most - self._texts, self._allowance.left)
         if room <= 0:
@@ -180,7 +180,7 @@ class Signatures:
         return made[which], np.flatnonzero(which >= room)
 
     def _write(self, records: Records, index: U32, rows: npt.NDArray[np.intp], *, sized: bool) -> list[int]:
-        """Writes and numbers the texts of rows that are all different."""
+        """Formats and numbers the texts of rows that are all different."""
         self._texts += len(rows)
         self._allowance.left -= len(rows)
         picked = records.rows[rows]
@@ -232,26 +232,26 @@ class _Table:
         self._numbers = np.zeros(1, np.uint32)
 
     def look_up(self, hashes: U64) -> tuple[U32, npt.NDArray[np.bool_]]:
-        """Returns the numbers, 0 where a hash is not known, and whether each is known."""
+        """Returns the numbers, 0 for unknown hashes, and whether each is known."""
         at = np.searchsorted(self._hashes, hashes)
         return np.where(found := self._hashes[at] == hashes, self._numbers[at], 0).astype(np.uint32), found
 
     def add(self, hashes: U64, numbers: U32) -> None:
-        """Takes in hashes, ascending, that are not known yet."""
+        """Adds unknown hashes, in ascending order."""
         at = np.searchsorted(self._hashes, hashes)
         self._hashes = np.insert(self._hashes, at, hashes)
         self._numbers = np.insert(self._numbers, at, numbers)
 
 
 def _mix(hashes: U64, values: U64) -> None:
-    """Mixes one value into each hash; different values never meet in it."""
+    """Mixes one value into each hash; different values give different results for the same hash."""
     hashes ^= values
     hashes *= _MULTIPLIER
     hashes ^= hashes >> _SHIFT
 
 
 def _repeated(values: U32, first: npt.NDArray[np.intp], length: int) -> U32:
-    """Repeats each value from its place to the next, up to ``length`` in all."""
+    """Repeats each value from its index to the next, up to ``length`` in all."""
     if len(first) == length:
         return values
     if len(first) == 1:
@@ -263,7 +263,7 @@ def _repeated(values: U32, first: npt.NDArray[np.intp], length: int) -> U32:
 
 
 def _salted(index: int) -> int:
-    """Spreads a small number over 64 bits (the finalizer of SplitMix64), so that calls do not meet in small values."""
+    """Spreads a small number over 64 bits (finalizer of SplitMix64), so that small values do not collide."""
     mixed = index * 0x9E3779B97F4A7C15 & _ALL
     mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _ALL
     mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _ALL

@@ -1,17 +1,17 @@
-"""The specification of a call: which of its parameters are recorded, and where each value stands.
+"""Specification of a call: its recorded parameters, and the location of each value.
 
-``NAME(PARAMETER:CODE,PARAMETER:CODE...)=CODE``, as the wrappers' generator writes it. The codes:
+``NAME(PARAMETER:CODE,PARAMETER:CODE...)=CODE``, as written by the wrapper generator. The codes:
 
 ===========  ======================================================================================
 ``d``        the record's descriptor
-``n``        the record's bytes asked for
+``n``        the record's requested bytes
 ``f o -``    the event's file, the event's offset, nothing: not shown
 ``i u x m``  a word: signed, unsigned, hexadecimal, octal
 ``O``        a word: flags of open(2)
 ``g``        a word: the bits of a double
 ``s p``      a word: number of a string, of a file
-``h k``      a word: our number of a handle, a group-wide number of one
-``e=A/B/C``  a word: the value's name, from 0 on; an empty name says that the number is shown
+``h k``      a word: iotide's number of a handle, a group-wide number of one
+``e=A/B/C``  a word: the value's name, from 0; an empty name means that the number is shown
 ``a``        a word n (bit 63: cut short), then as many words as n says, at most 16
 ===========  ======================================================================================
 """
@@ -48,30 +48,30 @@ class Parameter:
 
     @property
     def shown(self) -> bool:
-        """True where the value is part of the signature."""
+        """True if the value is part of the signature."""
         return self.code not in NOT_SHOWN
 
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """A call and what is recorded of it."""
+    """A call and its recorded parameters."""
 
     name: str
     parameters: tuple[Parameter, ...] = ()
     result: Parameter | None = None
 
     def uses(self, code: str) -> bool:
-        """Tells whether a value of that code is part of the signature."""
+        """Returns whether a value of that code is part of the signature."""
         return any(each.code == code for each in self.parameters) or (
             self.result is not None and self.result.code == code
         )
 
 
 def parse(text: str) -> Specification:
-    """Reads a specification.
+    """Parses a specification.
 
     Raises:
-        ProtocolError: it is not of the form above.
+        ProtocolError: the text does not have the form above.
     """
     return _parsed_once(text) if len(text) <= _REMEMBERED else _parsed(text)
 
@@ -88,11 +88,11 @@ def _parsed(text: str) -> Specification:
 
 
 _parsed_once = lru_cache(maxsize=4096)(_parsed)
-"""Each process says the same ones: of programs that do next to nothing, reading them was a tenth of the work."""
+"""Cached, because each process sends the same specifications: for short programs, parsing took a tenth of the time."""
 
 
 def name_of(text: str) -> str:
-    """Returns the name that a text begins with, or "" where it is none."""
+    """Returns the name at the beginning of a text, or "" if there is none."""
     found = _NAME.match(text)
     return found.group() if found else ""
 

@@ -1,1 +1,1 @@
-"""The rings of traced processes: handed over, mapped, emptied."""
+"""The rings of traced processes: hand-over, mapping, draining."""

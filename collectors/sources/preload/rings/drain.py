@@ -1,4 +1,4 @@
-"""The first stage: takes what traced processes write out of their memory, as it is, so that there is room for more."""
+"""First stage of collection: copy what traced processes write out of their memory, unprocessed, to make room."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from .watching import GONE, UNWATCHED
 LINES_A_POLL: Final = 65_536
 _MOST_PROCESSES: Final = 16_384
 _LATE_S: Final = 1.0
-"""A pause between polls after which the library may take us for gone, and hand over a new region."""
+"""Pause between polls after which the library may assume that the collector is gone, and hand over a new region."""
 _LATE_FOR_S: Final = 10.0
-"""How long after such a pause the new region may come."""
+"""Time after such a pause within which the new region may arrive."""
 _OVERLAP_S: Final = 1.0
-"""How long threads may still write into a region that another has replaced."""
+"""Time for which threads may still write into a replaced region."""
 _LOOK_S: Final = 0.5
-"""How often processes are looked for that no descriptor could be had for."""
+"""Interval at which processes without a pidfd are checked."""
 
 
 class Drain:
     """Listens on a Unix socket for processes that the preload library traces, and empties their rings.
 
-    A process hands over memory and closes the connection. It is watched by a pidfd; when it ends, its rings are read
-    to their end: what it wrote before a SIGKILL is there. Only processes of our own user (or root) are taken. The
+    A process hands over memory and closes the connection. Its end is detected by a pidfd, and then its rings are read
+    to their end, including what it wrote before a SIGKILL. Only processes of the same user (or root) are accepted. The
     socket is private to its user.
 
     Args:
-        path: the socket.
-        clock: a steady one, seconds.
-        lines_a_poll: of one process.
-        keeper: holds what processes hand over, for another collector should this one be killed; closed with the drain.
+        path: path of the socket.
+        clock: a steady clock, s.
+        lines_a_poll: maximum number of lines per process and poll.
+        keeper: process that preserves the regions for another collector if this one is killed; closed with the drain.
     """
 
     def __init__(
@@ -66,10 +66,10 @@ class Drain:
         self._closed = False
         self._holds = False
         self._unplaced: dict[int, None] = {}
-        self._over: dict[int, bytes] = {}  # places of processes that have ended, by token
+        self._over: dict[int, bytes] = {}  # positions of processes that have ended, by token
         self._keeper = keeper
         self._inherited = [] if keeper is None else self._taken_over(keeper)
-        if self._inherited:  # which may have found out that the other one is gone, and hand over a new region
+        if self._inherited:  # these may have detected that the previous collector is gone, and hand over a new region
             self._late_until_s = clock() + _LATE_FOR_S
         self.events = select.epoll()
         try:
@@ -80,28 +80,28 @@ class Drain:
             raise
 
     def descriptors(self) -> list[int]:
-        """Returns the descriptors that the drain needs before a process has come."""
+        """Returns the descriptors that the drain needs before the first process arrives."""
         needed = [self.events.fileno(), *self._gate.descriptors(), self._ear.fileno()]
         return [descriptor for descriptor in needed if descriptor >= 0]
 
     @property
     def in_use(self) -> bool:
-        """Tells whether there are processes that have not ended, or whose rings have yet to be read to their end."""
+        """Whether there are processes that have not ended or whose rings are not completely read."""
         return bool(self._processes)
 
     def images(self) -> dict[int, list[Region]]:
-        """Returns the regions of the processes that have not ended, by token; may be called by another thread."""
+        """Returns the regions of running processes, by token; may be called by another thread."""
         return {token: image.regions[:] for token, image in list(self._processes.items()) if image.watch != GONE}
 
     def poll(self, taker: Taker, patience_s: float = 0.0) -> bool:
-        """Takes in new processes and hands on what all have recorded since the last poll.
+        """Accepts new processes, and passes on what all have recorded since the last poll.
 
         Args:
-            taker: is given it.
-            patience_s: how long a few events of a process wait for more.
+            taker: receiver of the data.
+            patience_s: time for which a few events of a process wait for more, s.
 
         Returns:
-            Whether there was any.
+            Whether there was any data.
         """
         if self._closed:
             return False
@@ -112,7 +112,7 @@ class Drain:
         while self._inherited and isinstance(taker, Inheriting):
             self._inherit(self._inherited.pop(0), taker)
         ready = [descriptor for descriptor, _ in self.events.poll(0)]
-        # Before arrivals: an exec seen there closes pidfds, whose numbers may then be used again.
+        # Before arrivals: an exec detected there closes pidfds, whose numbers may then be reused.
         for descriptor in self._watched.keys() & set(ready):
             self._unwatch(self._processes[self._watched[descriptor]])
         self._look_after_unwatched(now_s)
@@ -135,13 +135,13 @@ class Drain:
                 self._release(given_up)
         return news
 
-    # ---- what is taken is given back once it is kept ----
+    # ---- release of space only after storing ----
 
     def hold(self, places: Mapping[int, bytes]) -> list[int]:
-        """From now on, gives what was taken back with ``placed`` alone.
+        """Makes ring space be released only by ``placed`` from now on.
 
         Args:
-            places: up to where another collector had got, by token.
+            places: positions that the previous collector had reached, by token.
 
         Returns:
             The tokens of processes that are not there.
@@ -156,19 +156,19 @@ class Drain:
         return [token for token in places if token not in inherited]
 
     def unplaced(self) -> list[tuple[int, bool]]:
-        """Returns the processes of which something was taken since ``placed``, and whether that is urgent."""
+        """Returns the processes with data taken since ``placed``, and whether storing it is urgent."""
         return [
             (token, process is None or process.is_held_up)
             for token, process in ((token, self._processes.get(token)) for token in self._unplaced)
         ]
 
     def place(self, token: int) -> bytes:
-        """Returns up to where a process was taken."""
+        """Returns the read position of a process."""
         process = self._processes.get(token)
         return self._over[token] if process is None else process.place()
 
     def placed(self, token: int) -> bool:
-        """Takes in that what was taken of a process up to now is kept; tells whether the process is over."""
+        """Records that everything taken from a process so far is stored; returns whether the process has ended."""
         self._unplaced.pop(token, None)
         if (process := self._processes.get(token)) is not None:
             process.release()
@@ -179,27 +179,27 @@ class Drain:
         return True
 
     def sleep(self) -> bool:
-        """Has processes knock at the socket when much waits; returns whether all can.
+        """Asks processes to notify the collector when much data waits; returns whether all can.
 
-        ``events`` then has news in time, however long it is before the next poll; a second at most, so that they do not
-        take us for gone.
+        ``events`` is then signalled in time, however long the next poll is away. Poll at least every second, so that
+        processes do not assume that the collector is gone.
         """
         cannot = [process for process in self._processes.values() if not process.first.sleep()]
         return not cannot
 
     def give_up(self, token: int) -> None:
-        """Reads a process no further once it is not being read."""
+        """Stops reading a process at the end of the current poll."""
         self._given_up.add(token)
 
     def leave(self) -> None:
-        """Lets go of the descriptors; the process that we forked listens on."""
+        """Closes this process's descriptors; the forked process continues to listen."""
         self._closed = True
         self._gate.leave()
         self._ear.leave()
         self.events.close()
 
     def close(self, taker: Taker) -> None:
-        """Stops listening and lets the processes' memory go; they run on, and hand over anew to who listens then."""
+        """Stops listening and releases the processes' memory; they continue, and hand over to the next collector."""
         if self._closed:
             return
         self._closed = True
@@ -220,7 +220,7 @@ class Drain:
     def _hand_on(self, token: int, process: ProcessImage, taker: Taker, patience_s: float) -> bool:
         ended, now_s = process.watch == GONE, self._polled_s
         news = False
-        if process.ranks_changed():  # what is drained from here on was done with that rank
+        if process.ranks_changed():  # records drained from here on were made with that rank
             process.tell(token, taker, now_s)
             news = True
         if ended or not process.may_wait(now_s, patience_s):
@@ -234,7 +234,7 @@ class Drain:
             process.is_kept_waiting = kept_waiting
         if self._holds and news:
             self._unplaced[token] = None
-        # After the rings were read: a process that finds this stamp new does not give the region up.
+        # After reading the rings: a process that sees a new stamp does not give the region up.
         process.first.seen(time.monotonic_ns())
         if ended and process.drained and process.until_s <= now_s:
             self._forget(token)
@@ -244,7 +244,7 @@ class Drain:
         return news
 
     def _look_after_unwatched(self, now_s: float) -> None:
-        """Notices the end of processes for which there was no pidfd."""
+        """Detects the end of processes without a pidfd."""
         if self._looked_s is not None and now_s - self._looked_s < _LOOK_S:
             return
         self._looked_s = now_s
@@ -301,7 +301,7 @@ class Drain:
             self.events.register(process.watch, select.EPOLLIN)
 
     def _keep(self, process: ProcessImage, arrival: Arrival) -> None:
-        """Has a region be held for another collector, where there is a descriptor for what is to be noted."""
+        """Passes a region to the keeper, if there is a descriptor for its notes."""
         if self._keeper is None or arrival.descriptor < 0:
             return
         with contextlib.suppress(OSError):
@@ -317,7 +317,7 @@ class Drain:
         os.close(arrival.descriptor)
 
     def _inherit(self, left: Inherited, taker: Inheriting) -> None:
-        """Goes on with a process that another collector had."""
+        """Continues with a process of the previous collector."""
         process = left.process
         self._add(left.token, process)
         before = process.taken - left.kept[0].taken
@@ -329,7 +329,7 @@ class Drain:
             os.close(kept.region)
 
     def _taken_over(self, keeper: Keeper) -> list[Inherited]:
-        """Maps what another collector had, and has it be held for the next one before the keeper before lets go."""
+        """Maps the previous collector's regions, and passes them to the new keeper before the old one releases them."""
         found = took_over(keeper.inherited)
         for left in found:
             for kept in left.kept:
@@ -338,7 +338,7 @@ class Drain:
         return found
 
     def _replace(self, old: ProcessImage) -> None:
-        """Ends a process image that has called exec, or a region that its process has given up as we were late."""
+        """Ends a process image after exec, or a region that its process gave up because this collector was late."""
         if old.watch != GONE and self._late_until_s is not None and self._polled_s < self._late_until_s:
             old.until_s = self._polled_s + _OVERLAP_S
         self._unwatch(old)
@@ -356,7 +356,7 @@ class Drain:
             del self._images[process.pid]
 
     def _unwatch(self, process: ProcessImage) -> None:
-        """Closes a process's pidfd: it has ended, and is handed on to its end."""
+        """Closes a process's pidfd: it has ended, and is read to its end."""
         if process.watch >= 0:
             self.events.unregister(process.watch)
             del self._watched[process.watch]

@@ -1,4 +1,4 @@
-"""The Unix socket at which traced processes hand over their memory."""
+"""Unix socket at which traced processes hand over their memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 @dataclass(slots=True)
 class Arrival:
-    """A process that has handed over a region; whoever gets it owns the region and the pidfd."""
+    """A process that has handed over a region; the receiver owns the region and the pidfd."""
 
     pid: int
     token: int
@@ -40,17 +40,17 @@ class Arrival:
     watch: int
     """pidfd, ``GONE`` or ``UNWATCHED``."""
     descriptor: int = -1
-    """Of the region, where it was asked for; whoever gets it owns it."""
+    """Descriptor of the region, if requested; the receiver owns it."""
 
 
 class HandoverSocket:
-    """Listens on a socket that is private to our user, and takes what peers send; registered in an epoll set.
+    """Listens on a socket that is private to the user, and receives what peers send; registered in an epoll set.
 
-    A peer that has connected and not yet spoken is kept, so that nobody waits for it; of too many such peers the
-    one that has been silent longest is refused.
+    A peer that has connected and not yet sent anything is kept, so that nothing blocks on it. If there are too many
+    such peers, the one silent longest is refused.
 
     Raises:
-        InputError: another collector listens there, or the path is no socket.
+        InputError: another collector listens there, or the path is not a socket.
     """
 
     def __init__(self, path: Path, events: select.epoll, *, keeps: bool = False) -> None:
@@ -64,9 +64,9 @@ class HandoverSocket:
         events.register(self._socket, select.EPOLLIN)
 
     def arrivals(self, ready: Collection[int]) -> Iterator[Arrival | Exception]:
-        """Yields what came at the descriptors that epoll says are ready.
+        """Yields what arrived at the descriptors that epoll reports as ready.
 
-        That is regions, a ProtocolError for each that was refused, and an OSError when accepting is to be tried later.
+        These are regions, a ProtocolError for each refused one, and an OSError if accepting must be retried later.
         """
         for descriptor in ready:
             if descriptor in self._silent:
@@ -78,12 +78,12 @@ class HandoverSocket:
             self._events.register(self._socket, select.EPOLLIN)
 
     def descriptors(self) -> list[int]:
-        """Returns what it needs before a peer has come."""
+        """Returns the descriptors that are needed before the first peer arrives."""
         return [self._socket.fileno(), *self._spares.descriptors()]
 
     @contextlib.contextmanager
     def spare_descriptor(self) -> Iterator[None]:
-        """Has a descriptor be free inside."""
+        """Frees a descriptor for use inside the context."""
         self._spares.release(1)
         try:
             yield
@@ -91,7 +91,7 @@ class HandoverSocket:
             self._spares.restore()
 
     def leave(self) -> None:
-        """Closes the socket, which another process has as well."""
+        """Closes the socket, which another process also has."""
         self._socket.close()
         self._spares.release()
 
@@ -111,8 +111,8 @@ class HandoverSocket:
                 peer = self._next_peer()
             except BlockingIOError:
                 return
-            except OSError as error:  # out of descriptors, or the peer is gone again
-                # Who waits for news would be told again at once, and at once again.
+            except OSError as error:  # out of descriptors, or the peer has disconnected
+                # Unregister, because epoll would report the socket again immediately.
                 self._events.unregister(self._socket)
                 self._again_at_s = time.monotonic() + _RETRY_S
                 yield error
@@ -150,7 +150,7 @@ class HandoverSocket:
         return self._silent.pop(descriptor)
 
     def _take(self, peer: socket.socket) -> Iterator[Arrival | Exception]:
-        self._spares.release(1)  # for the descriptor that comes
+        self._spares.release(1)  # for the descriptor that arrives
         with peer:
             try:
                 arrival = _received(peer, keeps=self._keeps)
@@ -165,13 +165,13 @@ class HandoverSocket:
 
 
 def _has_spoken(peer: socket.socket) -> bool:
-    asking = select.poll()  # select() has no place for descriptors from 1,024 on
+    asking = select.poll()  # select() does not support descriptors from 1,024 on
     asking.register(peer, select.POLLIN)
     return bool(asking.poll(0))
 
 
 def _received(peer: socket.socket, *, keeps: bool) -> Arrival | ProtocolError | None:
-    """Takes what a peer sent; None: it only asked who listens, and went."""
+    """Receives a peer's message; None: it only checked for a listener and disconnected."""
     pid, uid, _ = _CREDENTIALS.unpack(peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
     message, descriptors = _receive(peer)
     if not message and not descriptors:

@@ -1,4 +1,4 @@
-"""The processes that a collector which was killed had, as another one goes on with them."""
+"""Take over the processes of a collector that was killed."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .watching import GONE, UNWATCHED
 
 
 class Inherited(NamedTuple):
-    """One of them."""
+    """One process that was taken over."""
 
     token: int
     process: ProcessImage
     learnt: bytes
     """Definitions that were taken out of it before."""
     kept: list[Kept]
-    """Its regions, whose descriptors are open."""
+    """Its regions, with open descriptors."""
 
 
 def took_over(left: Iterable[Kept]) -> list[Inherited]:
-    """Maps what another collector left, and tells the processes that they are read; what cannot be read is let go."""
+    """Maps the previous collector's regions, and signals the processes; unreadable regions are released."""
     of_token: defaultdict[int, list[Kept]] = defaultdict(list)
     for kept in left:
         of_token[kept.token].append(kept)
@@ -59,7 +59,7 @@ def _mapped(regions: list[Kept]) -> Inherited:
 
 
 def _watched(first: Kept) -> int:
-    """Returns a pidfd of the process; GONE where it has ended, also where another has its number."""
+    """Returns a pidfd of the process; GONE if it has ended, even if its pid was reused."""
     try:
         watch = os.pidfd_open(first.pid)
     except OSError:

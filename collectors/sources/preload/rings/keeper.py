@@ -1,8 +1,8 @@
-"""A process that holds the memory of traced processes, for another collector should this one be killed.
+"""Process that preserves the memory of traced processes for another collector if this one is killed.
 
-The collector hands it a descriptor of each region, and of a file with what was taken out of it and is needed further
-on: definitions, and what the process has counted so far. It does nothing until the collector is gone. Then it waits
-for another one, hands all over, and ends once that one says that its own keeper has it.
+The collector sends it a descriptor of each region, and of a file with data that was taken out of the region and is
+still needed: definitions, and the process's counters. The keeper does nothing until the collector is gone. Then it
+waits for another collector, hands everything over, and ends once that collector confirms that its own keeper has it.
 """
 
 from __future__ import annotations
@@ -28,47 +28,47 @@ from typing import Final, NamedTuple, NoReturn
 _KEEP, _FORGET = range(2)
 _HAS_IT: Final = b"\1"
 _MESSAGE: Final = struct.Struct("<BIQQIIQ")
-"""What it says, and a ``Kept`` without its descriptors."""
+"""Kind of message, and a ``Kept`` without its descriptors."""
 _WAITS_S: Final = 120.0
-"""That a keeper waits for another collector; the aggregator gives streams up after as long."""
+"""Seconds for which a keeper waits for another collector; the aggregator closes streams after the same time."""
 _MOST_FDS: Final = 2
 _CREDENTIALS: Final = struct.Struct("3i")
 _ANSWER_S: Final = 10.0
 _AGAIN_S: Final = 0.01
 _SLOWEST_S: Final = 1.0
-"""That a collector waits for its keeper to take something."""
+"""Maximum seconds for which a collector waits for its keeper to accept a message."""
 _log = logging.getLogger(__name__)
 _COUNTS_BYTES: Final = 8192
-"""Of notes, before the definitions."""
+"""Size of the counters in the notes, before the definitions."""
 _LEFT_FREE: Final = 64
-"""Descriptors that notes leave for processes."""
+"""Descriptors that notes leave free for processes."""
 
 
 class Kept(NamedTuple):
-    """A region that another collector had; who gets it owns the descriptors."""
+    """A region of a previous collector; the receiver owns the descriptors."""
 
     token: int
     pid: int
     started: int
-    """When the process began, as /proc says; 0: not known."""
+    """Start time of the process from /proc; 0: unknown."""
     extent: int
     had: int
-    """How many collectors have had it."""
+    """Number of collectors that have had the region."""
     taken: int
-    """Records that were taken out of it when the last of them began, of a process's first region."""
+    """For a process's first region: records taken out of it before the last of these collectors began."""
     region: int
     notes: int
-    """What was taken out of it, see ``Notes``; -1 for further regions of a process."""
+    """Descriptor of ``Notes``; -1 for further regions of a process."""
 
 
 class Notes:
-    """What a collector has learnt of a process, in memory that outlives it.
+    """Data that a collector took from a process, in memory that outlives the collector.
 
     Args:
-        descriptor: of what another collector noted; by default of a new file.
+        descriptor: descriptor of a previous collector's notes; by default a new file.
 
     Raises:
-        OSError: there is no descriptor left for one.
+        OSError: no descriptor is available.
     """
 
     def __init__(self, descriptor: int = -1) -> None:
@@ -80,13 +80,13 @@ class Notes:
         self.descriptor = descriptor
 
     def learn(self, entries: bytes) -> None:
-        """Takes in definitions, before they are removed from where they were."""
-        with contextlib.suppress(OSError):  # no memory is left: another collector will not know them
+        """Stores definitions before they are removed from the log."""
+        with contextlib.suppress(OSError):  # no memory is left: another collector will not have them
             at = max(os.lseek(self.descriptor, 0, os.SEEK_END), _COUNTS_BYTES)
             os.pwrite(self.descriptor, entries, at)
 
     def tell(self, counts: dict[str, int]) -> None:
-        """Takes in what the process had counted when it was last told."""
+        """Stores the process's counters at their last report."""
         with contextlib.suppress(OSError):
             os.pwrite(self.descriptor, json.dumps(counts).encode().ljust(_COUNTS_BYTES), 0)
 
@@ -95,7 +95,7 @@ class Notes:
         return os.pread(self.descriptor, max(os.fstat(self.descriptor).st_size - _COUNTS_BYTES, 0), _COUNTS_BYTES)
 
     def told(self) -> dict[str, int]:
-        """Returns the counts."""
+        """Returns the counters."""
         with contextlib.suppress(ValueError):
             found = json.loads(os.pread(self.descriptor, _COUNTS_BYTES, 0).rstrip(b"\0 "))
             if isinstance(found, dict):
@@ -103,18 +103,18 @@ class Notes:
         return {}
 
     def close(self) -> None:
-        """Lets it go; a keeper may hold it."""
+        """Closes the descriptor; a keeper may still have the memory."""
         os.close(self.descriptor)
 
 
 class Keeper:
-    """The collector's end: takes over what another one left, and has what comes be held.
+    """The collector's end: takes over a previous collector's regions, and sends regions to the keeper.
 
     Args:
-        gate: the socket of traced processes; nobody listens there.
+        gate: path of the traced processes' socket; no collector may listen there.
 
     Attributes:
-        inherited: what another collector left.
+        inherited: regions of the previous collector.
     """
 
     def __init__(self, gate: Path) -> None:
@@ -123,7 +123,7 @@ class Keeper:
         self._before: socket.socket | None = None
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            if _is_listened_to(gate):  # by a collector that lives
+            if _is_listened_to(gate):  # a running collector listens there
                 self._channel.close()
                 return
             self._channel.settimeout(_SLOWEST_S)
@@ -135,7 +135,7 @@ class Keeper:
                 with _listening(address) as listening, warnings.catch_warnings():
                     warnings.simplefilter(
                         "ignore", DeprecationWarning
-                    )  # of threads: the child uses none of their locks
+                    )  # warning about threads: the child uses none of their locks
                     self._pid = os.fork()
                     if self._pid == 0:
                         _hold(theirs, listening, address)
@@ -145,29 +145,29 @@ class Keeper:
 
     @property
     def holds(self) -> bool:
-        """Tells whether what comes is held."""
+        """Whether regions are preserved."""
         return self._channel.fileno() >= 0
 
     def keep(self, kept: Kept) -> None:
-        """Has a region be held, in the place of what was said of it before; its descriptors stay the caller's."""
+        """Preserves a region, replacing earlier data about it; the caller keeps its descriptors."""
         descriptors = [each for each in (kept.region, kept.notes) if each >= 0]
         self._send(
             _MESSAGE.pack(_KEEP, kept.extent, kept.token, kept.started, kept.pid, kept.had, kept.taken), descriptors
         )
 
     def has_inherited(self) -> None:
-        """Has the keeper before end, as all that it held is held."""
+        """Ends the previous keeper, because the new one has everything."""
         if self._before is not None:
             with self._before, contextlib.suppress(OSError):
                 self._before.send(_HAS_IT)
             self._before = None
 
     def forget(self, token: int) -> None:
-        """Has the regions of a process be let go."""
+        """Releases the regions of a process."""
         self._send(_MESSAGE.pack(_FORGET, 0, token, 0, 0, 0, 0))
 
     def close(self) -> None:
-        """Has all be let go, as nothing is left to be read."""
+        """Releases everything, because nothing remains to be read."""
         if self._pid:
             self.has_inherited()
             with contextlib.suppress(ProcessLookupError, ChildProcessError):
@@ -181,13 +181,13 @@ class Keeper:
             return
         try:
             _send(self._channel, message, descriptors)
-        except OSError as error:  # it was killed, or stands still
+        except OSError as error:  # it was killed or is stopped
             _log.warning("should this collector be killed, what it has not read from now on is lost: %s", error)
             self._channel.close()
 
 
 def started(pid: int) -> int:
-    """Returns when a process began, in ticks since the machine did; 0 where there is none."""
+    """Returns the start of a process in ticks since boot; 0 if there is no such process."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19])
     return 0
@@ -209,7 +209,7 @@ def _receive(channel: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _address_of(gate: Path) -> bytes:
-    """Returns an abstract address, which leaves no file behind and is short; it differs where the folder is another."""
+    """Returns an abstract address, which leaves no file and is short; it depends on the folder's identity."""
     gate.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder = gate.parent.stat()
     named = f"{folder.st_dev}:{folder.st_ino}:{gate.name}".encode(errors="surrogateescape")
@@ -217,13 +217,13 @@ def _address_of(gate: Path) -> bytes:
 
 
 def _is_ours(peer: socket.socket) -> bool:
-    """Tells whether a process of our user is at the other end: anybody may use an abstract address."""
+    """Returns whether the peer belongs to the same user, because anyone may use an abstract address."""
     credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return bool(_CREDENTIALS.unpack(credentials)[1] == os.getuid())
 
 
 def _connected(address: bytes) -> socket.socket | None:
-    """Returns a channel to a keeper whose collector is gone; None where there is none."""
+    """Returns a channel to a keeper whose collector is gone; None if there is none."""
     channel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         channel.settimeout(_ANSWER_S)
@@ -237,7 +237,7 @@ def _connected(address: bytes) -> socket.socket | None:
 
 
 def _inherit(channel: socket.socket) -> Iterator[Kept]:
-    """Takes over what a keeper holds."""
+    """Takes over a keeper's regions."""
     with contextlib.suppress(OSError):
         while True:
             message, descriptors = _receive(channel)
@@ -258,9 +258,9 @@ def _listening(address: bytes) -> Iterator[socket.socket]:
 
 
 def _hold(channel: socket.socket, listening: socket.socket, address: bytes) -> NoReturn:
-    """Holds what comes; in a process of its own, which ends here."""
+    """Preserves the received regions in a process of its own, which ends here."""
     try:
-        os.setsid()  # what a terminal sends is for the collector
+        os.setsid()  # the terminal's signals are meant for the collector
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
@@ -283,7 +283,7 @@ def _close_others(kept: Sequence[int]) -> None:
 
 
 def _held(channel: socket.socket) -> dict[int, list[tuple[bytes, list[int]]]]:
-    """Returns what is held, by token, once the collector is gone."""
+    """Returns the preserved regions, by token, once the collector is gone."""
     held: dict[int, list[tuple[bytes, list[int]]]] = {}
     while True:
         message, descriptors = _receive(channel)
@@ -303,7 +303,7 @@ def _held(channel: socket.socket) -> dict[int, list[tuple[bytes, list[int]]]]:
 
 
 def _hand_over(held: dict[int, list[tuple[bytes, list[int]]]], listening: socket.socket, address: bytes) -> None:
-    """Waits for another collector, and sends it what is held; for a further one, where that one is killed too."""
+    """Waits for another collector, and sends it the regions; waits again if that one is killed, too."""
     until_s = time.monotonic() + _WAITS_S
     while (left_s := until_s - time.monotonic()) > 0:
         if listening.fileno() < 0:
@@ -311,11 +311,11 @@ def _hand_over(held: dict[int, list[tuple[bytes, list[int]]]], listening: socket
             try:
                 listening.bind(address)
                 listening.listen(1)
-            except OSError:  # the keeper of the one that was killed, which holds nothing, has not ended yet
+            except OSError:  # the killed collector's own keeper, which has nothing, has not ended yet
                 listening.close()
                 time.sleep(_AGAIN_S)
                 continue
-        waiting = select.poll()  # select() has no place for descriptors from 1,024 on
+        waiting = select.poll()  # select() does not support descriptors from 1,024 on
         waiting.register(listening, select.POLLIN)
         if not waiting.poll(1000 * left_s):
             return
@@ -323,7 +323,7 @@ def _hand_over(held: dict[int, list[tuple[bytes, list[int]]]], listening: socket
         with peer, contextlib.suppress(OSError):
             if not _is_ours(peer):
                 continue
-            listening.close()  # before the end of what is sent: then the other one has its own keeper
+            listening.close()  # before the last region is sent: after that the other collector has its own keeper
             for message, descriptors in (each for regions in held.values() for each in regions):
                 _send(peer, message, descriptors)
             peer.shutdown(socket.SHUT_WR)

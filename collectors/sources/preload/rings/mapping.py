@@ -1,4 +1,4 @@
-"""Memory shared with another process, mapped without a descriptor that stays open: ``mmap`` keeps one."""
+"""Map shared memory without an open descriptor, which Python's ``mmap`` would keep."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
 def mapped(descriptor: int, size: int) -> memoryview:
-    """Maps the first ``size`` bytes of a file, to be read and written; unmapped when nobody has a view of it any more.
+    """Maps the first ``size`` bytes of a file for reading and writing; unmapped when no view of it remains.
 
     Raises:
-        OSError: it cannot be mapped.
+        OSError: the file cannot be mapped.
     """
     address = _libc.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, descriptor, 0)
     if address == _FAILED:

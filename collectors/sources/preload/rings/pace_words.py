@@ -1,4 +1,4 @@
-"""What a traced process says of its calls on a paced file system, and the words that have them wait."""
+"""Access to a traced process's words for pacing: its calls on a paced file system, and their waits."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _WORD_AT: Final = field_at(HEADER, "pace_word")
 
 
 class PaceWords:
-    """The words of one process; they stay valid as long as this object, also when the region is closed meanwhile.
+    """The pacing words of one process; valid as long as this object, even if the region is closed.
 
-    Everything may have been written by a hostile process: who reads it bounds it.
+    A hostile process may have written any value, so readers must check bounds.
 
     Args:
-        memory: of the process's first region.
-        slots: records of its slots.
+        memory: memory of the process's first region.
+        slots: slot records of that region.
     """
 
     def __init__(self, memory: memoryview, slots: np.ndarray[tuple[int], np.dtype[np.void]]) -> None:
@@ -38,17 +38,17 @@ class PaceWords:
         self._word_at = ctypes.c_uint32.from_buffer(memory, _WORD_AT)
 
     def extend(self, extent: int, slots: np.ndarray[tuple[int], np.dtype[np.void]]) -> None:
-        """Takes in the slots of a further region of the process."""
+        """Adds the slots of a further region of the process."""
         self._calls[extent] = slots["in_call_ns"]
 
     @property
     def extents(self) -> int:
-        """How many regions it knows."""
+        """Number of known regions."""
         return len(self._calls)
 
     @property
     def takes_part(self) -> bool:
-        """Whether the process looks at these words."""
+        """Whether the process supports pacing."""
         return self._paces and _FUTEX is not None
 
     @property
@@ -58,20 +58,20 @@ class PaceWords:
 
     @property
     def waited(self) -> tuple[int, int]:
-        """How many calls waited, and how long together, ns."""
+        """Number of calls that waited, and their total waiting time, ns."""
         return int(self._waits[0]), int(self._wait_ns[0])
 
     @property
     def in_call_ns(self) -> int:
-        """When the latest call began that goes on or waits, CLOCK_MONOTONIC; 0: none does."""
+        """Start of the latest call that is running or waiting, CLOCK_MONOTONIC; 0: none."""
         return max(int(calls.max()) for calls in self._calls.values())
 
     def pace(self, device: int) -> None:
-        """Has its calls on a file system (``st_dev``) be told of, and wait; 0: none."""
+        """Enables reports and waits for calls on a file system (``st_dev``); 0: none."""
         self._device[0] = device
 
     def wait_until(self, until_ns: int) -> None:
-        """Has the calls wait until then, CLOCK_MONOTONIC; those that wait longer look again."""
+        """Makes calls wait until that time (CLOCK_MONOTONIC); calls that wait longer check again."""
         before = int(self._until[0])
         self._until[0] = until_ns
         if until_ns < before:
@@ -80,5 +80,5 @@ class PaceWords:
 
     @property
     def until_ns(self) -> int:
-        """Until when the calls wait."""
+        """Time until which the calls wait."""
         return int(self._until[0])

@@ -1,4 +1,4 @@
-"""A process image that hands over what it records, and who takes that."""
+"""A process image with its regions, and the interface of the receivers of its data."""
 
 from __future__ import annotations
 
@@ -14,78 +14,78 @@ from .region import Region
 from .watching import UNWATCHED, Life
 
 HOLD_S: Final = 0.1
-"""How long records wait for a definition that some thread has begun to write and not finished."""
+"""Time for which records wait for a definition that a thread has begun to write and not finished."""
 _COUNT_S: Final = 1.0
-"""How often the counters of a process that records nothing are read."""
+"""Interval at which the counters of an idle process are read."""
 _COUNT_BUSY_S: Final = 0.05
-"""How often those of one that records are: reading them takes as long as taking a thousand calls."""
+"""Interval for a recording process: reading counters takes as long as taking a thousand calls."""
 
 
 class Taker(Protocol):
-    """What a drain hands on to. Processes are named by their tokens."""
+    """Receiver of a drain's data. Processes are identified by their tokens."""
 
     @property
     def room(self) -> int:
-        """Lines that it can take now; it always can take all else."""
+        """Lines that it can accept now; it can always accept everything else."""
         ...
 
     def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
-        """Takes in a process image.
+        """A process image begins.
 
         Args:
-            token: names it.
-            pid: as we see it; the process itself may be in a pid namespace and know another.
-            header: of its first region.
-            follows: another image of the process has ended for it.
+            token: token of the process image.
+            pid: pid in our namespace; in its own pid namespace the process may have another.
+            header: header of its first region.
+            follows: whether it replaces another image of the same process.
         """
         ...
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
-        """Takes in what the process says of itself and has counted; cumulative."""
+        """The process reports its rank and its cumulative counters."""
         ...
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Takes in lines of a ring, from a record on; they are to be copied."""
+        """Lines of a ring follow, beginning with a record; the receiver must copy them."""
         ...
 
     def log(self, token: int, entries: bytes) -> None:
-        """Takes in whole entries of the definitions log."""
+        """Whole entries of the definitions log follow."""
         ...
 
     def settled(self, token: int) -> None:
-        """Takes in that all definitions have come which the lines so far use, or no more of them will."""
+        """All definitions that the lines so far use have arrived, or no more of them will."""
         ...
 
     def malformed(self, token: int, problem: str) -> None:
-        """Takes in that the log broke the layout."""
+        """The log violated the layout."""
         ...
 
     def ended(self, token: int) -> None:
-        """Takes in that the process image has ended and nothing of it follows."""
+        """The process image has ended, and nothing of it follows."""
         ...
 
     def refused(self, counter: str, problem: str) -> None:
-        """Takes in that a process was not taken; ``counter`` counts that."""
+        """A process was refused; ``counter`` is the counter for that."""
         ...
 
     def unheard(self, job: str, command: str, failure: str) -> None:
-        """Takes in that a process was to be traced and could not reach the socket, and why."""
+        """A process should have been traced but could not reach the socket."""
         ...
 
 
 @runtime_checkable
 class Inheriting(Taker, Protocol):
-    """Who can go on with what another collector had."""
+    """Receiver that can continue the processes of a previous collector."""
 
     def inherited(self, token: int, pid: int, header: bytes, had: int, taken: int) -> None:
-        """Takes in a process image that other collectors have had.
+        """A process image of previous collectors begins.
 
         Args:
-            token: names it.
-            pid: as of ``begun``.
-            header: likewise.
-            had: how many collectors.
-            taken: records that the last of them took.
+            token: token of the process image.
+            pid: as for ``begun``.
+            header: as for ``begun``.
+            had: number of previous collectors.
+            taken: number of records that the last of them took.
         """
         ...
 
@@ -101,21 +101,21 @@ class ProcessImage:
         """pidfd, ``UNWATCHED``, or ``GONE`` once the process has ended."""
         self.life = Life(pid) if watch == UNWATCHED else None
         self.notes: Notes | None = None
-        """For another collector."""
+        """Notes for another collector."""
         self.had = 0
-        """How many other collectors have had it."""
+        """Number of previous collectors."""
         self.holds = False
-        """What was taken is given back, and noted, with ``release`` alone."""
+        """Data taken is released and noted only by ``release``."""
         self._counted: dict[str, int] = {}
         self.told_before: dict[str, int] = {}
-        """What another collector has told of its counts."""
+        """Counters that the previous collector has reported."""
         self.until_s = 0.0
-        """An image that another has replaced is read until then at least."""
+        """Time until which a replaced image is read at least."""
         self.drained_s: float | None = None
         self.unsettled_since_s: float | None = None
         self.counted_s: float | None = None
         self.is_uncounted = True
-        """Something was taken since its counters were read."""
+        """Data was taken since its counters were read."""
         self.is_kept_waiting = False
         """There was no room for all that it has recorded."""
         self._while_waiting = [0, 0]
@@ -125,17 +125,17 @@ class ProcessImage:
 
     @property
     def drained(self) -> bool:
-        """True when nothing is left to hand on."""
+        """True when nothing remains to be passed on."""
         return self.unsettled_since_s is None and all(region.drained for region in self.regions)
 
     def may_wait(self, now_s: float, patience_s: float) -> bool:
-        """Tells whether the little that there is may wait for more."""
+        """Returns whether few events may wait for more."""
         if self.unsettled_since_s is not None or self.drained_s is None or now_s - self.drained_s >= patience_s:
             return False
         return not any(region.is_filling for region in self.regions)
 
     def tell(self, token: int, taker: Taker, now_s: float) -> None:
-        """Hands on what the process says of itself, where that is new."""
+        """Passes on rank and counters if they have changed."""
         self.counted_s = now_s
         self.is_uncounted = False
         first, *others = self.regions
@@ -156,7 +156,7 @@ class ProcessImage:
             taker.told(token, *now)
 
     def _tell_why_full(self, counts: dict[str, int]) -> None:
-        """Tells calls that found their ring full for want of room behind it from others."""
+        """Counts calls that found their ring full because the receiver had no room separately from others."""
         for place, unit in enumerate((EVENTS, BYTES)):
             dropped = counts[f"{unit}ring_full"]
             if self.is_kept_waiting:
@@ -167,53 +167,53 @@ class ProcessImage:
                 counts[f"{unit}spool_full"] = waiting
 
     def is_to_be_counted(self, now_s: float) -> bool:
-        """Tells whether it is time to read its counters."""
+        """Returns whether it is time to read the counters."""
         return self.counted_s is None or now_s - self.counted_s >= (_COUNT_BUSY_S if self.is_uncounted else _COUNT_S)
 
     def ranks_changed(self) -> bool:
-        """Tells whether the rank is another than was told."""
+        """Returns whether the rank differs from the reported one."""
         return self._told is not None and self._told[:2] != (self.first.rank, self.first.ranks)
 
     @property
     def taken(self) -> int:
-        """How many records were taken out of its rings, ever."""
+        """Number of records taken out of its rings since its start."""
         return sum(region.taken for region in self.regions)
 
     def hold(self) -> None:
-        """From now on, has what was taken be given back with ``release`` alone."""
+        """From now on, space is released only by ``release``."""
         self.holds = True
         for region in self.regions:
             region.holds = True
 
     @property
     def is_held_up(self) -> bool:
-        """Tells whether it may soon find no room as what was taken is not released."""
+        """Returns whether the process may soon run out of space because nothing was released."""
         return any(region.is_held_up for region in self.regions)
 
     def place(self) -> bytes:
-        """Returns up to where it was taken, and what was told of its counts."""
+        """Returns the read positions, and the reported counters."""
         regions = {region.extent: region.place() for region in self.regions}
         return msgspec.msgpack.encode((regions, self._counted))
 
     def go_on_from(self, place: bytes) -> None:
-        """Takes in up to where another collector had got.
+        """Continues at the previous collector's positions.
 
         Raises:
-            msgspec.MsgspecError: that is no place.
+            msgspec.MsgspecError: the position is malformed.
         """
         regions, self.told_before = msgspec.msgpack.decode(place, type=tuple[dict[int, bytes], dict[str, int]])
         for region in self.regions:
             region.go_on_from(regions.get(region.extent, b""))
 
     def release(self) -> None:
-        """Gives what was taken back, once that is kept elsewhere."""
+        """Releases the space of data that is stored elsewhere."""
         for region in self.regions:
             region.release()
         if self.notes is not None:
             self.notes.tell(self._counted)
 
     def drain(self, token: int, taker: Taker, now_s: float, most: int) -> int:
-        """Hands lines on, about ``most``, and then the definitions that they use; returns how many lines."""
+        """Passes on about ``most`` lines, then the definitions that they use; returns the number of lines."""
         room = most
         for region in self.regions:
             for tid, lines in region.drain(room):
@@ -224,14 +224,14 @@ class ProcessImage:
         if len(self.regions) > 1:
             self.regions.append(self.regions.pop(0))
         if room < most:
-            # Read after the rings: whatever a drained record names was begun to be defined before this position.
+            # Read after the rings: definitions for all drained records were begun before this position.
             self._uses_until = self.first.log.head()
             self.unsettled_since_s = now_s if self.unsettled_since_s is None else self.unsettled_since_s
         self.drained_s = now_s
         return most - room
 
     def learn(self, token: int, taker: Taker, now_s: float, *, ended: bool) -> bool:
-        """Hands on definitions, and that all have come that are used; returns whether there was one of them."""
+        """Passes on definitions, and reports when all that are needed have arrived; returns whether there were any."""
         news = False
         note = self.notes.learn if self.notes is not None else lambda entries: None
         try:

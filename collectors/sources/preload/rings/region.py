@@ -1,7 +1,7 @@
 """The collector's view of a traced process's shared memory.
 
-The producer publishes a ring's head with a release store after the lines, and we read heads before lines, with a fence.
-Everything read from the region may have been written by a hostile process: each number is checked before use.
+The producer publishes a ring's head with a release store after the lines. The collector reads heads before lines, with
+a fence. A hostile process may have written any value, so each number is checked before use.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from .mapping import mapped
 from .pace_words import PaceWords
 
 _RELEASE_AT: Final = 4
-"""The part of a ring, 1 / 4, that is released as soon as can be."""
+"""Fraction of a ring, 1 / 4, after which space is released as soon as possible."""
 _ENOUGH: Final = 16
-"""The part of a ring, 1 / 16, that does not wait to be read."""
+"""Fraction of a ring, 1 / 16, after which data is read immediately."""
 _VIEWS: Final = (
     "_header", "_slots", "_tallies", "_rings", "_heads", "_shown_tails", "_taken", "_rank", "_ranks", "_seen", "_wakes",
 )  # fmt: skip
@@ -53,7 +53,7 @@ _EVENTS: Final = struct.Struct("<5Q")
 _BYTES: Final = struct.Struct("<3Q")
 """lost_before_bytes, dropped_no_slot_bytes, dropped_reentrant_bytes."""
 _COUNT: Final = struct.Struct("<Q")
-"""Of children_unheard and of missed_before."""
+"""children_unheard or missed_before."""
 _BOUNDS: Final = struct.Struct(f"<{len(BOUNDS)}Q")
 _EVENTS_AT, _BYTES_AT, _UNHEARD_AT, _BOUNDS_AT, _MISSED_AT = (
     field_at(HEADER, name)
@@ -63,18 +63,18 @@ _BOUND_COUNTERS: Final = tuple(DETAILS + name for name in BOUNDS)
 _TALLIES: Final = slice(field_at(SLOT, "dropped_full") // 8, field_at(SLOT, "dropped_bytes") // 8 + 1)
 """Words of a slot: dropped_full, made, sampled_out, sampled_out_bytes, dropped_bytes."""
 _PIECE_LINES: Final = 8192
-"""What is looked at and copied at once: it fits into a core's cache."""
+"""Lines that are processed at once, so that they fit a core's cache."""
 
 
 class Region:
-    """One mapped region: its header's facts, its rings and its definitions log.
+    """One mapped region: header, rings and definitions log.
 
     Attributes:
-        counters: what broke the layout, since the region was mapped.
-        holds: places of lines are given back with ``release`` alone.
+        counters: violations of the layout since the region was mapped.
+        holds: space of lines is released only by ``release``.
 
     Raises:
-        ProtocolError: the memory is not a region of this layout, or can still shrink under us.
+        ProtocolError: the memory is not a region of this layout, or can still be truncated.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -106,7 +106,7 @@ class Region:
         self.log = DefinitionLog(self._memory, self._header, int(facts["log_offset"]), int(facts["log_bytes"]))
 
     def pace_words(self) -> PaceWords:
-        """Returns the words of pacing, which outlive the region."""
+        """Returns the pacing words, which outlive the region."""
         return PaceWords(self._memory, self._slots)
 
     def extend(self, words: PaceWords) -> None:
@@ -114,17 +114,17 @@ class Region:
         words.extend(self.extent, self._slots)
 
     def header(self) -> bytes:
-        """Returns the header as it is now."""
+        """Returns the current header."""
         return self._header.tobytes()
 
     @property
     def rank(self) -> int:
-        """The process's rank as it says now; -1 for none."""
+        """Current rank of the process; -1 for none."""
         return max(int(self._rank[0]), -1)
 
     @property
     def ranks(self) -> int:
-        """Size of the process's communicator as it says now; 0 where it does not know."""
+        """Current size of the process's communicator; 0 if unknown."""
         return max(int(self._ranks[0]), 0)
 
     def seen(self, now_ns: int) -> None:
@@ -132,7 +132,7 @@ class Region:
         self._seen[0] = now_ns
 
     def sleep(self) -> bool:
-        """Asks to be woken when much waits in this process's regions; returns whether it can do so."""
+        """Asks to be woken when much data waits in this process's regions; returns whether the process can do so."""
         if not self._wakes[0]:
             return False
         self._wakes[0] = COLLECTOR_ASLEEP
@@ -140,20 +140,20 @@ class Region:
 
     @property
     def taken(self) -> int:
-        """How many records were taken out of its rings, ever."""
+        """Number of records taken out of its rings since its start."""
         return int(self._taken_here.sum())
 
     @property
     def is_held_up(self) -> bool:
-        """True when so much is not released that the process may soon find no room."""
+        """True when so much is unreleased that the process may soon run out of space."""
         return int((self._tails - self._shown_tails).max()) >= self._lines // _RELEASE_AT
 
     def place(self) -> bytes:
-        """Returns up to where its rings were taken."""
+        """Returns the read positions of its rings."""
         return self._tails.tobytes() + self._taken_here.tobytes()
 
     def go_on_from(self, place: bytes) -> None:
-        """Takes in up to where another collector took its rings, as far as that is not released."""
+        """Continues at the previous collector's positions, as far as they are not released."""
         if len(place) != 2 * self._tails.nbytes:
             return
         tails, taken = np.frombuffer(place, "<u8").reshape(2, -1)
@@ -162,8 +162,8 @@ class Region:
         self.release()
 
     def release(self) -> None:
-        """Gives the places of what was taken back to the process."""
-        fence()  # the copies of the lines are complete before
+        """Releases the space of taken lines to the process."""
+        fence()  # complete the copies of the lines first
         self._taken[:] = self._taken_here
         self._shown_tails[:] = self._tails
 
@@ -173,19 +173,19 @@ class Region:
         return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling
 
     def drain(self, most: int) -> Iterator[tuple[int, Lines]]:
-        """Yields (tid, lines of one ring), about ``most`` lines in all, and frees them when the next are asked for.
+        """Yields (tid, lines of one ring), about ``most`` lines in all, and frees them when the next are requested.
 
-        They are to be copied. They begin with a record, and never end between a record and its words. Touches only
-        rings with news; begins after the ring that it came to last, so that none is starved.
+        The caller must copy the lines. They begin with a record, and never end between a record and its words. Only
+        rings with new lines are touched, starting after the last ring of the previous call, so that none is starved.
         """
         heads = self._heads.copy()
-        fence()  # lines are read after the head that says that they are there
+        fence()  # read lines after the head that announces them
         news = (heads != self._tails).nonzero()[0].tolist()
         first = bisect_left(news, self._next)
         for slot in news[first:] + news[:first]:
             head = int(heads[slot])
             if not 0 < head - int(self._tails[slot]) <= self._lines:
-                # Only a producer that breaks the layout gets here; its ring starts anew at its own head.
+                # Only a producer that violates the layout causes this; its ring restarts at its own head.
                 self.counters["rings_malformed"] += 1
                 self._taken_here[slot] = self._taken[slot] = self._slots["made"][slot]
                 self._tails[slot] = self._shown_tails[slot] = head
@@ -200,31 +200,31 @@ class Region:
                 taken_now = (int(self._taken_here[slot]) + records) & _WORD
                 self._taken_here[slot], self._tails[slot] = taken_now, end
                 if not self.holds:
-                    fence()  # the copies of the lines are complete before their places are given back
+                    fence()  # complete the copies of the lines before their space is released
                     self._taken[slot], self._shown_tails[slot] = taken_now, end
             if most <= 0:
                 return
 
     def _piece(self, slot: int, head: int, most: int) -> tuple[Lines, int, int]:
-        """Returns lines from the tail on, where they end in the ring, and how many records are among them."""
+        """Returns lines from the tail on, their end in the ring, and the number of records among them."""
         tail = int(self._tails[slot])
         taken = self._view(slot, tail, min(head, tail + most + MOST_WORD_LINES))
         taken = taken[: _end_of_records(taken, most)]
         end = tail + len(taken)
         is_record = marks(taken) != MARK_WORDS
         records = int(np.count_nonzero(is_record))
-        if not records or not is_record[0]:  # words of no record
+        if not records or not is_record[0]:  # words without a record
             self.counters["events_dropped:malformed"] += 1
             taken = taken[int(is_record.argmax()) :] if records else taken[:0]
         return taken, end, records
 
     @property
     def drained(self) -> bool:
-        """True when no ring holds a record."""
+        """True when no ring contains a record."""
         return bool((self._heads == self._tails).all())
 
     def counts(self) -> dict[str, int]:
-        """Returns what the process could not or should not record, by reason, cumulative."""
+        """Returns what the process could not or must not record, by reason, cumulative."""
         before, no_slot, reentrant, definitions, left_out = _EVENTS.unpack_from(self._memory, _EVENTS_AT)
         bytes_before, bytes_no_slot, bytes_reentrant = _BYTES.unpack_from(self._memory, _BYTES_AT)
         (unheard,) = _COUNT.unpack_from(self._memory, _UNHEARD_AT)
@@ -249,7 +249,7 @@ class Region:
         }
 
     def _bounds_met(self) -> dict[str, int]:
-        """Returns how often tables of the tracer had no room, by counter; without those that always had."""
+        """Returns the number of overflows of the tracer's tables, by counter; without tables that never overflowed."""
         met = _BOUNDS.unpack_from(self._memory, _BOUNDS_AT)
         return {name: count for name, count in zip(_BOUND_COUNTERS, met, strict=True) if count} if any(met) else {}
 
@@ -260,7 +260,7 @@ class Region:
         for name in _VIEWS:
             if hasattr(self, name):
                 delattr(self, name)
-        del self._memory  # who still has lines keeps the memory
+        del self._memory  # remaining views of lines keep the memory
 
     def _view(self, slot: int, tail: int, head: int) -> Lines:
         base, first = slot * self._lines, tail & (self._lines - 1)
@@ -271,7 +271,7 @@ class Region:
 
 
 def _end_of_records(lines: Lines, most: int) -> int:
-    """Returns how many lines to take so that the last record of about ``most`` lines has its words with it."""
+    """Returns the number of lines to take so that the last record of about ``most`` lines is complete."""
     if len(lines) <= most:
         return len(lines)
     records = np.flatnonzero(marks(lines[most:]) != MARK_WORDS)

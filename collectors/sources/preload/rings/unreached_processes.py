@@ -1,4 +1,4 @@
-"""Hears of processes that were to be traced and cannot reach the collector's socket."""
+"""Receive reports of processes that should be traced and cannot reach the collector's socket."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """What a process said of itself."""
+    """Report of a process."""
 
     job: str
     command: str
     failure: str
-    """Why it cannot be traced."""
+    """Reason why it cannot be traced."""
 
 
 class Ear:
-    """A datagram socket whose address is abstract, so that no mount namespace hides it and no permission closes it.
+    """Datagram socket with an abstract address, which no mount namespace hides and no permission blocks.
 
-    Anyone may speak to it: only processes of our own user are believed, of all users where we are root. Where the
-    address cannot be had nothing is heard.
+    Anyone may send to it; only messages of the same user's processes are accepted, or of all users if we are root. If
+    the address is in use, nothing is received.
     """
 
     def __init__(self, path: Path, events: select.epoll) -> None:
@@ -48,11 +48,11 @@ class Ear:
             self.close()
 
     def fileno(self) -> int:
-        """Returns the descriptor, -1 where there is none."""
+        """Returns the descriptor, -1 if there is none."""
         return -1 if self._socket is None else self._socket.fileno()
 
     def words(self) -> Iterator[Word]:
-        """Yields what has come, a bounded number."""
+        """Yields the reports that have arrived, a bounded number."""
         for _ in range(_WORDS_A_POLL):
             if self._socket is None:
                 return
@@ -66,13 +66,13 @@ class Ear:
                     yield Word(_text(job), _text(command).strip(), os.strerror(failure) if failure else "no memory")
 
     def leave(self) -> None:
-        """Closes the socket, which another process has as well, with the epoll set."""
+        """Closes the socket, which another process also has, with the epoll set."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
 
     def close(self) -> None:
-        """Hears no more."""
+        """Stops receiving."""
         if self._socket is not None:
             with contextlib.suppress(OSError):
                 self._events.unregister(self._socket)

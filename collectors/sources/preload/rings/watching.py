@@ -1,4 +1,4 @@
-"""How the end of a process is seen: by a pidfd, or where no descriptor is left for one, by its entry in /proc."""
+"""Detect the end of a process: by a pidfd, or by its entry in /proc if no descriptor is available."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import socket
 from typing import Final
 
 GONE: Final = -1
-"""In place of a pidfd: the process has ended."""
+"""Replaces a pidfd: the process has ended."""
 UNWATCHED: Final = -2
-"""In place of a pidfd: there was no descriptor for one, ask ``Life.lasts``."""
+"""Replaces a pidfd: no descriptor was available, use ``Life.lasts``."""
 
 _SO_PEERPIDFD: Final = 77
-"""Since Linux 6.5; a pid alone may have been given to another process meanwhile."""
+"""Since Linux 6.5; a pid alone may have been reused in the meantime."""
 _LEFT_FREE: Final = 16
-"""Descriptors that are left for all else."""
+"""Descriptors that are left free for everything else."""
 _SPARES: Final = 2
 _STATE, _THREADS, _STARTED = 0, 17, 19  # fields of /proc/PID/stat, after the command
 
 
 class Spares:
-    """Descriptors that are held so that there are some when all others are taken."""
+    """Reserved descriptors for when all others are in use."""
 
     def __init__(self) -> None:
         self._held: list[int] = []
         self.restore()
 
     def release(self, count: int = _SPARES) -> None:
-        """Lets go of some."""
+        """Closes some."""
         for descriptor in self._held[:count]:
             os.close(descriptor)
         del self._held[:count]
 
     def restore(self) -> bool:
-        """Takes them back; False: not all could be had."""
+        """Reserves them again; False: not all were available."""
         while len(self._held) < _SPARES:
             try:
                 self._held.append(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
@@ -45,15 +45,15 @@ class Spares:
         return True
 
     def descriptors(self) -> list[int]:
-        """Returns those that are held."""
+        """Returns the reserved descriptors."""
         return list(self._held)
 
 
 class Life:
-    """Tells whether a process that is not watched lasts.
+    """Checks whether a process without a pidfd is still running.
 
     Args:
-        pid: as we see it.
+        pid: pid in our namespace.
     """
 
     def __init__(self, pid: int) -> None:
@@ -61,7 +61,7 @@ class Life:
         self._started = (_stat_of(pid) or [""] * (_STARTED + 1))[_STARTED]
 
     def lasts(self) -> bool:
-        """Returns False once the process has ended, also if another has its number; needs a free descriptor."""
+        """Returns False once the process has ended, even if its pid was reused; needs a free descriptor."""
         fields = _stat_of(self._pid)
         if not fields or fields[_STARTED] != self._started:
             return False
@@ -70,10 +70,10 @@ class Life:
 
 
 def watch_of(peer: socket.socket, pid: int) -> int:
-    """Returns a pidfd, GONE where the process has ended, UNWATCHED where there is no descriptor for it.
+    """Returns a pidfd, GONE if the process has ended, UNWATCHED if no descriptor is available.
 
     Raises:
-        OSError: the kernel does not say.
+        OSError: any other error.
     """
     try:
         watch = peer.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD)
@@ -91,7 +91,7 @@ def watch_of(peer: socket.socket, pid: int) -> int:
 
 
 def _instead(error: OSError) -> int:
-    if error.errno in (errno.ESRCH, errno.EINVAL, errno.ENODATA):  # kernels differ in how they say it
+    if error.errno in (errno.ESRCH, errno.EINVAL, errno.ENODATA):  # the error number depends on the kernel
         return GONE
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return UNWATCHED
@@ -99,7 +99,7 @@ def _instead(error: OSError) -> int:
 
 
 def _stat_of(pid: int) -> list[str]:
-    """Returns the fields after the command; none where there is no such process."""
+    """Returns the fields after the command; none if there is no such process."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
         try:

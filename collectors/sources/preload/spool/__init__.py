@@ -1,1 +1,1 @@
-"""Records that are taken and not analysed yet, in memory and then in files."""
+"""Spool of records that were taken and not analysed yet, in memory and then in files."""

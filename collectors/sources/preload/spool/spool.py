@@ -1,8 +1,8 @@
-"""What a drain hands on, kept between two processes: in memory up to a bound, past it in files, past these not taken.
+"""Spool of a drain's data between two processes: in memory up to a bound, then in files up to another bound.
 
-A row of segments, each a piece of memory or a file without a name, holds frames. The writer tells over a socket how far
-it has come, with a segment's descriptor the first time; the reader tells which segments it has done with. So nobody
-waits for the other, and what the writer has written is there when it is gone.
+The spool is a sequence of segments, each memory or an unnamed file, that contain frames. The writer reports its
+progress over a socket, with a segment's descriptor the first time. The reader reports the segments that it has
+finished. So neither waits for the other, and written data survives the writer.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from ..records.ring_layout import LINE_BYTES
 _MEMORY_SEGMENT: Final = 4 << 20
 _DISK_SEGMENT: Final = 64 << 20
 _SPARE: Final = 2
-"""Segments of memory that are kept to be written anew, whose pages need not be made again."""
+"""Memory segments that are kept for reuse, to avoid new page allocations."""
 _LEFT_FREE: Final = 2 * _DISK_SEGMENT
-"""Of the file system of the files."""
+"""Space left free on the file system of the files."""
 _RESERVED_LINES: Final = 16_384
 FRAME: Final = struct.Struct("<IIQ")
-"""kind, bytes of what follows, token; the next frame begins at a multiple of 8 bytes."""
+"""kind, size of the payload in bytes, token; the next frame begins at a multiple of 8 bytes."""
 PAIR: Final = struct.Struct("<iI")
 PROGRESS: Final = struct.Struct("<QQQQ")
 """segment, bytes and lines written, and whether it is complete."""
@@ -56,16 +56,16 @@ class _Segment:
 
 
 class SpoolWriter:
-    """Takes what a drain hands on.
+    """Writes a drain's data to the spool.
 
     Args:
-        channel: to the reader, SOCK_SEQPACKET, not blocking.
-        bounds: of what waits.
+        channel: non-blocking SOCK_SEQPACKET socket to the reader.
+        bounds: bounds of the waiting data.
     """
 
     def __init__(self, channel: socket.socket, bounds: SpoolSettings) -> None:
         self.asked_to_end = False
-        """The reader wants all that is there, and then the end."""
+        """The reader has requested all remaining data and then the end."""
         self.reader_gone = False
         self._channel = channel
         self._bounds = bounds
@@ -81,22 +81,22 @@ class SpoolWriter:
 
     @property
     def room(self) -> int:
-        """Lines that may be written now."""
+        """Number of lines that may be written now."""
         free = self._current.size - self._current.used if self._current is not None else 0
         memory = self._bounds.memory_bytes - self._memory_bytes
         free += max(0, memory)
-        # The file system is only asked where files are next.
+        # The file system is queried only if files are next.
         free += self._free_on_disk(ask=memory < _MEMORY_SEGMENT)
         return max(0, free // (LINE_BYTES + 1) - _RESERVED_LINES)
 
-    # ---- what a drain hands on ----
+    # ---- receiver of a drain ----
 
     def begun(self, token: int, pid: int, header: bytes, *, follows: bool) -> None:
         """Writes that a process image has begun."""
         self._write(BEGUN, token, PAIR.pack(pid, follows), header)
 
     def told(self, token: int, rank: int, ranks: int, counts: dict[str, int]) -> None:
-        """Writes what a process says of itself."""
+        """Writes the rank and counters of a process."""
         self._write(TOLD, token, msgspec.msgpack.encode((rank, ranks, counts)))
 
     def lines(self, token: int, tid: int, lines: Lines) -> None:
@@ -113,11 +113,11 @@ class SpoolWriter:
         self._write(LOG, token, entries)
 
     def settled(self, token: int) -> None:
-        """Writes that the definitions have come."""
+        """Writes that all needed definitions have arrived."""
         self._write(SETTLED, token)
 
     def malformed(self, token: int, problem: str) -> None:
-        """Writes that the log broke the layout."""
+        """Writes that the log violated the layout."""
         self._write(MALFORMED, token, problem.encode(errors="replace"))
 
     def ended(self, token: int) -> None:
@@ -125,7 +125,7 @@ class SpoolWriter:
         self._write(ENDED, token)
 
     def refused(self, counter: str, problem: str) -> None:
-        """Writes that a process was not taken."""
+        """Writes that a process was refused."""
         self._write(REFUSED, 0, msgspec.msgpack.encode((counter, problem)))
 
     def unheard(self, job: str, command: str, failure: str) -> None:
@@ -135,7 +135,7 @@ class SpoolWriter:
     # ---- the channel ----
 
     def exchange(self) -> None:
-        """Tells how far it has come, and takes in what the reader says; neither waits."""
+        """Reports progress, and processes the reader's messages; does not block."""
         self._tell()
         while True:
             try:
@@ -155,7 +155,7 @@ class SpoolWriter:
 
     @property
     def has_told(self) -> bool:
-        """True when the reader knows of all that was written."""
+        """True when the reader knows about everything written."""
         return not self._untold
 
     def end(self) -> None:
@@ -214,7 +214,7 @@ class SpoolWriter:
             self._current = None
 
     def _on_disk(self, size: int) -> _Segment | None:
-        """Returns a file where there is no room in memory and there is in files."""
+        """Returns a file segment if there is no room in memory but in files; otherwise None."""
         if self._memory_bytes + _MEMORY_SEGMENT <= self._bounds.memory_bytes or not self._free_on_disk(ask=True):
             return None
         try:
@@ -227,7 +227,9 @@ class SpoolWriter:
         return _Segment(self._numbers, descriptor, max(size, _DISK_SEGMENT), on_disk=True)
 
     def _free_on_disk(self, *, ask: bool) -> int:
-        """Returns bytes that further files may have: of the bound and, where ``ask``, of the file system but a rest."""
+        """Returns the free bytes for further files: within the bound and, with ``ask``, within the file system's free
+        space.
+        """
         if self._disk_failed:
             return 0
         free = self._bounds.disk_bytes - self._disk_bytes
@@ -244,7 +246,7 @@ class SpoolWriter:
         return self._bounds.folder or Path(tempfile.gettempdir())
 
     def _in_memory(self, size: int) -> _Segment:
-        """Returns memory, also past the bound: what is no line is little, and cannot wait in its ring."""
+        """Returns a memory segment, even beyond the bound: data other than lines is small and cannot wait in a ring."""
         size = max(size, _MEMORY_SEGMENT)
         self._memory_bytes += size
         descriptor = self._spare.pop() if self._spare else os.memfd_create("iotide-spool", os.MFD_CLOEXEC)
@@ -263,7 +265,7 @@ class SpoolWriter:
 
 
 def _written(descriptor: int, buffers: list[Buffer], at: int) -> int:
-    """Writes all, or less than that where there is no room."""
+    """Writes buffers; returns fewer bytes than their size, or -1, if there is no space."""
     try:
         return os.pwritev(descriptor, buffers, at)
     except OSError:

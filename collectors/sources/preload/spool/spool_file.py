@@ -1,4 +1,4 @@
-"""Reads the file that a killed ``iotide run`` leaves: what its rings gave and nobody had read."""
+"""Read the file that a killed ``iotide run`` leaves: data taken from rings that was not read yet."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from .unread_copy import HEAD, MAGIC, VERSION
 _MOST_ORIGIN: Final = 1 << 16
 _MOST_PAYLOAD: Final = 1 << 28
 _MOST_LINES: Final = 1 << 22
-"""Of a frame, which comes from one poll."""
+"""Maximum number of lines in a frame, which comes from one poll."""
 _LEAST_PACKED: Final = 3
-"""Bytes of a packed line."""
+"""Minimum size of a packed line, bytes."""
 _AT_ONCE: Final = 65_536
-"""Lines after which what they give is handed out."""
+"""Number of lines after which their events are emitted."""
 _WAIT_S: Final = 0.002
 
 
 def read_spool(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a file of frames to the last whole one; all streams that have not ended there count as cut off.
+    """Reads a file of frames up to the last whole one; streams that have not ended there count as cut off.
 
     Raises:
-        InputError: it is no such file, or one of another version.
+        InputError: the file is not such a file, or has another version.
     """
     with unpacked(path, about) as file:
         origin = _head(file, about)
@@ -60,7 +60,7 @@ def _items(file: BinaryIO, about: Input, streams: Streams) -> Iterator[list[Sour
         kind, payload, token = FRAME.unpack(head)
         size = (payload + 7) & ~7
         data = file.read(size) if payload <= _MOST_PAYLOAD else b""
-        if len(data) < size:  # the copy was being written
+        if len(data) < size:  # the copy was incomplete when the process was killed
             break
         try:
             _check(kind, payload, data)
@@ -75,13 +75,13 @@ def _items(file: BinaryIO, about: Input, streams: Streams) -> Iterator[list[Sour
             msgspec.MsgspecError,
         ) as error:
             about.malformed(None, f"the frame at byte {at}: {error}", "frames as spool.py describes them")
-            break  # what follows may need what it told
+            break  # later frames may depend on this one
         about.counters["bytes_read"] = file.tell()
         if streams.waiting_lines >= _AT_ONCE:
             yield streams.items()
     while streams.is_waiting:
         yield streams.items()
-        time.sleep(_WAIT_S if streams.is_waiting else 0.0)  # for what is found out of files
+        time.sleep(_WAIT_S if streams.is_waiting else 0.0)  # wait for file metadata
     streams.cut_off()
     items = streams.items()
     about.unsupported.add(
@@ -91,7 +91,7 @@ def _items(file: BinaryIO, about: Input, streams: Streams) -> Iterator[list[Sour
 
 
 def _check(kind: int, payload: int, data: bytes) -> None:
-    """Raises ValueError for what a drain has looked at before it wrote it."""
+    """Validates frames that a drain would have validated before writing; raises ValueError."""
     if kind == LOG and end_of_entries(data[:payload], payload) != payload:
         raise ValueError("a definition breaks the layout")
     if kind not in (LINES, PACKED) or payload < PAIR.size:

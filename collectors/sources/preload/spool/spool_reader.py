@@ -1,4 +1,4 @@
-"""The other end of a spool: hands on what a drain has written, in order, and gives back what it has read."""
+"""Reader of a spool: passes on a drain's data in order, and releases what it has read."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ class _Arrived:
     descriptor: int
     end: int
     lines: int
-    """That are there."""
+    """Number of lines written."""
     complete: bool
     at: int = 0
     taken: int = 0
-    """Of the lines."""
+    """Number of lines read."""
     mapped: list[mmap.mmap] = field(default_factory=list)
-    """Parts of it that were read where they are, and may still be in use."""
+    """Parts that were read in place and may still be in use."""
 
     def release(self) -> bool:
-        """Lets go of all that is not in use; returns whether that is all of it."""
+        """Releases everything that is not in use; returns whether that is all."""
         self.mapped = [part for part in self.mapped if not _closed(part)]
         if not self.mapped:
             os.close(self.descriptor)
@@ -65,16 +65,16 @@ class _Arrived:
 
 
 class SpoolReader:
-    """Hands a drain's news on, in order.
+    """Passes on a drain's data, in order.
 
     Args:
-        channel: to the writer, SOCK_SEQPACKET, not blocking.
+        channel: non-blocking SOCK_SEQPACKET socket to the writer.
 
     Attributes:
-        ended: nothing more will come.
-        broken: the writer was gone before it said so.
-        read_bytes: of frames, so far.
-        unread: what has come, until the first of it is read.
+        ended: no more data will come.
+        broken: the writer disappeared without announcing the end.
+        read_bytes: bytes of frames read so far.
+        unread: segments received, until reading begins.
     """
 
     def __init__(self, channel: socket.socket) -> None:
@@ -89,21 +89,21 @@ class SpoolReader:
 
     @property
     def waiting_bytes(self) -> int:
-        """What was written and not read."""
+        """Bytes that were written and not read."""
         return sum(segment.end - segment.at for segment in self._segments.values())
 
     @property
     def waiting_lines(self) -> int:
-        """Of rings, among what was written and not read."""
+        """Lines of rings that were written and not read."""
         return sum(segment.lines - segment.taken for segment in self._segments.values())
 
     def ask_for_the_end(self) -> None:
-        """Has the writer hand on all that is there, and end."""
+        """Requests all remaining data and then the end from the writer."""
         self._done.append(TO_THE_END)
         self._answer()
 
     def listen(self) -> None:
-        """Takes in how far the writer has come."""
+        """Updates the writer's progress."""
         self._listen()
         if not self.unread.ended:
             self.unread.tell([(segment.descriptor, segment.end) for segment in self._segments.values()])
@@ -114,7 +114,8 @@ class SpoolReader:
                 message, descriptors, _, _ = socket.recv_fds(self._channel, 64, 1)
             except BlockingIOError:
                 return
-            except ConnectionResetError:  # told once, where the writer left answers unread: what it said is still there
+            # reported once if the writer left answers unread; its messages can still be read
+            except ConnectionResetError:
                 continue
             except OSError:
                 message, descriptors = b"", []
@@ -131,7 +132,7 @@ class SpoolReader:
                 segment.end, segment.lines, segment.complete = end, lines, bool(complete)
 
     def read(self, taker: ReadTaker, most_bytes: int) -> int:
-        """Hands on at most about so many bytes; returns how many."""
+        """Passes on at most about that many bytes; returns the number."""
         self.listen()
         self._release()
         if self._segments:
@@ -151,7 +152,7 @@ class SpoolReader:
         return read
 
     def close(self) -> None:
-        """Lets go of all that waits."""
+        """Releases all waiting data."""
         self.unread.end()
         for segment in (*self._segments.values(), *self._in_use.values()):
             if not segment.release():
@@ -160,7 +161,7 @@ class SpoolReader:
         self._in_use.clear()
 
     def _release(self) -> None:
-        """Gives segments back that were read to their end and are not in use any more."""
+        """Returns segments to the writer that were read completely and are not in use."""
         free = [number for number, segment in self._in_use.items() if segment.release()]
         for number in free:
             del self._in_use[number]
@@ -169,7 +170,7 @@ class SpoolReader:
             self._answer()
 
     def _take(self, segment: _Arrived, taker: ReadTaker) -> int:
-        """Hands some on; returns about how many bytes that is, packed lines as they are unpacked."""
+        """Passes on some frames; returns approximately their size in bytes, packed lines as unpacked."""
         begin, lines = segment.at, 0
         size = min(_READ_AT_ONCE, segment.end - begin)
         data = _part(segment, size, begin)
@@ -190,7 +191,7 @@ class SpoolReader:
         return max(at, lines * LINE_BYTES)
 
     def _answer(self) -> None:
-        with contextlib.suppress(OSError):  # full: later; gone: nobody waits for it
+        with contextlib.suppress(OSError):  # if full, send later; if the writer is gone, the answers are not needed
             while self._done:
                 self._channel.send(DONE.pack(self._done[0]))
                 self._done.popleft()
@@ -200,12 +201,12 @@ class ReadTaker(Taker, Protocol):
     """A taker that need not copy lines."""
 
     def own_lines(self, token: int, tid: int, lines: Lines) -> None:
-        """Takes in lines that are its own from here on."""
+        """Accepts lines that it owns from now on."""
         ...
 
 
 def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uint8]) -> int:
-    """Hands a frame on; returns how many lines of rings were in it."""
+    """Passes on a frame; returns the number of ring lines in it."""
     if kind == PACKED:
         tid, count = PAIR.unpack_from(payload.data)
         taker.own_lines(token, tid, unpacked(payload[PAIR.size :], count))
@@ -213,7 +214,7 @@ def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uin
     if kind == LINES:
         tid, count = PAIR.unpack_from(payload.data)
         lines = payload[PAIR.size : PAIR.size + count * LINE_BYTES].view(np.uint64).reshape(-1, LINE_BYTES // 8)
-        if count < _FEW_LINES:  # which may stay for long, and keep the segment in use
+        if count < _FEW_LINES:  # these may be kept for long, and would keep the segment in use
             lines = lines.copy()
         taker.own_lines(token, tid, lines)
         return int(count)
@@ -240,7 +241,7 @@ def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uin
 
 
 def _part(segment: _Arrived, size: int, at: int) -> npt.NDArray[np.uint8]:
-    """Returns bytes of a segment: where they are, if that is memory, else a copy, as a disk may fail."""
+    """Returns bytes of a segment: in place if it is memory, otherwise a copy, because a disk may fail."""
     try:
         fcntl.fcntl(segment.descriptor, fcntl.F_GET_SEALS)
     except OSError:
@@ -255,7 +256,7 @@ def _part(segment: _Arrived, size: int, at: int) -> npt.NDArray[np.uint8]:
 
 
 def _closed(part: mmap.mmap) -> bool:
-    """Unmaps a part; returns False where something is still in use."""
+    """Unmaps a part; returns False if it is still in use."""
     try:
         part.close()
     except BufferError:

@@ -1,7 +1,7 @@
-"""A copy of what waits to be read, in a file: what analyses may be killed before it has archived anything.
+"""Copy unread data to a file, because an analysis may be killed before it has archived anything.
 
-Made while nothing has been read, so that it begins with the first process and can be read by itself. Once something is
-read, archives are the ones to keep it.
+The copy is made while nothing has been read, so it begins with the first process and can be read on its own. Once
+reading begins, archives preserve the data.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..records.ring_layout import LAYOUT
 MAGIC: Final = b"IOTIDESP"
 VERSION: Final = 1
 HEAD: Final = struct.Struct("<8sHHI")
-"""magic, version, layout of the lines, bytes of the origin that follows, as MessagePack; then frames."""
+"""magic, version, layout of the lines, size of the origin that follows as MessagePack; then frames."""
 SUFFIX: Final = ".spool"
 _FIRST_S: Final = 1.0
 _EVERY_S: Final = 0.5
@@ -30,48 +30,48 @@ _AT_ONCE: Final = 4 << 20
 _MOST_ALIKE: Final = 100
 
 Unread = list[tuple[int, int]]
-"""Descriptor, and the end of what is there, of each segment."""
+"""Descriptor and written size of each segment."""
 
 
 class UnreadSegments:
-    """What a reader has been told of and has not touched: for another thread, until the reader begins."""
+    """Segments that a reader has received and not touched; for another thread, until reading begins."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._segments: Unread | None = []
 
     def tell(self, segments: Unread) -> None:
-        """Takes in what waits now."""
+        """Sets the waiting segments."""
         with self._lock:
             if self._segments is not None:
                 self._segments = segments
 
     def end(self) -> None:
-        """Takes in that the reader begins, after which it gives segments back."""
+        """Records that reading begins; the reader then returns segments to the writer."""
         with self._lock:
             self._segments = None
 
     @property
     def ended(self) -> bool:
-        """Whether the reader has begun."""
+        """Whether reading has begun."""
         return self._segments is None
 
     def duplicates(self, first: int) -> Unread:
-        """Returns the segments from a number on, with descriptors that are the caller's own; none once it has begun."""
+        """Returns the segments from a number on, with descriptors owned by the caller; none once reading has begun."""
         with self._lock:
             return [(os.dup(descriptor), end) for descriptor, end in (self._segments or [])[first:]]
 
 
 class UnreadCopy(threading.Thread):
-    """Copies what waits, now and then, until somebody begins to read it; one that fails takes its file away.
+    """Copies waiting data at intervals until reading begins; removes its file if copying fails.
 
     Args:
-        stem: path of the file without its suffix; in a folder that takes files.
-        origin: of the streams.
-        segments: what waits.
-        most_bytes: of the file; what comes then is not in it.
-        first_s: how long nothing may have been read before a copy is made.
-        every_s: between looks from then on.
+        stem: path of the file without its suffix; in a writable folder.
+        origin: origin of the streams.
+        segments: segments of waiting data.
+        most_bytes: maximum size of the file; later data is not copied.
+        first_s: time without reading before the first copy.
+        every_s: interval of later copies.
     """
 
     def __init__(
@@ -96,13 +96,13 @@ class UnreadCopy(threading.Thread):
         self._number = self._at = 0
 
     def run(self) -> None:
-        """Goes on until it is stopped, somebody reads, or the file takes nothing."""
+        """Runs until it is stopped, reading begins, or a write fails."""
         due_s = time.monotonic() + self._first_s
         try:
             while not self._segments.ended and not self._stopped.wait(max(0.0, due_s - time.monotonic())):
                 self._copy()
                 due_s = time.monotonic() + self._every_s
-        except OSError:  # no room, above all, which archives need more
+        except OSError:  # usually lack of space, which archives need more
             self._unlink()
         finally:
             if self._file >= 0:
@@ -110,12 +110,12 @@ class UnreadCopy(threading.Thread):
                     os.close(self._file)
 
     def stop(self) -> None:
-        """Ends it; the file stays."""
+        """Stops the thread; the file remains."""
         self._stopped.set()
         self.join()
 
     def remove(self) -> None:
-        """Ends it, and takes the file away."""
+        """Stops the thread, and removes the file."""
         self.stop()
         self._unlink()
 
@@ -126,7 +126,7 @@ class UnreadCopy(threading.Thread):
             self.path = None
 
     def _copy(self) -> None:
-        """Copies what is there and is not in the file yet."""
+        """Copies data that is not in the file yet."""
         found = self._segments.duplicates(self._number)
         try:
             for place, (descriptor, end) in enumerate(found):
@@ -140,13 +140,13 @@ class UnreadCopy(threading.Thread):
                 os.close(descriptor)
 
     def _copy_to(self, end: int, descriptor: int) -> bool:
-        """Copies a segment as far as it goes; False where somebody read meanwhile."""
+        """Copies a segment up to its written end; False if reading began meanwhile."""
         if self._file < 0:
             self._open()
         while self._at < end:
             before = os.lseek(self._file, 0, os.SEEK_CUR)
             sent = os.sendfile(self._file, descriptor, self._at, min(_AT_ONCE, end - self._at))
-            if self._segments.ended:  # and may have given it back, to be written anew
+            if self._segments.ended:  # the segment may have been returned and overwritten
                 os.ftruncate(self._file, before)
                 return False
             if not sent:

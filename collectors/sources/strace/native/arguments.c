@@ -1,4 +1,4 @@
-/* Finds in the arguments of calls the file that each is about, and the numbers that stand last. */
+/* Finds the file that each call uses, and the last numbers, in the arguments of calls. */
 #define _GNU_SOURCE
 #include <string.h>
 
@@ -41,7 +41,7 @@ const u8 *annotation_end(const u8 *at, const u8 *end, enum after after)
     }
 }
 
-/* Reads a descriptor with its annotation; returns where it ends, or NULL. */
+/* Parses a descriptor with its annotation; returns its end, or NULL. */
 static const u8 *descriptor(const u8 *data, const u8 *at, const u8 *end, struct extent *found)
 {
     while (at < end && is_digit(*at))
@@ -70,7 +70,7 @@ static struct extent last_descriptor(const u8 *data, const u8 *at, const u8 *end
     return found;
 }
 
-/* Finds folder and name where the first string among the arguments is a path. */
+/* Finds folder and name if the first string among the arguments is a path. */
 static void string(const u8 *data, const u8 *at, const u8 *end, struct argument *found)
 {
     if (BEGINS(at, end, ", "))
@@ -116,7 +116,7 @@ static void path(const u8 *data, const struct line *line, enum path_in way, stru
     }
 }
 
-/* Takes the number after the last ", " before *end, and moves *end there; -1 where it is none of sane size. */
+/* Returns the number after the last ", " before *end, and moves *end there; -1 if it is not a valid number. */
 static int64_t last_number(const u8 *begin, const u8 **end)
 {
     const u8 *at = *end, *stop = *end;
@@ -134,7 +134,7 @@ static int64_t last_number(const u8 *begin, const u8 **end)
     return value;
 }
 
-/* Takes lines of which all are calls, and for each where its path and its numbers are. */
+/* Parses lines that are all calls, and finds the path and the numbers of each. */
 EXPORT void strace_arguments(const u8 *data, const struct line *lines, uint64_t count, const u8 *paths, const u8 *numbers,
                              struct argument *found)
 {

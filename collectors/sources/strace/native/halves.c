@@ -1,9 +1,9 @@
-/* Joins halves of calls whose places are known. */
+/* Joins halves of calls at known positions. */
 #include <string.h>
 
 #include "strace.h"
 
-#define STAMP "0.0 " /* so that what is joined can be taken apart as lines are */
+#define STAMP "0.0 " /* makes joined text parseable as a line */
 
 static u8 *copy(u8 *to, const u8 *from, uint32_t size)
 {
@@ -11,8 +11,8 @@ static u8 *copy(u8 *to, const u8 *from, uint32_t size)
     return to + size;
 }
 
-/* Writes a line of each pair of halves into text, which has room for all; made says which pairs fit together. Returns the bytes
- * written. A second half without a name fits any first one. */
+/* Writes a line for each pair of halves to text, which has room for all; made marks the pairs that match. Returns
+ * the size written. A second half without a name matches any first half. */
 EXPORT uint64_t strace_join(const u8 *data, const struct line *lines, const int64_t *first, const int64_t *second,
                             uint64_t count, u8 *text, bool *made)
 {

@@ -1,4 +1,4 @@
-/* Reads what stands before a call: process, stamp, and the numbers that some options add. */
+/* Parses the text before a call: process, stamp, and the numbers that some options add. */
 #include <string.h>
 
 #include "strace.h"
@@ -9,7 +9,7 @@ static const u8 *stamp(const u8 *at, const u8 *end, uint64_t *ns)
     if (day)
         return day;
     const u8 *point = skip_digits(at, end, 10);
-    *ns = number(at, point) * NS; /* ten digits may wrap, as they do in NumPy; then it is out of range */
+    *ns = number(at, point) * NS; /* ten digits may wrap, as in NumPy; the result is then out of range */
     const u8 *last = fraction(point, end, ns);
     return point == at || last == point ? NULL : last;
 }

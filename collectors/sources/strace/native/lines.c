@@ -1,12 +1,12 @@
-/* Takes strace's lines apart. The regular expressions in line.py are the grammar, and this their first choice at each
- * place: where that fails, and they would go back and try another, the line is UNSURE and left to them. */
+/* Parses strace's lines. The regular expressions in line.py are the grammar. This code takes their first choice at
+ * each position; if that fails and they would backtrack, the line is UNSURE and left to them. */
 #define _GNU_SOURCE
 #include <string.h>
 
 #include "strace.h"
 
 
-/* Reads "<seconds>" up to the end of the line. */
+/* Parses "<seconds>" up to the end of the line. */
 static bool is_duration(const u8 *at, const u8 *end, int64_t *duration)
 {
     if (at >= end || *at != '<')
@@ -20,7 +20,7 @@ static bool is_duration(const u8 *at, const u8 *end, int64_t *duration)
     return true;
 }
 
-/* What follows a result in brackets or in other ways than most; TAIL in line.py. */
+/* Parses unusual text after a result; TAIL in line.py. */
 static bool tail(const u8 *data, const u8 *at, const u8 *end, struct line *line)
 {
     if (memmem(at, (size_t)(end - at), "ERESTART", 8))
@@ -78,12 +78,12 @@ static const u8 *result(const u8 *at, const u8 *end, int64_t *value)
     last = skip_digits(first, end, 20);
     if (last == first)
         return NULL;
-    if (last - at <= 18) /* addresses and registers count nothing */
+    if (last - at <= 18) /* addresses and registers are not counts */
         *value = first == at ? (int64_t)number(first, last) : -(int64_t)number(first, last);
     return last;
 }
 
-/* Reads " ENOENT (No such file or directory)", if that is what comes. */
+/* Parses " ENOENT (No such file or directory)", if present. */
 static const u8 *error(const u8 *data, const u8 *at, const u8 *end, struct line *line)
 {
     if (!BEGINS(at, end, " E") || BEGINS(at, end, " ERESTART"))
@@ -176,7 +176,7 @@ static enum what stamped(const u8 *data, const u8 *at, const u8 *end, struct lin
     return what == EVENT ? event(data, at, end, line) : what;
 }
 
-/* Takes whole lines, each with its end, and returns their number, or that of the first most. */
+/* Parses whole, terminated lines; returns their number, at most most. */
 EXPORT uint64_t strace_lines(const u8 *data, uint64_t size, struct line *lines, uint64_t most)
 {
     uint64_t count = 0;

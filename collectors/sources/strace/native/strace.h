@@ -1,4 +1,4 @@
-/* What the parts of the helper share; line.py and arguments.py mirror the structs. */
+/* Shared declarations of the helper; line.py and arguments.py mirror the structs. */
 #ifndef IOTIDE_STRACE_H
 #define IOTIDE_STRACE_H
 
@@ -20,13 +20,13 @@ struct argument {
     struct extent folder, name;
 };
 
-/* Returns where the text after the stamp begins, NULL where there is no stamp. */
+/* Returns the beginning of the text after the stamp, NULL if there is no stamp. */
 const u8 *leader(const u8 *data, const u8 *at, const u8 *end, struct line *line);
 
-/* What must follow an annotation's last '>'. */
+/* Text required after an annotation's last '>'. */
 enum after { BEFORE_NEXT, BEFORE_STRING };
 
-/* Returns where an annotation, of which the '<' has been read, ends: its '>'; NULL where it has no end. */
+/* Returns the closing '>' of an annotation whose '<' was read; NULL if there is none. */
 const u8 *annotation_end(const u8 *at, const u8 *end, enum after after);
 
 /* Skips "(deleted)". */

@@ -1,4 +1,5 @@
-/* Numbers of texts, found many at a time; texts.py says what they mean. A text is in two parts, as a path in a folder is. */
+/* Assigns numbers to texts, many at a time; texts.py is the interface. A text has two parts, like a path in a
+ * folder. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ struct texts {
 };
 
 struct new_texts {
-    uint32_t *slots; /* by hash: places among the new texts, from 1 */
+    uint32_t *slots; /* by hash: indices among the new texts, from 1 */
     uint64_t mask;
 };
 
@@ -103,7 +104,7 @@ EXPORT void texts_free(struct texts *texts)
     free(texts);
 }
 
-/* The seed keeps a trace from choosing texts that all meet in one slot. */
+/* The seed prevents a trace from choosing texts that all collide in one slot. */
 EXPORT struct texts *texts_new(uint64_t seed)
 {
     struct texts *texts = calloc(1, sizeof *texts);
@@ -115,7 +116,7 @@ EXPORT struct texts *texts_new(uint64_t seed)
     return texts;
 }
 
-/* Returns how many of the new texts there are once this one, in the given row, is among them; place is its place there. */
+/* Returns the number of new texts after adding the one in the given row; place is its index among them. */
 static uint64_t place_among_new(struct new_texts *new, const struct texts *texts, const u8 *data,
                                 const struct extent (*parts)[2], uint32_t row, const struct key *key, uint32_t *rows,
                                 uint64_t count, uint32_t *place)
@@ -135,8 +136,8 @@ static uint64_t place_among_new(struct new_texts *new, const struct texts *texts
     return count + 1;
 }
 
-/* Writes the number of each text, 0 for an empty one, and for one that is not known NEW and its place among those, each of
- * which stands first in one of the rows; returns how many those are. */
+/* Writes the number of each text, 0 for an empty one; NEW and an index among the new texts for unknown ones. rows
+ * receives the first row of each new text. Returns the number of new texts. */
 EXPORT uint64_t texts_find(const struct texts *texts, const u8 *data, const struct extent (*parts)[2], uint64_t count,
                            uint32_t *numbers, uint32_t *rows)
 {
@@ -161,7 +162,7 @@ EXPORT uint64_t texts_find(const struct texts *texts, const u8 *data, const stru
     return unknown;
 }
 
-/* Remembers the numbers of the texts in some rows, but for those that are known or have number 0. */
+/* Stores the numbers of the texts in some rows, except known texts and number 0. */
 EXPORT void texts_add(struct texts *texts, const u8 *data, const struct extent (*parts)[2], const uint32_t *rows,
                       uint64_t count, const uint32_t *numbers)
 {

@@ -1,22 +1,22 @@
-/* Lines of rings, packed for the spool; packing.py is its interface, and says what its fallback is.
+/* Packs lines of rings for the spool; packing.py is its interface and names its fallback.
  *
- * A line is told by what differs from the last one that was like it: calls of a loop differ in their times and one number
- * more, so nine bytes do for 64. A packed line: its place among the last ones, and whether it is words; the sizes of its
- * eight differences, two bits each; the differences that are not 0, in 2, 4 or 8 bytes. */
+ * A line is encoded as its difference from the last similar line. Calls of a loop differ in their times and one more
+ * number, so about nine bytes replace 64. A packed line has: its index among the last lines, and whether it contains
+ * words; the sizes of its eight differences, two bits each; the differences that are not 0, in 2, 4 or 8 bytes. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
-#define WORDS 8         /* of a line */
-#define PLACES 16       /* of last lines */
-#define MARK_WORDS 0xff /* in the place of the depth: no record but words of one */
+#define WORDS 8 /* words per line */
+#define PLACES 16 /* number of remembered lines */
+#define MARK_WORDS 0xff /* replaces the depth: the line contains words, not a record */
 #define IS_WORDS 0x80
 #define HEAD 3
-#define MOST (HEAD + WORDS * 8) /* bytes of a packed line, and of the zeros behind the last one */
+#define MOST (HEAD + WORDS * 8) /* maximum size of a packed line, and number of zero bytes after the last one */
 
-/* What both ends know: the last lines, and when the last record of all started. */
+/* State shared by packing and unpacking: the last lines, and the start of the last record. */
 struct before {
     uint64_t lines[PLACES][WORDS];
     uint64_t start;
@@ -39,7 +39,7 @@ static inline size_t size_of(unsigned int class) {
     return class ? (size_t)1 << class : 0;
 }
 
-/* Packs lines, which others may write to meanwhile; to has room for MOST bytes a line and MOST. Returns the bytes. */
+/* Packs lines, which others may write concurrently; to has room for MOST bytes per line plus MOST. Returns the size. */
 EXPORT uint64_t lines_pack(const volatile uint64_t *lines, uint64_t count, uint8_t *to) {
     struct before before = {0};
     uint8_t *at = to;
@@ -74,7 +74,7 @@ static inline uint64_t difference_at(const uint8_t *at, unsigned int class) {
     return class == 1 ? (uint64_t)(int64_t)(int16_t)value : class == 2 ? (uint64_t)(int64_t)(int32_t)value : value;
 }
 
-/* Writes the lines that were packed, at most count; returns how many were there whole. */
+/* Unpacks at most count lines; returns the number of complete lines. */
 EXPORT uint64_t lines_unpack(const uint8_t *from, uint64_t bytes, uint64_t *lines, uint64_t count) {
     struct before before = {0};
     const uint8_t *at = from, *end = from + bytes;

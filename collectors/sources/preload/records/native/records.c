@@ -1,17 +1,18 @@
-/* From lines of rings, each a record without words, to columns; plain.py is its interface, and says what its fallback is.
+/* Converts lines of rings, each a record without words, to columns; plain.py is its interface and names its
+ * fallback.
  *
- * Most batches are of one thread that does the same again and again: records_survey tells in which bits records differ,
- * so that columns with one value throughout are not written at all. */
+ * Most batches are of one thread that repeats the same calls. records_survey determines the bits in which records
+ * differ, so columns with one value throughout are not written. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define EXPORT __attribute__((visibility("default")))
-#define MARK_WORDS 0xff /* in the place of the depth: no record but words of one */
-#define BLOCK 64        /* rows that are looked at together, so that they are in the cache for each column */
+#define MARK_WORDS 0xff /* replaces the depth: the line contains words, not a record */
+#define BLOCK 64 /* rows processed together, so that they stay in the cache for each column */
 #define MISSING UINT32_MAX
 
-/* A record, as ring.h has it. */
+/* A record, as in ring.h. */
 struct record {
     uint64_t start, duration, offset, requested, bytes;
     uint32_t handle, parent, file;
@@ -22,15 +23,15 @@ struct record {
 
 _Static_assert(sizeof(struct record) == 64, "a record is a line");
 
-/* What is found out; plain.py has the same. */
+/* Result of the survey; plain.py has the same layout. */
 struct survey {
-    uint64_t differs[8]; /* by word of a line, the bits that are not the same in all */
-    uint64_t high;       /* bits that any start, duration or number of bytes has */
-    uint64_t kind;       /* the most of all */
-    uint64_t words;      /* whether any has words, or is some */
+    uint64_t differs[8]; /* per word of a line, the bits that differ between records */
+    uint64_t high; /* bits set in any start, duration or number of bytes */
+    uint64_t kind; /* maximum of all kinds */
+    uint64_t words; /* whether any record has words, or any line contains words */
 };
 
-/* Adds lines to a survey, which begins as zeros; first: the first line of all. */
+/* Adds lines to a survey, which is initially zero; first: the first line of all. */
 EXPORT void records_survey(const uint64_t *first, const uint64_t *lines, uint64_t count, int64_t clock_offset,
                            struct survey *survey) {
     uint64_t differs[8] = {0}, high = 0;
@@ -50,12 +51,12 @@ EXPORT void records_survey(const uint64_t *first, const uint64_t *lines, uint64_
     survey->words |= words;
 }
 
-/* A signature's number by its hash; 0: nothing stands here. */
+/* A signature's number by its hash; 0: empty entry. */
 struct known {
     uint64_t hash, number;
 };
 
-/* Where columns go, NULL for those that are not wanted, and what numbers mean; plain.py fills it in. */
+/* Output columns, NULL for those that are not needed, and mappings of numbers; filled in by plain.py. */
 struct columns {
     int64_t *start, *duration, *offset, *requested, *bytes;
     uint32_t *handle, *parent, *file, *call;
@@ -86,7 +87,7 @@ static inline uint64_t hash_of(const struct columns *c, uint32_t specification, 
     return mix(hash, record->requested & c->sized[specification]);
 }
 
-/* Returns the place of a hash among those known. */
+/* Returns the entry for a hash. */
 static inline struct known *place_of(const struct columns *c, uint64_t hash) {
     return &c->known[(hash ^ hash >> 23) & c->known_mask];
 }
@@ -95,7 +96,7 @@ static inline uint32_t specification_of(const struct columns *c, const struct re
     return record->call < c->specification_count ? c->specification[record->call] : 0;
 }
 
-/* Writes the numbers of signatures, MISSING where they are not known; returns how many are not. */
+/* Writes the numbers of signatures, MISSING for unknown ones; returns the number of unknown ones. */
 static uint64_t write_signatures(const struct columns *c, const struct record *records, uint64_t count, uint64_t at) {
     uint64_t missing = 0;
     for (uint64_t i = 0; i < count; i++) {
@@ -134,7 +135,7 @@ static uint64_t write_block(const struct columns *c, const struct record *record
     return c->signature ? write_signatures(c, records, count, at) : 0;
 }
 
-/* Writes the columns of records, from row ``at`` on; returns how many signatures are not known. */
+/* Writes the columns of records from row ``at`` on; returns the number of unknown signatures. */
 EXPORT uint64_t records_columns(const struct columns *columns, const struct record *records, uint64_t count,
                                 uint64_t at) {
     uint64_t missing = 0;
@@ -145,7 +146,7 @@ EXPORT uint64_t records_columns(const struct columns *columns, const struct reco
     return missing;
 }
 
-/* Remembers the numbers of the signatures of some records; numbers that are 0 or MISSING are none. */
+/* Stores the numbers of the signatures of some records; 0 and MISSING are ignored. */
 EXPORT void records_remember(const struct columns *columns, const struct record *records, const uint32_t *numbers,
                              uint64_t count) {
     for (uint64_t i = 0; i < count; i++) {
