@@ -1,4 +1,4 @@
-"""``iotide analyze``: the result of one analyzer, of finished traces or of a running job."""
+"""``iotide analyze``: the result of one analyzer, for finished traces or a running job."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 _HELP = """Run one analyzer on finished traces and print its result.
 
-NAME is an analyzer that has a result of its own: filesystems (what a job does to each file system, by phase), and
-those that you add to the registry (docs/analyzers.md writes one). FILEs are taken together as one job, in any format
-that `iotide detect` reads. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its aggregator. The result
-is that of `GET /api/v1/jobs/JOB/NAME`: the same analyzer takes in the same events.
+NAME is an analyzer with a result of its own: filesystems (a job's use of each file system, by phase), or one that you
+add to the registry (docs/analyzers.md has an example). All FILEs belong to one job, in any format that `iotide
+detect` reads. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its aggregator. The result is that of
+`GET /api/v1/jobs/JOB/NAME`: the same analyzer on the same events.
 
 \b
 Examples:
@@ -28,8 +28,8 @@ Examples:
   iotide analyze filesystems --set max_phases=50 app.iotide
   iotide analyze filesystems http://127.0.0.1:9788/jobs/4711
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. What could not be read
-of the input is named, and the rest is used: that is no failure.
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. Unreadable parts of the input are listed
+and skipped; this is not a failure.
 """
 
 
@@ -37,20 +37,20 @@ of the input is named, and the rest is used: that is no failure.
 @click.argument("name", metavar="NAME")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
-    "--format", "format_name", metavar="NAME", help="Format of all FILEs; by default each one's content tells."
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
 )
 @click.option(
     "--set",
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="A setting of the analyzer, as in its table [analyzers.NAME] of the aggregator. May be given several times.",
+    help="A setting of the analyzer, as in the aggregator's table [analyzers.NAME]. Repeatable.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     name: str, files: tuple[str, ...], format_name: str | None, settings: tuple[str, ...], as_json: bool
 ) -> None:
-    """Reads, analyses, shows."""
+    """Run the command."""
     from ..clients.job_fetch import is_address
 
     kind = _kind_of(name)
@@ -91,7 +91,7 @@ def _of_traces(kind: AnalyzerKind, files: Sequence[str], format_name: str | None
 
     chosen = AnalyzerSettings(analyzers={kind.name: dict(_setting(text) for text in settings)} if settings else {})
     if kind.settings is not None:
-        parsed_settings(chosen, kind.name, kind.settings)  # before long work
+        parsed_settings(chosen, kind.name, kind.settings)  # checked before long work
     elif settings:
         raise click.UsageError(f"{kind.name} has no settings")
     paths = [Path(file) for file in files]

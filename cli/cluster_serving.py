@@ -1,4 +1,4 @@
-"""What ``iotide serve --cluster`` and ``--workers`` do until they are ended: one member of a cluster."""
+"""Main loop of ``iotide serve --cluster`` and ``--workers``: one member of a cluster."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ _SET_DEATH_SIGNAL: Final = 1
 
 
 def run_member(settings: AggregatorSettings, state: Path, ending: Ending) -> None:
-    """Serves a part of the partitions until ``ending`` is asked for."""
+    """Serve a part of the partitions until ``ending`` is requested."""
     asyncio.run(_serve(settings, state, ending))
 
 
 def run_workers(settings: AggregatorSettings, state: Path, count: int, ending: Ending) -> None:
-    """Serves all jobs of one machine with so many processes, and a NATS server between them."""
+    """Serve all jobs of one machine with ``count`` processes, and a NATS server between them."""
     asyncio.run(_serve_alone(settings, state, count, ending))
 
 
 def end_with_parent() -> None:
-    """Has the system end this process in order when the one that started it is gone."""
+    """Have the kernel terminate this process with SIGTERM when its parent exits."""
     import ctypes
     import signal
 
     parent = os.environ.get("IOTIDE_MEMBER", "")
     ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
-    if parent and parent != str(os.getppid()):  # it was gone before that
+    if parent and parent != str(os.getppid()):  # the parent exited before the prctl call
         os.kill(os.getpid(), signal.SIGTERM)
 
 
@@ -100,7 +100,7 @@ async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> N
 
 
 def _worker(settings: AggregatorSettings, state: Path, number: int) -> tuple[Sequence[str], Mapping[str, str]]:
-    """Returns command and environment of the process of a partition, whose settings are in a file of its own."""
+    """Return command and environment of a partition's process; its settings are in a separate file."""
     from ..daemon.cluster.worker_settings import folder_of, worker_settings
 
     folder = folder_of(state, number)

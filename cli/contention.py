@@ -1,13 +1,13 @@
-"""``iotide contention``: who slows whom down on which file system, and which collisions are to come."""
+"""``iotide contention``: slowdowns between jobs by file system, and forecast collisions."""
 
 from __future__ import annotations
 
 import click
 
-_HELP = """Show how the jobs of a running aggregator get into one another's way.
+_HELP = """Show contention between the jobs of a running aggregator.
 
-URL is http://HOST:PORT of `iotide serve`. Shown are the file systems with what they can move, the jobs that others slow
-down and who these are, and the collisions to come: when, how likely, who, and the delay that each is to expect.
+URL is http://HOST:PORT of `iotide serve`. The output lists the file systems with their capacity, the jobs that others
+slow down with the causing jobs, and the forecast collisions with time, probability, jobs and expected delays.
 docs/contention.md explains every number.
 
 \b
@@ -23,7 +23,7 @@ Exit status: 0 done, 2 bad usage or no answer.
 @click.argument("url", metavar="URL")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(url: str, as_json: bool) -> None:
-    """Prints contention as it is now."""
+    """Print the current contention."""
     from ..clients.job_fetch import fetch_of_all
     from ..results.contention import Contention
 

@@ -1,8 +1,8 @@
-"""What ``make demo`` shows: a real program from Python's own library, traced live, its period predicted.
+"""The demonstration of ``make demo``: a program of Python's standard library, traced live, with its period predicted.
 
-The program is ``timeit``. Each of its repetitions computes (PBKDF2) and then has SQLite back its database up to a
-file, page by page: a checkpoint. timeit prints how long each repetition took by its own clock, and that is the truth
-that our prediction is held to.
+The program is ``timeit``. Each of its repetitions computes (PBKDF2) and then has SQLite back up its database to a file,
+page by page: a checkpoint. timeit prints the duration of each repetition by its own clock; the prediction is compared
+with it.
 """
 
 from __future__ import annotations
@@ -41,29 +41,29 @@ checkpoint.close()
 
 
 class OwnClock(NamedTuple):
-    """What the program itself says of its last repetitions: mean seconds, and how many the machine held up."""
+    """timeit's own times of its last repetitions: mean seconds, and the number delayed by the machine."""
 
     usual_s: float
-    """Of those that were not."""
+    """Mean without the delayed ones."""
     all_s: float
     held_up: int
     repetitions: int
 
     def error_of(self, period_s: float) -> float:
-        """Returns the relative error of a period; the few intervals that were held up may count or not."""
+        """Return the relative error of a period; the few delayed intervals may count or not."""
         nearest = min(max(period_s, self.usual_s), self.all_s)
         return abs(period_s - nearest) / nearest
 
     def text(self) -> str:
-        """Returns it in words."""
+        """Return the times as text."""
         held_up = f" ({self.all_s:.3f} s with {self.held_up} that the machine held up)" if self.held_up else ""
         return f"{self.usual_s:.3f} s by timeit's own clock in the {self.repetitions} repetitions looked at{held_up}"
 
 
 def main() -> int:
-    """Runs the demonstration; returns 0 when the period was right."""
+    """Run the demonstration; return 0 if the period was right."""
     report, number = Path("iotide-demo"), 1
-    while report.exists():  # the run takes a free folder, too: an earlier one holds an earlier summary
+    while report.exists():  # the run also chooses a free folder; an earlier one contains an earlier summary
         number += 1
         report = Path(f"iotide-demo-{number}")
     with tempfile.TemporaryDirectory(prefix="iotide-demo-") as folder:
@@ -88,14 +88,14 @@ def main() -> int:
 
 
 def own_clock(output: str, window_s: float) -> OwnClock:
-    """Reads timeit's ``raw times`` line.
+    """Parse timeit's ``raw times`` line.
 
-    A repetition that took a third longer than the median was held up by the machine; the others have the period.
+    A repetition a third longer than the median was delayed by the machine; the others have the period.
 
     Args:
-        output: of timeit.
-        window_s: what the prediction looked at, up to the end: on a machine that has other work, too, repetitions
-            before it may have taken longer or shorter.
+        output: output of timeit.
+        window_s: window of the prediction, up to the end. On a busy machine, repetitions before it may have other
+            durations.
     """
     line = next(row for row in output.splitlines() if row.startswith("raw times:"))
     times = [float(number) for number in re.findall(r"([\d.e+-]+) sec", line)]

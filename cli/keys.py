@@ -1,4 +1,4 @@
-"""``iotide keys``: keys of CURVE, tokens of HTTP, and the list of who may connect."""
+"""``iotide keys``: CURVE keys, HTTP tokens, and the list of permitted principals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import click
 if TYPE_CHECKING:
     from ..daemon.access.principals import Permission, Principal
 
-_HELP = """Make keys and tokens, and keep the list of who may connect to an aggregator.
+_HELP = """Make keys and tokens, and manage the list of principals that may connect to an aggregator.
 
-ZeroMQ's sockets are encrypted by CURVE: the aggregator has a pair of keys (access.key), each collector and subscriber
-has one, and the aggregator's list (access.principals) names the public keys that may connect. HTTP asks for tokens of
-the same list. The aggregator reads list and keys again when they change.
+ZeroMQ sockets are encrypted by CURVE: the aggregator has a key pair (access.key), each collector and subscriber has
+one, and the aggregator's list (access.principals) has the public keys that may connect. HTTP requires tokens of the
+same list. The aggregator reads list and keys again when they change.
 
 \b
 On the aggregator:
@@ -28,15 +28,15 @@ On a node, or as a user:
   iotide keys new ~/.config/iotide/alice
   iotide collect --key ~/.config/iotide/alice.key_secret --server-key /etc/iotide/aggregator.key ...
 
-Who has a --user speaks for that user alone: streams are of that user whatever they say of themselves, and belong to
-jobs of that user. Without one it is a node's collector, which is believed.
+A principal with --user acts only for that user: its streams, and their jobs, belong to that user, regardless of their
+own user name. A principal without --user is a node's collector, whose user names are trusted.
 
 Exit status: 0 done, 1 failed, 2 bad usage or a file that cannot be used.
 """
 _LIST: Final = click.argument("principals", metavar="LIST", type=click.Path(path_type=Path, dir_okay=False))
-_NAME: Final = click.option("--name", required=True, metavar="NAME", help="What the log calls it.")
+_NAME: Final = click.option("--name", required=True, metavar="NAME", help="Name in the log.")
 _USER: Final = click.option(
-    "--user", default="", metavar="USER", help="User that it speaks for. [default: none, it is a node's collector]"
+    "--user", default="", metavar="USER", help="User that it acts for. [default: none, it is a node's collector]"
 )
 _MAY: Final = click.option(
     "--may",
@@ -44,20 +44,20 @@ _MAY: Final = click.option(
     multiple=True,
     required=True,
     type=click.Choice(["collect", "read", "metrics", "operate"]),
-    help="collect: send streams; read: see jobs over HTTP; metrics: read /metrics; operate: see all jobs, subscribe. "
-    "May be repeated.",
+    help="collect: send streams; read: see jobs over HTTP; metrics: read /metrics; operate: see all "
+    "jobs, subscribe. Repeatable.",
 )
 
 
 @click.group("keys", help=_HELP)
 def command() -> None:
-    """Groups what is below."""
+    """Group the sub-commands."""
 
 
 @command.command("new")
 @click.argument("name", metavar="NAME", type=click.Path(path_type=Path))
 def new(name: Path) -> None:
-    """Write a new pair of keys to NAME.key (public) and NAME.key_secret (private to its user)."""
+    """Write a new key pair to NAME.key (public) and NAME.key_secret (readable only by its user)."""
     from ..events.network.curve import make_keys, read_public
 
     if name.suffix in (".key", ".key_secret"):
@@ -74,7 +74,7 @@ def new(name: Path) -> None:
 @_USER
 @_MAY
 def allow(principals: Path, name: str, key: str, user: str, may: tuple[Permission, ...]) -> None:
-    """Let who has a key connect: add it to LIST, which is made if there is none."""
+    """Permit a key to connect: add it to LIST, which is created if necessary."""
     from ..daemon.access.principals import Principal
     from ..events.network.curve import is_public_key, read_public
 
@@ -89,7 +89,7 @@ def allow(principals: Path, name: str, key: str, user: str, may: tuple[Permissio
 @_USER
 @_MAY
 def token(principals: Path, name: str, user: str, may: tuple[Permission, ...]) -> None:
-    """Make a token for HTTP and add it to LIST; it is printed once, LIST has its check sum alone."""
+    """Make a token for HTTP and add it to LIST; it is printed once, LIST only has its hash."""
     import secrets
 
     from ..daemon.access.principals import Principal, digest
@@ -105,7 +105,7 @@ def token(principals: Path, name: str, user: str, may: tuple[Permission, ...]) -
 @_LIST
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def show(principals: Path, as_json: bool) -> None:
-    """Show who may connect, and for what."""
+    """List the principals and their permissions."""
     from rich.console import Console
 
     from ..clients.text.tables import print_table, shown, table_of
@@ -127,7 +127,7 @@ def show(principals: Path, as_json: bool) -> None:
 @_LIST
 @click.argument("name")
 def revoke(principals: Path, name: str) -> None:
-    """Let NAME of LIST connect no more; a running aggregator ends its connections within a second or two."""
+    """Remove NAME from LIST; a running aggregator closes its connections within a second or two."""
     from ..daemon.access.principals import read_principals
 
     listed = read_principals(principals).listed
@@ -156,7 +156,7 @@ def _write(path: Path, listed: Iterable[Principal]) -> None:
         kept = path.stat() if path.exists() else None
         with private_file(path) as file:
             file.write(text.encode())
-        if kept is not None:  # the aggregator's user may be another one than who edits the list
+        if kept is not None:  # the aggregator's user may differ from the user who edits the list
             path.chmod(kept.st_mode & 0o777)
             _give(path, kept.st_uid, kept.st_gid)
     except OSError as error:

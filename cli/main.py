@@ -1,4 +1,4 @@
-"""The entry point ``iotide``: finds the sub-command's module and loads nothing else."""
+"""The entry point ``iotide``: imports only the module of the sub-command."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXIT_USAGE: Final = 2
 
 
 class Entry(NamedTuple):
-    """Where a sub-command lives, and its line in ``iotide --help``."""
+    """Module of a sub-command, and its line in ``iotide --help``."""
 
     module: str
     summary: str
@@ -47,14 +47,14 @@ COMMANDS: Final[dict[str, Entry]] = {
 
 
 class LazyGroup(click.Group):
-    """A group whose sub-commands are imported when they are called for."""
+    """A group that imports a sub-command when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Returns the names in the order of the table, not of the alphabet."""
+        """Return the names in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports and returns one sub-command."""
+        """Import and return one sub-command."""
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
@@ -65,7 +65,7 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Lists the sub-commands without importing them."""
+        """List the sub-commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
 
@@ -80,17 +80,17 @@ def group() -> None:
     iotide detect trace.jsonl                  the period of a finished trace
     iotide serve                               the aggregator of a cluster
 
-    Exit status: 0 done, 1 the work failed, 2 bad usage or unreadable input. `iotide run` ends as its
-    command ends.
+    Exit status: 0 done, 1 the work failed, 2 bad usage or unreadable input. `iotide run` exits with the status of its
+    command.
     """
 
 
 NOT_ON_NODES: Final = ("fastapi", "jinja2", "prometheus_client", "rich", "scipy", "starlette", "uvicorn")
-"""Packages that the wheel for nodes (``deploy/packages/collect_wheel.py``) does without."""
+"""Packages that are not in the wheel for nodes (``deploy/packages/collect_wheel.py``)."""
 
 
 def main() -> None:
-    """Runs the command line and maps iotide's errors to exit statuses."""
+    """Run the command line and map iotide's errors to exit statuses."""
     try:
         group.main(standalone_mode=True)
     except ModuleNotFoundError as error:
@@ -100,7 +100,7 @@ def main() -> None:
         click.echo(f"iotide: {lacking}: this command needs the whole iotide", err=True)
         sys.exit(EXIT_FAILED)
     except Exception as error:
-        # Imported here, because the vocabulary brings NumPy, and --help should be instant.
+        # Imported here, because events import NumPy, and --help must be instant.
         from ..events.errors import ConfigError, InputError, IotideError
 
         if not isinstance(error, IotideError):

@@ -1,4 +1,4 @@
-"""``iotide schedule``: shares a file system's bandwidth among running jobs."""
+"""``iotide schedule``: share a file system's bandwidth among running jobs."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from ..clients.schedulers.backends.preload import PreloadPacing
     from ..clients.schedulers.steering import Steering, Step
 
-_HELP = """Share the bandwidth of a file system among the running jobs of an aggregator, by what is predicted of them.
+_HELP = """Share the bandwidth of a file system among the running jobs of an aggregator, by their predictions.
 
-URL is http://HOST:PORT of `iotide serve`. Each --interval the jobs that do I/O on --file-system are looked at, a policy
-says who gets how much, and a back end limits those that would take more. `iotide contention URL` lists file systems.
+URL is http://HOST:PORT of `iotide serve`. Every --interval, a policy computes the share of each job that does I/O on
+--file-system, and a back end limits jobs that would take more. `iotide contention URL` lists file systems.
 
 \b
-Policies (docs/scheduling.md; `iotide simulate` says what each would do to your jobs):
+Policies (docs/scheduling.md; `iotide simulate` shows their effect on your jobs):
   fair-share, fcfs, set-10, lowest-yield, volume-first[:FAIRNESS]
 
 \b
 Back ends:
-  dry-run   prints what would be done [default]
+  dry-run   prints the limits [default]
   cgroup    io.max of control groups, or blkio.throttle of version 1 (direct I/O only): --groups, --device
   lustre    rules of the token bucket filter, jobs by their id: --lctl
-  preload   traced programs wait for their turn, where their collector runs with --pace: --longest-wait
+  preload   delays traced programs whose collector runs with --pace: --longest-wait
 
-Nobody is limited while one job alone does I/O, while no job in I/O has a period, while the capacity is not known,
-or while the aggregator does not answer; this is said. No job is ever stopped: --floor is left to each, and with preload
-no call waits longer than 10 s and no phase longer than --longest-wait. A job of which calls were lost is left alone. At
-the end, also by SIGTERM, all limits are lifted.
+No job is limited while only one job does I/O, no job in I/O has a period, the capacity is unknown, or the aggregator
+does not answer; the reason is printed. No job is ever stopped: each keeps --floor, and with preload no call waits
+longer than 10 s and no phase longer than --longest-wait. A job with lost calls is not limited. At the end, also by
+SIGTERM, all limits are removed.
 
 \b
 Examples:
@@ -51,8 +51,8 @@ Examples:
       --groups '/sys/fs/cgroup/system.slice/slurmstepd.scope/job_{job}'
   iotide schedule --once --json http://127.0.0.1:9788 --file-system scratch | jq .limits
 
-Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 a limit could not be lifted at the end, 2 bad usage,
-or with --once no answer.
+Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 a limit could not be removed at the end, 2 bad
+usage, or with --once no answer.
 """
 _where = partial(click.option, cls=SectionOption, section="What")
 _how = partial(click.option, cls=SectionOption, section="Back end")
@@ -61,34 +61,43 @@ _BACKENDS: Final = ("dry-run", "cgroup", "lustre", "preload")
 
 
 _LEASE_S: Final = 2.0
-"""How long a plan holds without news, and how many intervals at least."""
+"""Validity of a plan without an update, s; at least this number of intervals."""
 _INTERVALS: Final = 4.0
 _LONGEST_LEASE_S: Final = 60.0
 
 
 @click.command("schedule", cls=SectionCommand, help=_HELP)
 @click.argument("url", metavar="URL")
-@_where("--file-system", required=True, metavar="NAME", help="Its identity, as `iotide contention` tells it.")
-@_where("--policy", "policy_name", default="volume-first", show_default=True, metavar="NAME", help="Who gets what.")
-@_where("--capacity", type=Rate(), metavar="BYTES/S", help="What it can move.  [default: what the aggregator knows]")
-@_how("--backend", type=click.Choice(_BACKENDS), default="dry-run", show_default=True, help="What limits jobs.")
+@_where("--file-system", required=True, metavar="NAME", help="Its identity, as listed by `iotide contention`.")
+@_where("--policy", "policy_name", default="volume-first", show_default=True, metavar="NAME", help="Scheduling policy.")
+@_where("--capacity", type=Rate(), metavar="BYTES/S", help="Its capacity.  [default: known to the aggregator]")
+@_how(
+    "--backend",
+    type=click.Choice(_BACKENDS),
+    default="dry-run",
+    show_default=True,
+    help="Back end that sets the limits.",
+)
 @_how("--groups", metavar="PATTERN", help="cgroup: folder of a job's group, with {job} for its name.")
 @_how("--device", metavar="PATH|MAJ:MIN", help="cgroup: a path on the file system, or its disk.")
 @_how(
-    "--lctl", type=click.Path(path_type=Path), metavar="PROGRAM", help="lustre: lctl, or what runs it on the servers."
+    "--lctl",
+    type=click.Path(path_type=Path),
+    metavar="PROGRAM",
+    help="lustre: lctl, or a program that runs it on the servers.",
 )
-@_how("--job-id", default="{job}", show_default=True, metavar="PATTERN", help="lustre: how its servers call a job.")
+@_how("--job-id", default="{job}", show_default=True, metavar="PATTERN", help="lustre: job id at the servers.")
 @_how("--rpc", "rpc_bytes", type=Rate(), default="4194304", show_default=True, metavar="BYTES",
-      help="lustre: one RPC.")  # fmt: skip
+      help="lustre: size of an RPC.")  # fmt: skip
 @_how("--longest-wait", "longest_wait_s", type=click.FloatRange(0, 3600, min_open=True), default=60.0,
-      show_default=True, metavar="SECONDS", help="preload: of one job in one phase.")  # fmt: skip
-@_run("--interval", type=click.FloatRange(0.05, 3600), default=0.5, metavar="SECONDS", help="Time between looks.")
+      show_default=True, metavar="SECONDS", help="preload: maximum wait of a job in one phase.")  # fmt: skip
+@_run("--interval", type=click.FloatRange(0.05, 3600), default=0.5, metavar="SECONDS", help="Time between steps.")
 @_run("--floor", type=click.FloatRange(0, 1, min_open=True), default=0.02, metavar="SHARE",
-      help="Of the capacity, which every job can take.")  # fmt: skip
+      help="Share of the capacity that every job keeps.")  # fmt: skip
 @_run("--stale", "newest_s", type=click.FloatRange(0.5, 3600), default=5.0, metavar="SECONDS",
-      help="Age from which on what the aggregator tells is no news.")  # fmt: skip
-@_run("--once", is_flag=True, help="Look once, apply nothing, and end.")
-@_run("--json", "as_json", is_flag=True, help="Print each decision as a line of JSON.")
+      help="Age from which data of the aggregator is outdated.")  # fmt: skip
+@_run("--once", is_flag=True, help="Run one step, apply nothing, and end.")
+@_run("--json", "as_json", is_flag=True, help="Print each decision as one line of JSON.")
 def command(
     url: str,
     file_system: str,
@@ -107,7 +116,7 @@ def command(
     once: bool,
     as_json: bool,
 ) -> None:
-    """Schedules until a signal."""
+    """Run the command."""
     from ..clients.job_fetch import fetch_of_all, is_address
     from ..clients.schedulers.backends.dry_run import DryRun
     from ..clients.schedulers.steering import Steering
@@ -141,7 +150,7 @@ def command(
 
 
 def _steer(steering: Steering, interval: float, as_json: bool) -> int:
-    """Looks until a signal, and lifts all limits; returns the exit status."""
+    """Run steps until a signal, then remove all limits; return the exit status."""
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
@@ -160,7 +169,7 @@ def _steer(steering: Steering, interval: float, as_json: bool) -> int:
 
 
 def _print(step: Step, as_json: bool, before: Step | None) -> None:
-    """Prints a decision that differs from the one before, and problems that are new."""
+    """Print a decision that differs from the previous one, and new problems."""
     decision = step.decision
     if before is None or (decision.limits, decision.why) != (before.decision.limits, before.decision.why):
         click.echo(json.dumps(_document(step)) if as_json else _line(step))

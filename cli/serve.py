@@ -11,28 +11,28 @@ import click
 from .common.console.logs import change_logs, log_to_standard_error
 from .common.ending import Ending
 
-_HELP = """Run the aggregator: take in streams from collectors, keep a signal and a prediction for each job, publish.
+_HELP = """Run the aggregator: receive streams from collectors, maintain signal and prediction of each job, publish.
 
-Settings come from the defaults, a TOML file (--config), the environment (IOTIDE_SERVE_..., two underscores for
-nested values) and the options, later ones winning; docs/configuration.md lists them. Everything listens on loopback
-unless told otherwise.
+Settings come from the defaults, a TOML file (--config), the environment (IOTIDE_SERVE_..., two underscores for nested
+values) and the options, later ones winning; docs/configuration.md lists them. Everything listens on loopback unless
+told otherwise.
 
-Jobs are kept over a restart, such as an update, also of a daemon that is killed: their totals, periods, graphs,
-layers and rankings go on, and each batch of a collector counts once. What comes is acknowledged once it is on disk,
-in a journal; with --no-journal only a restart that begins with SIGINT or SIGTERM keeps the jobs. The folder is
---state, else $STATE_DIRECTORY, which systemd sets, else iotide/serve/HOST below $XDG_STATE_HOME or ~/.local/state. One
-aggregator uses it at a time; --state none keeps nothing.
+Jobs survive a restart, such as an update, also if the daemon is killed: their totals, periods, graphs, layers and
+rankings continue, and each batch of a collector counts once. Messages are acknowledged when they are on disk, in a
+journal; with --no-journal only a restart by SIGINT or SIGTERM preserves the jobs. The folder is --state, else
+$STATE_DIRECTORY (set by systemd), else iotide/serve/HOST below $XDG_STATE_HOME or ~/.local/state. One aggregator uses
+it at a time; --state none stores nothing.
 
---journal keeps journal and snapshots at NATS servers (JetStream) instead, so that a machine may be lost: of all
-aggregators that name the same servers and journal, one has the jobs; the others stand by and listen nowhere until it
-ends or is not heard of for 3 s. Collectors are given the endpoints of all of them. docs/failover.md has more.
+--journal stores journal and snapshots at NATS servers (JetStream) instead, so that a machine may fail: of all
+aggregators with the same servers and journal, one owns the jobs; the others stand by without listening until it ends
+or is silent for 3 s. Give collectors the endpoints of all of them. See docs/failover.md.
 
---cluster shares the jobs out instead: all aggregators that name the same servers and journal are at work, each with a
-part of the partitions that jobs are hashed to. Collectors and users may speak to any of them. --workers does the same
-with so many processes on this machine, and a NATS server that it starts itself; docs/cluster.md has more.
+--cluster distributes the jobs instead: all aggregators with the same servers and journal are active, each with some
+of the partitions that jobs are hashed to. Collectors and users may connect to any of them. --workers does the same
+with N processes on this machine, and a NATS server that it starts itself. See docs/cluster.md.
 
---ftio-listen takes what TMIO, GekkoFS and other tracers push to FTIO's predictor, and --ftio-reply pushes each
-prediction back as two doubles, frequency in hertz and confidence, to where FTIO's user listens.
+--ftio-listen receives messages that TMIO, GekkoFS and other tracers send to FTIO's predictor. --ftio-reply sends each
+prediction as two doubles, frequency in hertz and confidence, to the endpoint of FTIO's user.
 
 \b
 Examples:
@@ -46,9 +46,9 @@ Examples:
   iotide serve --ftio-listen tcp://127.0.0.1:5555 --ftio-reply tcp://127.0.0.1:5556
   iotide serve --print-config > serve.toml        # every setting with its explanation
 
-SIGHUP has the settings read again: the log level, alerts' receivers and operators are taken over, files of
-principals, keys and certificates are looked at, and the log says what needs a restart. A service manager (sd_notify)
-is told when it is ready, reloads and ends, and that it still works.
+SIGHUP reads the settings again: log level, receivers of alerts and operators are applied, files of principals, keys
+and certificates are checked, and the log lists changes that need a restart. A service manager (sd_notify) gets
+notifications of readiness, reload and end, and watchdog notifications.
 
 Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad settings or an endpoint in use.
 """
@@ -56,9 +56,13 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
 
 @click.command("serve", help=_HELP)
 @click.option("--config", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Settings as TOML.")
-@click.option("--ingest", metavar="ENDPOINT", help="Where collectors connect. [default: tcp://127.0.0.1:9787]")
-@click.option("--http", metavar="HOST:PORT", help="/metrics and /api/v1; none: off. [default: 127.0.0.1:9788]")
-@click.option("--publish", metavar="ENDPOINT", help="Predictions; none: off. [default: tcp://127.0.0.1:9789]")
+@click.option("--ingest", metavar="ENDPOINT", help="Endpoint for collectors. [default: tcp://127.0.0.1:9787]")
+@click.option(
+    "--http", metavar="HOST:PORT", help="Address of /metrics and /api/v1; none: off. [default: 127.0.0.1:9788]"
+)
+@click.option(
+    "--publish", metavar="ENDPOINT", help="Endpoint for predictions; none: off. [default: tcp://127.0.0.1:9789]"
+)
 @click.option(
     "--interval", type=click.FloatRange(min=0.01), metavar="SECONDS", help="Time between predictions. [default: 1]"
 )
@@ -66,39 +70,39 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
     "--state",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Keep the jobs there over a restart; none: off. [default: ~/.local/state/iotide/serve/HOST]",
+    help="Folder that stores the jobs over a restart; none: off. [default: ~/.local/state/iotide/serve/HOST]",
 )
-@click.option("--no-journal", is_flag=True, help="Keep nothing there for the case that the daemon is killed.")
+@click.option("--no-journal", is_flag=True, help="Write no journal: jobs are lost if the daemon is killed.")
 @click.option(
     "--journal",
     metavar="SERVER,...",
-    help="Keep the journal at these NATS servers, and take over the jobs when their aggregator fails. [default: off]",
+    help="Store the journal at these NATS servers, and take over the jobs when their aggregator fails. [default: off]",
 )
-@click.option("--journal-name", metavar="NAME", help="Which one, of those at these servers. [default: main]")
+@click.option("--journal-name", metavar="NAME", help="Name of the journal at these servers. [default: main]")
 @click.option(
     "--cluster",
     metavar="SERVER,...",
-    help="Keep the journals at these NATS servers, and share the jobs with all aggregators there. [default: off]",
+    help="Store the journals at these NATS servers, and share the jobs with all aggregators there. [default: off]",
 )
 @click.option(
     "--partitions",
     type=click.IntRange(1, 256),
     metavar="N",
-    help="Of a cluster, fixed by its first member. [default: 8]",
+    help="Number of partitions of a cluster, fixed by its first member. [default: 8]",
 )
 @click.option(
     "--workers",
     type=click.IntRange(1, 256),
     metavar="N",
-    help="Share the jobs among so many processes of this machine. [default: off]",
+    help="Share the jobs among N processes of this machine. [default: off]",
 )
 @click.option("--behind-gateways", is_flag=True, hidden=True)
-@click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push. [default: off]")
-@click.option("--ftio-reply", metavar="ENDPOINT", help="Where FTIO's user awaits replies. [default: off]")
-@click.option("--ftio-job", metavar="NAME", help="Job of FTIO's messages. [default: the one they name, else ftio]")
-@click.option("-v", "--verbose", is_flag=True, help="Say when jobs begin and end: the log level info.")
-@click.option("--log-format", type=click.Choice(["text", "json"]), help="Lines of the log. [default: text]")
-@click.option("--print-config", is_flag=True, help="Print all settings as TOML, each explained, and exit.")
+@click.option("--ftio-listen", metavar="ENDPOINT", help="Endpoint that FTIO's tracers send to. [default: off]")
+@click.option("--ftio-reply", metavar="ENDPOINT", help="Endpoint where FTIO's user receives replies. [default: off]")
+@click.option("--ftio-job", metavar="NAME", help="Job of FTIO's messages. [default: the one in the message, else ftio]")
+@click.option("-v", "--verbose", is_flag=True, help="Log the start and end of jobs: log level info.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), help="Format of log lines. [default: text]")
+@click.option("--print-config", is_flag=True, help="Print all settings as TOML with explanations, and exit.")
 def command(
     config: Path | None,
     ingest: str | None,
@@ -120,7 +124,7 @@ def command(
     log_format: str | None,
     print_config: bool,
 ) -> None:
-    """Serves until a signal ends it."""
+    """Run the command."""
     from ..daemon.settings import AggregatorSettings, load_settings
     from ..daemon.state.state_folder import default_folder, made
     from ..events.network.descriptors import raise_limit

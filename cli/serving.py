@@ -1,4 +1,4 @@
-"""What ``iotide serve`` does until it is ended: the aggregator, and a collector for FTIO's tracers beside it."""
+"""Main loop of ``iotide serve``: the aggregator, and a collector for FTIO's tracers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _log = logging.getLogger("iotide")
 def run_server(
     server: Server, settings: AggregatorSettings, ending: Ending, load: Callable[[], AggregatorSettings]
 ) -> None:
-    """Serves until ``ending`` is asked for; ``load`` reads the settings again when that is asked for."""
+    """Serve until ``ending`` is requested; ``load`` reads the settings again on reload."""
     asyncio.run(_serve(server, settings, ending, load))
 
 
@@ -65,7 +65,7 @@ async def _serve(
 
 
 async def _stood_by(server: Server, settings: AggregatorSettings, ending: Ending, manager: ServiceManager) -> bool:
-    """Waits until the server has the jobs of its journal; False where it is to end before."""
+    """Wait until the server owns the jobs of its journal; False if it must end before."""
 
     def tell(holder: str) -> None:
         say(f"stands by: {holder} has the jobs of journal {settings.journal.name}", settings.log_format)
@@ -85,7 +85,7 @@ async def _stood_by(server: Server, settings: AggregatorSettings, ending: Ending
 
 
 def _reload(server: Server, load: Callable[[], AggregatorSettings], manager: ServiceManager) -> None:
-    """Takes over what can be taken over of settings that are read again; of bad ones nothing."""
+    """Apply the changed settings that need no restart; apply none if any is invalid."""
     manager.reloading()
     try:
         reload = server.reload(load())
@@ -100,10 +100,10 @@ def _reload(server: Server, load: Callable[[], AggregatorSettings], manager: Ser
 
 @contextlib.asynccontextmanager
 async def taking_ftio(server: Server, settings: AggregatorSettings) -> AsyncIterator[str]:
-    """Feeds a started server what FTIO's tracers push, and replies; a collector in this process, if it is wanted.
+    """Feed messages of FTIO's tracers to a started server, and reply, by a collector in this process, if configured.
 
     Yields:
-        Where it listens; "" where it does not.
+        Its endpoint; "" if it is off.
 
     Raises:
         ConfigError: an endpoint cannot be used.
@@ -155,7 +155,7 @@ async def _log_problems(problems: Problems) -> None:
     while True:
         try:
             await asyncio.sleep(1.0)
-        finally:  # at the end too
+        finally:  # also at the end
             for problem in problems.first[told:]:
                 _log.warning("%s", problem)
             told = len(problems.first)

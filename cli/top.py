@@ -10,10 +10,10 @@ import click
 if TYPE_CHECKING:
     from ..results.jobs.fleet import Fleet, FleetOrder
 
-_HELP = """Show the jobs of an aggregator, as top does processes.
+_HELP = """Show the jobs of an aggregator, like top for processes.
 
-ADDRESS is where the aggregator answers HTTP, http://127.0.0.1:9788 by default. The list is asked for once a second.
-Where the output is no terminal, or with --once, it is printed once.
+ADDRESS is the HTTP address of the aggregator, http://127.0.0.1:9788 by default. The list is updated every second. If
+the output is not a terminal, or with --once, it is printed once.
 
 \b
 Keys:
@@ -40,12 +40,12 @@ _ORDERS = ("bandwidth", "job", "user", "period", "next", "written", "read", "las
     type=click.Choice(_ORDERS),
     default="bandwidth",
     show_default=True,
-    help="Column that the jobs are sorted by.",
+    help="Sort column.",
 )
-@click.option("--search", metavar="WORDS", default="", help="Only jobs that have all of these words.")
+@click.option("--search", metavar="WORDS", default="", help="Only jobs that contain all of these words.")
 @click.option("--once", is_flag=True, help="Print the list once.")
 def command(address: str, sort: FleetOrder, search: str, once: bool) -> None:
-    """Shows the list until it is ended."""
+    """Show the list until the user quits."""
     from ..clients.terminal.top_text import ASCENDING
     from .top_screen import Wanted, asked, run_screen
 

@@ -1,4 +1,4 @@
-"""The screen of ``iotide top``. curses comes with Python and draws on any terminal, so nothing more is depended on."""
+"""The screen of ``iotide top``, drawn with curses, which is part of Python and works on any terminal."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _HELP: Final = "q end  s sort  r reverse  / search  enter job"
 
 @dataclass(slots=True)
 class Wanted:
-    """What is shown.
+    """The displayed view.
 
     Attributes:
-        job: shown alone; "" for the list.
+        job: job shown in detail; "" for the list.
         typing: whether letters go into the search.
     """
 
@@ -57,7 +57,7 @@ class _Answer:
 
 
 def asked(address: str, wanted: Wanted, count: int) -> Fleet:
-    """Asks for the list.
+    """Fetch the list.
 
     Raises:
         InputError: the aggregator does not answer.
@@ -67,19 +67,19 @@ def asked(address: str, wanted: Wanted, count: int) -> Fleet:
 
 
 def run_screen(address: str, wanted: Wanted, first: Fleet) -> None:
-    """Shows the list until q is pressed; a thread asks, so that keys are answered at once."""
-    with contextlib.suppress(locale.Error):  # one that the machine does not have
-        locale.setlocale(locale.LC_ALL, "")  # curses writes letters by it
+    """Show the list until q is pressed; a thread fetches data, so that keys are handled immediately."""
+    with contextlib.suppress(locale.Error):  # a locale that the machine lacks
+        locale.setlocale(locale.LC_ALL, "")  # curses encodes letters by it
     with contextlib.suppress(KeyboardInterrupt):
         try:
             curses.wrapper(_Screen(address, wanted, first).run)
         except curses.error:
-            if not _is_hung_up():  # else there is no terminal to be set back
+            if not _is_hung_up():  # else there is no terminal to restore
                 raise
 
 
 def _is_hung_up() -> bool:
-    """Tells whether the terminal is gone: no key comes any more, and waiting for one returns at once."""
+    """Return whether the terminal has hung up: then no key arrives, and waiting for one returns immediately."""
     terminal = select.poll()
     terminal.register(sys.stdin.fileno(), 0)
     return bool(terminal.poll(0))
@@ -94,7 +94,7 @@ class _Screen:
         self._ended = False
 
     def run(self, window: _Window) -> None:
-        with contextlib.suppress(curses.error):  # a terminal without
+        with contextlib.suppress(curses.error):  # a terminal without cursor control
             curses.curs_set(0)
         curses.set_escdelay(25)
         window.timeout(200)
@@ -117,7 +117,7 @@ class _Screen:
                 if wanted.job:
                     where = f"{self._address.rstrip('/')}/jobs/{quote(wanted.job, safe='/')}"
                     answer.detail = fetch(where, "", JobDetail)
-                    with contextlib.suppress(InputError):  # it has none yet
+                    with contextlib.suppress(InputError):  # it has no prediction yet
                         answer.prediction = fetch(where, "prediction", Prediction)
                 else:
                     answer.fleet = asked(self._address, wanted, _MOST)
@@ -191,5 +191,5 @@ class _Screen:
 
 
 def _put(window: _Window, row: int, text: str, width: int, look: int) -> None:
-    with contextlib.suppress(curses.error):  # the last cell of a screen, or a window that has become smaller
+    with contextlib.suppress(curses.error):  # the last cell of a screen, or a window that has shrunk
         window.addnstr(row, 0, text, max(width, 1), look)

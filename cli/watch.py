@@ -1,4 +1,4 @@
-"""``iotide watch``: a line for each prediction of an aggregator."""
+"""``iotide watch``: one line per prediction of an aggregator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .common.arguments.key_options import key_options
 if TYPE_CHECKING:
     from ..events.network.curve import ClientKeys
 
-_HELP = """Print a line for each prediction that an aggregator publishes.
+_HELP = """Print one line per prediction that an aggregator publishes.
 
 \b
 Examples:
@@ -22,8 +22,8 @@ Examples:
   iotide watch --count 1 --timeout 10
   iotide watch --alerts
 
-Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no prediction came within --timeout,
-2 bad usage.
+Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no prediction came within --timeout, 2 bad
+usage.
 """
 
 
@@ -35,15 +35,15 @@ Runs until SIGINT. Exit status: 0 ended by a signal or after --count, 1 no predi
     show_default=True,
     help="Endpoint at which the aggregator publishes.",
 )
-@click.option("--job", "jobs", metavar="NAME", multiple=True, help="Only this job; may be given several times.")
-@click.option("--alerts", is_flag=True, help="Print alerts on contention instead, as they are raised and resolved.")
+@click.option("--job", "jobs", metavar="NAME", multiple=True, help="Only this job. Repeatable.")
+@click.option("--alerts", is_flag=True, help="Print alerts on contention instead, when they are raised and resolved.")
 @click.option("--json", "as_json", is_flag=True, help="Print each prediction or alert as one line of JSON.")
 @click.option("--count", type=click.IntRange(min=1), metavar="N", help="End after N predictions.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Exit with status 1 if nothing arrives for so long.",
+    help="Exit with status 1 if nothing arrives for this time.",
 )
 @key_options
 def command(
@@ -55,7 +55,7 @@ def command(
     timeout: float | None,
     keys: tuple[Path | None, Path | None],
 ) -> None:
-    """Prints predictions as they come, or alerts."""
+    """Run the command."""
     from ..events.network.curve import read_client_keys
 
     known = read_client_keys(*keys)

@@ -1,4 +1,4 @@
-"""Makes the advice of finished traces."""
+"""Construction of advice for finished traces."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _MOST_ROWS = 2**20
 
 
 def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -> Advice:
-    """Judges a trace: the analyzer of running jobs, and the period of the whole.
+    """Return the advice for a trace, from the analyzer of running jobs and the period of the whole trace.
 
     Args:
-        trace: what was read.
-        job: what it is called.
-        floor_share: part of the run that a change must save to be told.
+        trace: the trace.
+        job: name of the job.
+        floor_share: least share of the run that a change must save to be listed.
         mtbf_s: mean time between failures, s.
     """
     settings = AdviceSettings(floor_share=floor_share, mtbf_s=mtbf_s, max_rows=_MOST_ROWS)

@@ -1,4 +1,4 @@
-"""``iotide advise``: what a run spends on I/O, and what to change first."""
+"""``iotide advise``: cost of a run's I/O, and the changes that save most."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from ..common.arguments.grouped_help import SectionCommand, SectionOption
 if TYPE_CHECKING:
     from ...results.advice import Advice
 
-_HELP = """Say how much of a run goes to I/O, and what to change first.
+_HELP = """Report the share of a run spent in I/O, and the changes that save most.
 
-Each finding has its cause, what it costs as a part of the run, how many calls, bytes and files it is about and when,
-why that takes time, what to change, and what the change is expected to save. Findings that save the most come first;
-what would save less than --floor of the run is not told, so a program that does its I/O well gets none. Of parallel
-programs the slowest rank or process counts, not the sum over all. docs/advice.md explains each cause and how well the
-estimates hold.
+Each finding has its cause, its cost as a share of the run, the calls, bytes and files involved, the reason for the
+cost, the change, and the expected saving. Findings that save the most come first; findings that save less than
+--floor of the run are not listed. In parallel programs the slowest rank or process counts, not the sum over all.
+docs/advice.md explains each cause and the accuracy of the estimates.
 
-FILEs are taken together as one run, in any format that `iotide detect` reads; archives of `iotide run` have the most
-to go by. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its aggregator, and the answer is that of
-`GET /api/v1/jobs/JOB/advice`. The period of checkpoints is judged by --mtbf.
+All FILEs belong to one run, in any format that `iotide detect` reads; archives of `iotide run` have the most
+information. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its aggregator, with the result of `GET
+/api/v1/jobs/JOB/advice`. Checkpoint intervals are compared with the optimum for --mtbf.
 
 \b
 Examples:
@@ -34,8 +33,8 @@ Examples:
   iotide advise --floor 0.1 rank*.jsonl
   iotide advise http://127.0.0.1:9788/jobs/4711
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. What could not be read
-of the input is named, and the rest is used: that is no failure.
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. Unreadable parts of the input are listed
+and skipped; this is not a failure.
 """
 _input = partial(click.option, cls=SectionOption, section="Input")
 _judging = partial(click.option, cls=SectionOption, section="Judging")
@@ -44,14 +43,16 @@ _output = partial(click.option, cls=SectionOption, section="Output")
 
 @click.command("advise", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@_input("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default each one's content tells.")
+@_input(
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
+)
 @_judging(
     "--floor",
     type=click.FloatRange(0, 1),
     default=0.02,
     show_default=True,
     metavar="SHARE",
-    help="Part of the run that a change must be expected to save to be told.",
+    help="Least share of the run that a change must save to be listed.",
 )
 @_judging(
     "--mtbf",
@@ -59,11 +60,11 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     default=86_400.0,
     show_default=True,
     metavar="S",
-    help="Mean time between failures of the job's nodes, s: how often checkpoints pay off depends on it.",
+    help="Mean time between failures of the job's nodes, s; it determines the best checkpoint interval.",
 )
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(files: tuple[str, ...], format_name: str | None, floor: float, mtbf: float, as_json: bool) -> None:
-    """Reads, judges, shows."""
+    """Run the command."""
     from ...clients.job_fetch import is_address
 
     live = [file for file in files if is_address(file)]

@@ -1,4 +1,4 @@
-"""``iotide archive``: the record of every call, compressed: write it, look into it, read it again."""
+"""``iotide archive``: write, inspect and read the compressed record of all calls."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .converting import convert
 if TYPE_CHECKING:
     from ...archive.file.reader import ArchiveReader
 
-_HELP = """Keep every call of a job, with all its parameters and times, in little space.
+_HELP = """Store every call of a job, with all its parameters and times, in a compact file.
 
 An archive is one file. Its format is described in docs/archive-format.md.
 
@@ -31,15 +31,15 @@ Examples:
   iotide archive verify job.iotide
   iotide archive convert -o job.json job.iotide     # open it in Perfetto
 
-Exit status: 0 done, 1 the work failed or a part of the input could not be read (the rest was), 2 bad usage or nothing
-could be read.
+Exit status: 0 done, 1 the work failed or a part of the input was unreadable (the rest was used), 2 bad usage or
+nothing could be read.
 """
 _archive = click.argument("file", metavar="ARCHIVE", type=click.Path(path_type=Path))
 
 
 @click.group("archive", help=_HELP)
 def command() -> None:
-    """Groups the sub-commands."""
+    """Group the sub-commands."""
 
 
 command.add_command(convert)
@@ -53,42 +53,42 @@ command.add_command(convert)
     required=True,
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="ARCHIVE",
-    help="The archive; one of that name is replaced.",
+    help="The archive; an existing file is replaced.",
 )
-@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
+@click.option(
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content."
+)
 @click.option(
     "--job",
     type=JobName(),
     metavar="NAME",
-    help="Job id, where the traces do not say. Default: the first file's name.",
+    help="Job id for traces that contain none. Default: the first file's name.",
 )
-@click.option(
-    "--no-times", is_flag=True, help="Leave out when calls began and how long they took: their order stays. Lossy."
-)
+@click.option("--no-times", is_flag=True, help="Omit start times and durations of calls; their order is kept. Lossy.")
 @click.option(
     "--tick-ns",
     type=click.IntRange(1, 10**9),
     default=1,
     metavar="N",
-    help="Keep times to N ns only. Default: 1. Lossy.",
+    help="Resolution of times, ns. Default: 1. Lossy.",
 )
 def create(
     files: tuple[Path, ...], output: Path, format_name: str | None, job: str | None, no_times: bool, tick_ns: int
 ) -> None:
     """Write the calls of finished traces to an archive.
 
-    The archive is private to you. What a trace holds that is no call is named and left out.
+    The archive is readable only by you. Contents of a trace other than calls are listed and left out.
 
-    Times take most of the room, as they are each process's own; all else is merged over the ranks. With --no-times an
-    archive of many ranks is hardly larger than that of two; all its calls start at 0 and take no time. With --tick-ns
-    100, which is as exactly as other tools tell times, they take a third to a half of the room.
+    Times take most of the space, as they differ between processes; all other data is merged over the ranks. With
+    --no-times an archive of many ranks is hardly larger than that of two; all its calls start at 0 with duration 0.
+    With --tick-ns 100, the resolution of other tools, times take a third to a half of the space.
 
     \b
     Examples:
       iotide archive create -o job.iotide *.st
       iotide archive create --no-times -o small.iotide job.iotide
 
-    Exit status: 0 done, 1 the archive cannot be written, or it lacks what could not be read, 2 bad usage or nothing
+    Exit status: 0 done, 1 the archive cannot be written, or parts of the input were unreadable, 2 bad usage or nothing
     could be read.
     """
     from ...archive.file.writer import ArchiveWriter
@@ -127,15 +127,15 @@ def create(
     sys.exit(1 if problems else 0)
 
 
-@command.command(short_help="Say what is in an archive, and what takes the space.")
+@command.command(short_help="List the contents of an archive and their sizes.")
 @_archive
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def info(file: Path, as_json: bool) -> None:
-    """Say what is in an archive: streams, calls, signatures, and what takes the space.
+    """List the contents of an archive and their sizes: streams, calls, signatures.
 
-    What is damaged is named, and the rest is told of.
+    Damaged parts are reported, and the rest is listed.
 
-    Exit status: 0 done, 1 the archive is damaged, and what is left of it was told, 2 no archive.
+    Exit status: 0 done, 1 the archive is damaged and its rest was listed, 2 not an archive.
     """
     from .report import print_report, report_of
 
@@ -153,17 +153,17 @@ def info(file: Path, as_json: bool) -> None:
 
 @command.command(short_help="Print the calls as JSON lines.")
 @_archive
-@click.option("--stream", metavar="TEXT", help="Only streams whose name, command or rank is TEXT.")
-@click.option("-n", "--calls", type=click.IntRange(min=1), metavar="N", help="At most so many calls.")
+@click.option("--stream", metavar="TEXT", help="Only streams with this name, command or rank.")
+@click.option("-n", "--calls", type=click.IntRange(min=1), metavar="N", help="Maximum number of calls.")
 def dump(file: Path, stream: str | None, calls: int | None) -> None:
-    """Print the calls as JSON lines, one a line, which iotide reads again.
+    """Print the calls as JSON lines, one call per line, which iotide can read.
 
     \b
     Examples:
       iotide archive dump job.iotide | head
       iotide archive dump --stream 0 -n 100 job.iotide | jq -r .signature      # of rank 0
 
-    Exit status: 0 done, 1 the archive is damaged, and what is left of it was printed, 2 no archive.
+    Exit status: 0 done, 1 the archive is damaged and its rest was printed, 2 not an archive.
     """
     from ...clients.traces.json_lines import lines_of
     from ...events import InputError
@@ -190,15 +190,15 @@ def dump(file: Path, stream: str | None, calls: int | None) -> None:
         sys.exit(1)
 
 
-@command.command(short_help="Check every checksum, and unpack every call.")
+@command.command(short_help="Check every checksum and unpack every call.")
 @_archive
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def verify(file: Path, as_json: bool) -> None:
-    """Check every checksum, unpack every call, and say whether the archive is whole.
+    """Check every checksum, unpack every call, and report whether the archive is intact.
 
-    An archive whose writer was killed is whole as far as it goes: its end is missing, and nothing else.
+    An archive whose writer was killed is intact up to its end: only the end mark is missing.
 
-    Exit status: 0 whole, 1 damaged, 2 no archive.
+    Exit status: 0 intact, 1 damaged, 2 not an archive.
     """
     from ...events import InputError
     from ..common.console.progress import calls_progress
@@ -243,7 +243,7 @@ def _opened(file: Path) -> Iterator[ArchiveReader]:
         click.echo(f"iotide: {error}", err=True)
         sys.exit(2)
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone
+        sys.stderr.close()  # the reader of our output has exited
         sys.exit(0)
     except OSError as error:
         click.echo(f"iotide: cannot read {file}: {error.strerror}", err=True)

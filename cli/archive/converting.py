@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 _HELP = """Write calls in a format of other tools.
 
-FILE is an archive, or any trace that iotide reads; several become one job. What is written is private to you. Memory
-is bounded, however long the traces.
+FILE is an archive, or any trace that iotide reads; several FILEs become one job. The output is readable only by you.
+Memory is bounded for traces of any length.
 
 \b
   chrome   JSON that Perfetto (ui.perfetto.dev) and chrome://tracing open
-  parquet  a table, a row a call, for DuckDB, pandas ...
-  jsonl    JSON lines, a call a line, which iotide reads again
+  parquet  a table, one row per call, for DuckDB, pandas ...
+  jsonl    JSON lines, one call per line, which iotide can read
   otf2     a folder that Vampir, otf2-print and the tools around Score-P
            read: open its traces.otf2. Handles have parents
-  hdf5     an event log, a group a stream, as `iotide dfg` reads
+  hdf5     an event log, one group per stream, as `iotide dfg` reads
 
 A summary lists the data that the format cannot represent.
 
@@ -43,27 +43,31 @@ Examples:
   iotide archive convert -o job.otf2 job.iotide && otf2-print job.otf2/traces.otf2
   iotide archive convert -o calls.parquet --job run7 strace/*.st
 
-Exit status: 0 done, 1 the work failed or a part of the input could not be read (the rest was converted), 2 bad usage or
+Exit status: 0 done, 1 the work failed or a part of the input was unreadable (the rest was converted), 2 bad usage or
 nothing could be read.
 """
 
 
 @click.command(help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("-o", "--output", required=True, type=click.Path(path_type=Path), metavar="PATH", help="What to write.")
+@click.option(
+    "-o", "--output", required=True, type=click.Path(path_type=Path), metavar="PATH", help="Output file or folder."
+)
 @click.option(
     "--to",
     "target",
     type=click.Choice(("chrome", "parquet", "jsonl", "otf2", "hdf5")),
-    help="The format; by default told from the ending of PATH: .json, .parquet, .jsonl, .otf2, .h5.",
+    help="Output format. Default: by the suffix of PATH: .json, .parquet, .jsonl, .otf2, .h5.",
 )
-@click.option("--force", is_flag=True, help="Replace what has the name PATH.")
-@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
+@click.option("--force", is_flag=True, help="Replace an existing PATH.")
+@click.option(
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content."
+)
 @click.option(
     "--job",
     type=JobName(),
     metavar="NAME",
-    help="Job id, where the traces do not say. Default: the first file's name.",
+    help="Job id for traces that contain none. Default: the first file's name.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def convert(
@@ -75,7 +79,7 @@ def convert(
     job: str | None,
     as_json: bool,
 ) -> None:
-    """Checks what was asked for, converts, and says what could not be carried over."""
+    """Check the arguments, convert, and report data that the format cannot represent."""
     from ...collectors.source import Problems, UnsupportedData
     from ...events import ConfigError, InputError, UnavailableError
     from ..common.console.input_problems import tell
@@ -135,7 +139,7 @@ def _report(
 
 
 def _check_output(output: Path, force: bool, *, folder: bool) -> None:
-    """Refuses what cannot be written before any work is done.
+    """Check that the output can be written, before any work.
 
     Raises:
         ConfigError: the output exists, or its folder does not.
@@ -172,7 +176,7 @@ def _private(output: Path, *, folder: bool) -> Iterator[Path]:
 
 
 def _is_whole_archive(files: tuple[Path, ...], format_name: str | None) -> bool:
-    """Tells whether the input is one archive of which all can be read.
+    """Return whether the input is one archive that is completely readable.
 
     Raises:
         InputError: it cannot be opened.
@@ -210,11 +214,11 @@ def _opened(
     *,
     as_it_is: bool,
 ) -> Iterator[ArchiveReader]:
-    """Opens an archive as it is, or makes one of what can be read of any traces that is gone afterwards.
+    """Open an archive directly, or make a temporary one from the readable part of any traces.
 
     Raises:
         InputError: a file cannot be read, or the files have no common clock.
-        ConfigError: no format is called so.
+        ConfigError: the format is unknown.
     """
     from tempfile import TemporaryFile
 

@@ -1,4 +1,4 @@
-"""An archive as an event log in HDF5: a case a stream, some calls at a time."""
+"""An archive as an HDF5 event log: one case per stream, written in pieces."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _MORE: Final = (
 
 
 def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Callable[[int], None]) -> int:
-    """Writes all calls of an archive, each stream's in order of time; returns how many.
+    """Write all calls of an archive, each stream in order of time; return their number.
 
     Memory: a quarter of a million calls.
 
     Args:
         reader: the archive.
         path: the file.
-        lost: takes what could not be carried over, and of how many calls.
-        show: told how many calls are written.
+        lost: counter of calls by data that could not be converted.
+        show: callback with the number of written calls.
 
     Raises:
         UnavailableError: h5py is missing.
@@ -71,13 +71,13 @@ def write_log(reader: ArchiveReader, path: Path, lost: Counter[str], show: Calla
                     calls += len(part)
                     show(calls)
                     del part, call, file, signature
-                del batch  # before the next ones are read
+                del batch  # before the next batch is read
             case.finish()
     return calls
 
 
 def _scan(reader: ArchiveReader, number: int) -> tuple[list[str], np.dtype[Any]]:
-    """Returns the columns of numbers that a stream's case has, and how wide the names of its calls are."""
+    """Return the numeric columns of a stream's case, and the width of its call names."""
     columns, width = ["pid", "start", "dur", "size", "depth", *_MORE], 1
     threads: set[tuple[int, int, int]] = set()
     for section in reader.sections(number):
@@ -90,13 +90,13 @@ def _scan(reader: ArchiveReader, number: int) -> tuple[list[str], np.dtype[Any]]
 
 
 class _Signatures:
-    """Numbers the signatures of a case from 1."""
+    """Numbers of a case's signatures, from 1."""
 
     def __init__(self) -> None:
         self._known = {"": 0}
 
     def of(self, batch: EventBatch, table: DefinitionTable) -> tuple[list[str], npt.NDArray[np.int64]]:
-        """Returns the signatures that are new, and the number of each call's."""
+        """Return the new signatures, and the number of each call's signature."""
         before = len(self._known)
         found, places = np.unique(batch.signature, return_inverse=True)
         numbers = [self._known.setdefault(table.signature(each), len(self._known)) for each in found.tolist()]

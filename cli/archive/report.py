@@ -1,4 +1,4 @@
-"""What an archive holds, as numbers and as rows."""
+"""Contents of an archive, as numbers and as table rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_ROWS: Final = 40
 
 
 def report_of(reader: ArchiveReader, size: int) -> tuple[dict[str, Any], list[InputError]]:
-    """Sums up an archive: plain data for ``--json``, and what of it cannot be read."""
+    """Summarise an archive: plain data for ``--json``, and its unreadable parts."""
     broken: list[InputError] = []
     streams = [_about_stream(reader, number, stream, broken) for number, stream in reader.streams.items()]
     broken += reader.problems
@@ -72,7 +72,7 @@ def _about_stream(
 
 
 def _about_merged(reader: ArchiveReader) -> dict[str, dict[str, int]]:
-    """Of each kind of parts: how many there are, in how many groups, and what became of their numbers."""
+    """Return, for each kind of parts: their number, number of groups, and encoding of their numbers."""
     about: dict[str, Counter[str]] = {}
     grammars = set()
     for block in reader.merged.blocks:
@@ -91,7 +91,7 @@ def _about_merged(reader: ArchiveReader) -> dict[str, dict[str, int]]:
 
 
 def print_report(report: dict[str, Any]) -> None:
-    """Prints a report for a person."""
+    """Print a report as text."""
     console = Console(highlight=False)
     calls, size = report["calls"], report["bytes"]
     end = "" if report["complete"] else ", without its end"

@@ -1,4 +1,4 @@
-"""The formats that ``iotide archive convert`` writes: by name, what writes them, and what they have no place for."""
+"""The formats of ``iotide archive convert``: writers by name, and data that they cannot represent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Show = Callable[[int], None]
 Writer = Callable[[ArchiveReader, Path, Counter[str], Show], int]
 
 _FACTS: Final = {"parent_pid": "parents of processes", "ranks": "numbers of ranks of streams' jobs"}
-"""Of a stream's introduction -> how it is called where a format has no place for it."""
+"""Field of a stream's introduction -> its name in reports of data that a format cannot represent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class Target:
     """One format.
 
     Attributes:
-        writer: returns what writes it; raises UnavailableError where a library is missing.
-        endings: of its names, the first the usual one.
-        description: for people.
-        folder: whether it is a folder.
-        facts: what of a stream's introduction it carries beyond job, host, user, command, step, rank and pid.
-        carries_handles: whether handles that no call made, and what is known of mounts, are in it.
+        writer: returns the writer; raises UnavailableError if a library is missing.
+        endings: suffixes of its files, the usual one first.
+        description: text for users.
+        folder: whether the output is a folder.
+        facts: stream fields that it represents in addition to job, host, user, command, step, rank and pid.
+        carries_handles: whether it represents inherited handles and mount data.
     """
 
     writer: Callable[[], Writer]
@@ -97,14 +97,14 @@ TARGETS: Final[dict[str, Target]] = {
     "otf2": Target(_otf2, (".otf2",), "a folder that Vampir and otf2-print read", True, ("parent_pid",), True),
     "hdf5": Target(_hdf5, (".h5", ".hdf5"), "an event log, a group a stream, as `dfg` reads"),
 }
-"""Name -> format. A new one is a function and a line here."""
+"""Name -> format. A new format is a function and a line here."""
 
 
 def target_for(name: str | None, output: PurePath) -> str:
-    """Returns the format to write, by its name or else by how the output is called.
+    """Return the output format, by its name or by the output's suffix.
 
     Raises:
-        ConfigError: the output's name says nothing, or another format than the one asked for.
+        ConfigError: the suffix is unknown, or contradicts the requested format.
     """
     ending = output.suffix.lower()
     by_ending = {each: key for key, target in TARGETS.items() for each in target.endings}
@@ -121,7 +121,7 @@ def target_for(name: str | None, output: PurePath) -> str:
 
 
 def losses_of(reader: ArchiveReader, target: Target) -> Counter[str]:
-    """Counts what of an archive's streams, files and handles a format has no place for."""
+    """Count the data of an archive's streams, files and handles that a format cannot represent."""
     lost: Counter[str] = Counter()
     bare = FileInfo("")
     for stream in reader.streams.values():

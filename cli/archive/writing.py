@@ -1,4 +1,4 @@
-"""From what a source gives to the bytes of an archive."""
+"""Writing of a source's items to an archive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...collectors.source import Changed, Chunk, Closed, Opened, SourceItem
 
 
 def write_items(writer: ArchiveWriter, items: Iterable[SourceItem], out: IO[bytes]) -> int:
-    """Appends a source's streams to an archive; returns how many calls there were."""
+    """Append a source's streams to an archive; return the number of calls."""
     calls = 0
     for item in items:
         if isinstance(item, Opened | Changed):
@@ -27,7 +27,7 @@ def write_items(writer: ArchiveWriter, items: Iterable[SourceItem], out: IO[byte
 def shown(
     items: Iterable[SourceItem], path: Path, counters: Mapping[str, int], progress: Callable[[Path, int], None]
 ) -> Iterator[SourceItem]:
-    """Hands on what a source gives, and says how far it has come in its file."""
+    """Yield the items of a source, and report the progress in its file."""
     for item in items:
         progress(path, counters["bytes_read"])
         yield item

@@ -1,4 +1,4 @@
-"""Runs the demonstration: a cluster, its monitoring, and three jobs that collide."""
+"""The demonstration: a cluster, its monitoring, and three jobs that collide."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CAPACITY: Final = 2e7
 _UP_S: Final = 60.0
 _SEEN_S: Final = 300.0
 _JOBS: Final = {"climate": 1, "plasma": 1, "melt": 2}
-"""Name and nodes."""
+"""Name -> number of nodes."""
 _COLLISIONS: Final = ("IotideCollisionAhead", "IotideJobSlowedDown", "IotideNextPhasesCollide")
 _WRITER: Final = """
 import os, sys, time
@@ -40,7 +40,7 @@ while True:
         time.sleep(0.1)
     time.sleep(-(time.time() - start) % 2)
 """
-"""A checkpoint of 12 MB in 0.6 s of each two: together they want several times what the file system is told to give."""
+"""A checkpoint of 12 MB in 0.6 s of every 2 s: together they need several times the configured capacity."""
 _SERVE: Final = """ingest = "tcp://127.0.0.1:0"
 http = "127.0.0.1:0"
 publish = "tcp://127.0.0.1:0"
@@ -62,9 +62,9 @@ scrape_configs: [{{job_name: iotide, static_configs: [{{targets: ["{target}"]}}]
 
 
 def main() -> int:
-    """Runs it; returns the exit status: 0, 1 where something did not come up or was not seen."""
+    """Run it; return the exit status: 0, or 1 if a part did not start or an expected event was not observed."""
     begun_s = time.monotonic()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # what it started is ended, too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the started programs, too
     try:
         with tempfile.TemporaryDirectory(prefix="iotide-cluster-", ignore_cleanup_errors=True) as name:
             _show(Path(name), begun_s)
@@ -153,7 +153,7 @@ def _found(pattern: str, log: Path) -> tuple[str, ...] | None:
 
 
 def _submit(slurm: Slurm, files: Path) -> list[str]:
-    """Submits the jobs; returns their ids."""
+    """Submit the jobs; return their ids."""
     (files / "writer.py").write_text(_WRITER)
     begin = int(time.time())
     jobs = []
@@ -176,7 +176,7 @@ def _alerts(alertmanager: str) -> list[str]:
 
 
 def _alerts_page(prometheus: str) -> str:
-    """Returns where Prometheus shows its alerts: Debian's has the pages of before."""
+    """Return the address of Prometheus' alerts page; Debian has the classic pages."""
     pages = [f"http://{prometheus}/alerts", f"http://{prometheus}/classic/alerts"]
     for page in pages:
         with contextlib.suppress(urllib.error.URLError), urllib.request.urlopen(page):  # noqa: S310  (ours)

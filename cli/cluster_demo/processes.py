@@ -1,4 +1,4 @@
-"""Programs that are started for a while, and what is waited for."""
+"""Programs that run temporarily, and waiting for conditions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DROPPED: Final = ("IOTIDE_", "SLURM_", "PBS_", "LD_PRELOAD")
 
 
 def program(name: str) -> str:
-    """Returns the path of a program, also of one that only root's PATH has.
+    """Return the path of a program, including those in root's PATH.
 
     Raises:
         UnavailableError: it is not installed.
@@ -32,7 +32,7 @@ def program(name: str) -> str:
 
 
 def plain_environment() -> dict[str, str]:
-    """Returns ours without what a batch system or an outer iotide added."""
+    """Return our environment without variables of a batch system or an outer iotide."""
     return {name: value for name, value in os.environ.items() if not name.startswith(_DROPPED)}
 
 
@@ -40,7 +40,7 @@ def plain_environment() -> dict[str, str]:
 def running(
     command: Sequence[str], output: Path, environment: Mapping[str, str] | None = None
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a program as long as the block lasts; what it says goes to a file. Only this process is ended."""
+    """Run a program for the duration of the block, with output to a file. Only this process is ended."""
     with output.open("wb") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=environment)
     try:
@@ -55,10 +55,10 @@ def running(
 
 
 def wait_for(condition: Callable[[], T | None], what: str, deadline_s: float) -> T:
-    """Calls ``condition`` until it returns something true, and returns that.
+    """Call ``condition`` until it returns a true value, and return that.
 
     Raises:
-        UnavailableError: it has not by then.
+        UnavailableError: the deadline passed.
     """
     limit_s = time.monotonic() + deadline_s
     while time.monotonic() < limit_s:

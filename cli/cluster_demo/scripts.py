@@ -1,4 +1,4 @@
-"""The scripts of Slurm for a cluster on this machine, as an operator has them written."""
+"""Slurm scripts for a cluster on this machine, written as by an operator."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from ..slurm.settings import SlurmSettings
 
 
 def install_scripts(folder: Path, node_folder: Path, endpoint: str, **settings: str) -> list[str]:
-    """Writes them beside slurm.conf; returns the lines for it.
+    """Write them to the folder of slurm.conf; return its further lines.
 
     Args:
-        folder: of slurm.conf.
-        node_folder: on each node, for sockets and the log.
-        endpoint: of the aggregator.
-        settings: further ones of slurm.toml, as TOML.
+        folder: folder of slurm.conf.
+        node_folder: folder on each node, for sockets and the log.
+        endpoint: endpoint of the aggregator.
+        settings: further settings of slurm.toml, as TOML.
 
     Raises:
         UnavailableError: iotide was installed without its scripts.

@@ -1,4 +1,4 @@
-"""A real Slurm of two nodes on this machine, each with a folder that the other does not see. Listens on loopback."""
+"""A real Slurm with two nodes on this machine, each with a private folder. It listens on loopback."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ PrologFlags=Alloc
 
 @dataclass(frozen=True, slots=True)
 class Slurm:
-    """What commands need that are to reach it."""
+    """Data that commands need to reach this Slurm."""
 
     environment: dict[str, str]
     node_folder: Path
-    """Each node sees files of its own there, as in its /tmp."""
+    """A path with separate files on each node, like /tmp."""
 
     def said(self, *command: str) -> str:
-        """Returns what one of its commands prints."""
+        """Return the output of one of its commands."""
         name, *arguments = command
         done = subprocess.run(
             [program(name), *arguments], env=self.environment, capture_output=True, text=True, check=False
@@ -69,16 +69,16 @@ class Slurm:
 
 @contextlib.contextmanager
 def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadline_s: float) -> Iterator[Slurm]:
-    """Runs it, with an authentication service of its own.
+    """Run Slurm with its own authentication service.
 
     Args:
-        folder: an empty one, for all of its files.
-        lines: further ones for slurm.conf.
-        environment: of daemons and commands.
-        deadline_s: for its nodes to be idle.
+        folder: an empty folder for all of its files.
+        lines: further lines for slurm.conf.
+        environment: environment of daemons and commands.
+        deadline_s: maximum time until its nodes are idle, s.
 
     Raises:
-        UnavailableError: it is not installed, this user may not run one, or it does not come up.
+        UnavailableError: it is not installed, this user may not run it, or it does not start.
     """
     munged, controller, daemon = program("munged"), program("slurmctld"), program("slurmd")
     if os.getuid() != 0:
@@ -117,15 +117,15 @@ def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadl
 
 
 def _cancel_all(slurm: Slurm) -> None:
-    """Ends all jobs: the processes of a step outlive the daemons that started it."""
+    """End all jobs: the processes of a step outlive the daemons that started it."""
     if jobs := slurm.said("squeue", "-h", "-o", "%A").split():
         slurm.said("scancel", *jobs)
-        with contextlib.suppress(UnavailableError):  # a node that went away never says that its jobs ended
+        with contextlib.suppress(UnavailableError):  # a node that went away never reports the end of its jobs
             wait_for(lambda: not slurm.said("squeue", "-h").strip(), "the end of the jobs", _JOBS_END_S)
 
 
 def _free_ports(count: int) -> list[int]:
-    """Returns ports below those that the system gives to connections: nobody else comes by them by chance."""
+    """Return ports below the ephemeral range, so that no other program gets them by chance."""
     found: list[int] = []
     for port in random.sample(range(10_000, 30_000), 1000):
         with contextlib.suppress(OSError), socket.socket() as tried:

@@ -1,4 +1,4 @@
-"""How a collector is asked to end through its socket."""
+"""Stopping a collector through its socket."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 
 def stop_collector(path: Path) -> str:
-    """Has the collector that listens on a socket send all that it has and end, and waits until it has.
+    """Make the collector that listens on a socket send its events and end, and wait for its end.
 
     Returns:
-        Why that is not possible, or "".
+        The reason of a failure, or "".
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asking:
         try:
             asking.connect(str(path))
         except OSError as error:
             return f"no collector listens on {path}: {error.strerror or error}"
-        # The kernel says who listens, and nobody else can listen there before that process has closed its socket.
+        # The kernel reports the listener's pid; no other process can listen there until it closes its socket.
         pid, _, _ = _CREDENTIALS.unpack(asking.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
         if pid <= 0:
             return f"the collector of {path} runs in another container; stop it there"
@@ -34,7 +34,7 @@ def stop_collector(path: Path) -> str:
             return ""
     try:
         signal.pidfd_send_signal(watch, signal.SIGTERM)
-        ending = select.poll()  # select() has no place for descriptors from 1,024 on
+        ending = select.poll()  # select() does not support descriptors from 1,024 on
         ending.register(watch, select.POLLIN)
         ending.poll()
     except ProcessLookupError:

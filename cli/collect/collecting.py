@@ -1,4 +1,4 @@
-"""What ``iotide collect`` does until it is ended: follows its sources, and drains what they gave."""
+"""Main loop of ``iotide collect``: follow the sources until the end, then send the remaining events."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def run_collector(
     grace_s: float,
     pacer: Pacer | None = None,
 ) -> int:
-    """Collects, and then drains.
+    """Collect until the end, then send the remaining events.
 
     Args:
-        sources: what is followed.
-        settings: where to ship it.
-        ending: has it end when it is asked for.
-        replayed: the files behind ``sources``, where all are finished: ends when all was read.
-        ends: the source that is waited for until nobody uses it for ``grace_s``; None for no such end.
+        sources: sources to follow.
+        settings: destination and limits.
+        ending: requests the end.
+        replayed: the files of ``sources`` if all are finished: the collector ends when all are read.
+        ends: source whose disuse for ``grace_s`` ends the collector; None for no such end.
         grace_s: seconds.
-        pacer: has traced programs wait for their turn.
+        pacer: delays traced programs.
 
     Returns:
         The exit status.
@@ -62,7 +62,7 @@ async def collect(
     grace_s: float,
     pacer: Pacer | None = None,
 ) -> int:
-    """Does what ``run_collector`` says, in a loop that runs."""
+    """Collect like ``run_collector``, in a running event loop."""
     from ...collectors.transport.agent import Agent
 
     agent = Agent(sources, settings, waits=bool(replayed), pacer=pacer)  # a finished file can wait for the aggregator
@@ -105,10 +105,10 @@ async def collect(
 
 
 class UnusedTime:
-    """How long a source that was used has not been, as far as it was looked at: what stops us proves nothing of others.
+    """Time since a source was last used, counted only while it is checked: a stall of this process must not count.
 
     Args:
-        longest_s: between two looks that counts.
+        longest_s: maximum counted time between two checks.
     """
 
     def __init__(self, longest_s: float) -> None:
@@ -118,7 +118,7 @@ class UnusedTime:
         self._unused_s = 0.0
 
     def look(self, now_s: float, processes: int, *, in_use: bool) -> float:
-        """Takes in how many processes have come, and whether any is there; returns the seconds."""
+        """Take in the number of processes so far, and whether any is running; return the seconds."""
         if in_use or processes != self._seen or self._looked_at_s is None:
             self._unused_s = 0.0
         elif processes:
@@ -128,7 +128,7 @@ class UnusedTime:
 
 
 async def unused(source: PreloadSource, grace_s: float) -> None:
-    """Returns when a process has come and for ``grace_s`` there has been none."""
+    """Return when at least one process has come and none has been running for ``grace_s``."""
     every_s = min(_LOOK_S, grace_s / 4)
     unused_time = UnusedTime(2 * every_s)
     while True:

@@ -29,10 +29,10 @@ if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
 
 _HELP = """Run the per-node agent: follow inputs and ship their events to an aggregator.
 
-FILEs are trace files (JSON lines, TMIO, strace) that are followed while they grow, also when they are rotated,
-truncated or not there yet. --socket listens for programs that the preload library traces: start them with the
-environment that `iotide collect --socket PATH --print-environment` prints. --ftio-listen takes what TMIO, GekkoFS and
-other tracers push to FTIO's predictor; it forwards only (`iotide serve --ftio-reply` replies).
+FILEs are trace files (JSON lines, TMIO, strace) that are followed while they grow, also if they are rotated,
+truncated or do not exist yet. --socket listens for programs traced by the preload library: start them with the
+environment that `iotide collect --socket PATH --print-environment` prints. --ftio-listen receives messages that TMIO,
+GekkoFS and other tracers send to FTIO's predictor; it only forwards them (`iotide serve --ftio-reply` replies).
 
 \b
 Examples:
@@ -44,15 +44,15 @@ Examples:
   iotide collect --ftio-listen tcp://127.0.0.1:5555
   iotide collect --stop ~/.iotide/t.sock
 
-Runs until SIGINT or SIGTERM, until `iotide collect --stop SOCKET`, with --until-unused until no traced program is left,
-or with --replay to the end of the files; then ships what is left. Exit status: 0 done, 1 not everything was
-acknowledged, a source failed, a FILE could not be read or, with --replay, not all of it, or no collector could be
-stopped, 2 bad usage or unreadable input; with --replay also where no FILE has an event.
+Runs until SIGINT or SIGTERM, until `iotide collect --stop SOCKET`, with --until-unused until no traced program is
+left, or with --replay to the end of the files; then sends the remaining events. Exit status: 0 done, 1 some events
+were not acknowledged, a source failed, a FILE could not be read (with --replay: not completely), or no collector
+could be stopped, 2 bad usage or unreadable input; with --replay also if no FILE has an event.
 """
 
 
 _PACED_HEARTBEAT_S = 0.25
-"""Answers to heartbeats bring the plan."""
+"""The answers to heartbeats contain the plan."""
 
 
 @click.command("collect", cls=SectionCommand, help=_HELP)
@@ -63,31 +63,39 @@ _PACED_HEARTBEAT_S = 0.25
     multiple=True,
     default=["tcp://127.0.0.1:9787"],
     show_default=True,
-    help="The aggregator; several, where others may take over from it.",
+    help="Endpoint of the aggregator. Repeat it for aggregators that may take over.",
 )
 @click.option(
     "--socket", "gate", type=click.Path(path_type=Path), metavar="PATH", help="Unix socket for traced programs."
 )
-@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs instead of telling it from content.")
+@click.option(
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content."
+)
 @click.option(
     "--job",
     type=JobName(),
     metavar="NAME",
-    help="Job id of inputs that name none. Default: the batch system's, or 'unknown'.",
+    help="Job id for inputs that contain none. Default: the batch system's, or 'unknown'.",
 )
 @click.option("--host", metavar="NAME", default=socket.gethostname, help="Name of this node. Default: its host name.")
-@click.option("--ftio-listen", metavar="ENDPOINT", help="Where tracers of FTIO push, such as tcp://127.0.0.1:5555.")
 @click.option(
-    "--ftio-job", metavar="NAME", help="Job of FTIO's messages. Default: the one they name, else --job's, else 'ftio'."
+    "--ftio-listen", metavar="ENDPOINT", help="Endpoint that FTIO's tracers send to, such as tcp://127.0.0.1:5555."
 )
-@click.option("--allow-remote", is_flag=True, help="Let --ftio-listen be reached from beyond loopback, in plain text.")
+@click.option(
+    "--ftio-job",
+    metavar="NAME",
+    help="Job of FTIO's messages. Default: the one in the message, else --job's, else 'ftio'.",
+)
+@click.option(
+    "--allow-remote", is_flag=True, help="Let --ftio-listen accept connections beyond loopback, in plain text."
+)
 @click.option(
     "--shared-fs",
     metavar="TYPE",
     multiple=True,
-    help="A further type of file system that nodes share. May be repeated.",
+    help="A further type of file system that nodes share. Repeatable.",
 )
-@click.option("--local-fs", metavar="TYPE", multiple=True, help="A further type that is of one node. May be repeated.")
+@click.option("--local-fs", metavar="TYPE", multiple=True, help="A further type of node-local file system. Repeatable.")
 @ends_at_option()
 @click.option(
     "--spool-disk",
@@ -95,25 +103,28 @@ _PACED_HEARTBEAT_S = 0.25
     default=0,
     show_default=True,
     metavar="MIB",
-    help="Room in files in $TMPDIR for events that wait for the aggregator, once 64 MiB of memory are full.",
+    help="Space in files in $TMPDIR for events that wait for the aggregator, once 64 MiB of memory are full.",
 )
 @click.option(
     "--state",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Keep there what was read and is not acknowledged: the next collector with that DIR sends it, also after this "
-    "one was killed. --spool-disk is its room then (1024 by default). [default: off]",
+    help="Folder for events that were read and are not acknowledged: the next collector with that DIR "
+    "sends them, also after this one was killed. --spool-disk is its maximum size (1024 by "
+    "default). [default: off]",
 )
 @click.option(
     "--pace",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
     metavar="FOLDER",
-    help="Have traced programs wait for their turn on the file system of FOLDER, as `iotide schedule --backend "
-    "preload` plans it; also with --print-environment.",
+    help="Delay I/O of traced programs on the file system of FOLDER, as planned by `iotide schedule "
+    "--backend preload`; also with --print-environment.",
 )
 @click.option("--replay", is_flag=True, help="Read FILEs to their end and stop instead of following them.")
 @click.option(
-    "--until-unused", is_flag=True, help="End once a program has come to the --socket and for --grace none is there."
+    "--until-unused",
+    is_flag=True,
+    help="End once a program has used the --socket and none has been running for --grace.",
 )
 @click.option(
     "--grace",
@@ -121,15 +132,15 @@ _PACED_HEARTBEAT_S = 0.25
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="How long --until-unused waits for a further program.",
+    help="Time that --until-unused waits for a further program.",
 )
 @click.option(
     "--stop",
     type=click.Path(path_type=Path),
     metavar="SOCKET",
-    help="Have the collector of that socket ship what it has and end; wait until it has.",
+    help="Make the collector of that socket send its events and end; wait for its end.",
 )
-@click.option("--print-environment", is_flag=True, help="Print the environment of a traced program, and stop.")
+@click.option("--print-environment", is_flag=True, help="Print the environment for a traced program, and exit.")
 @key_options
 @tracer_options
 def command(
@@ -156,7 +167,7 @@ def command(
     keys: tuple[Path | None, Path | None],
     tracer: dict[str, Any],
 ) -> None:
-    """Collects until a signal, or to the end of the files."""
+    """Run the command."""
     if stop is not None:
         if files or gate is not None or ftio_listen is not None:
             raise click.UsageError("--stop stops another collector, and collects nothing itself")
@@ -208,7 +219,7 @@ def command(
     )
     origin = Origin(job=known_job or "unknown", host=host, user=os.environ.get("USER", ""))
     log_to_standard_error(logging.WARNING)
-    read_client_keys(*keys)  # before programs find us: without them nothing could be shipped
+    read_client_keys(*keys)  # before programs connect: without keys nothing could be sent
     raise_limit()
     ending = Ending()
     sources: list[Source] = []

@@ -1,4 +1,4 @@
-"""Files and folders that commands write: private, whole or not at all."""
+"""Output files and folders of commands: private, and complete or absent."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _MOST_NAME: Final = 100
 
 
 def beside(target: Path) -> Path:
-    """Returns a path beside a file, of our own, where it is written before it gets its name, however long that is."""
+    """Return a temporary path beside a file, valid for a name of any length."""
     return target.with_name(f"{prefix_for(target)}{os.getpid()}")
 
 
 def prefix_for(target: Path) -> str:
-    """Returns what the name of a file begins with that will be another."""
+    """Return the prefix of a file's temporary name."""
     return f".{os.fsdecode(os.fsencode(target.name)[:_MOST_NAME])}."
 
 
 @contextmanager
 def private_file(path: Path) -> Iterator[IO[bytes]]:
-    """Opens a new file that only its user may read; a file of that name is replaced when all is written.
+    """Open a new file that only its user may read; it replaces an existing file when it is complete.
 
     Raises:
-        OSError: it cannot be written, or the name is taken by something that is no file, such as a device.
+        OSError: it cannot be written, or the name belongs to something other than a file, such as a device.
     """
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISREG(path.stat().st_mode):
@@ -49,11 +49,11 @@ def private_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def private_folder(path: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
-    """Makes a new folder that only its user may read, which gets its name when all is written.
+    """Create a new folder that only its user may read; it gets its name when it is complete.
 
     Args:
-        path: its name. An empty folder of that name is replaced, and one that ``is_ours``.
-        is_ours: tells whether a folder is one that may be removed.
+        path: its name. An empty folder of that name is replaced, and one for which ``is_ours`` is true.
+        is_ours: returns whether a folder may be removed.
 
     Raises:
         FileExistsError: the name is taken by something else.
@@ -74,7 +74,7 @@ def private_folder(path: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path
 
 
 def size_of(path: Path) -> int:
-    """Returns the bytes of a file, or of all files in a folder."""
+    """Return the size of a file, or of all files in a folder, bytes."""
     if path.is_dir():
         return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
     return path.stat().st_size

@@ -1,4 +1,4 @@
-"""What batch systems tell of a job in the environment of its programs."""
+"""Job data of batch systems in the environment of a job's programs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _TEXTS: Final[dict[str, tuple[str, ...]]] = {
     "cluster": ("SLURM_CLUSTER_NAME",),
     "nodes": ("SLURM_JOB_NODELIST", "SLURM_NODELIST"),
 }
-"""Of each fact the variables that say it, the first match first."""
+"""Variables of each fact; the first match is used."""
 _COUNTS: Final = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
 START: Final = "SLURM_JOB_START_TIME"
 _MOST_NODES: Final = 1_000_000
 
 
 def batch_facts(environment: Mapping[str, str]) -> BatchJob | None:
-    """Returns what a job's environment says of it; None outside of a job."""
+    """Return the job data of an environment; None outside of a job."""
     from ...events.batch_job import BatchJob
     from ...events.files import readable
 

@@ -1,4 +1,4 @@
-"""How a command that runs until a signal ends it takes that signal."""
+"""Signal handling of commands that run until a signal."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _ENDING_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 class Ending:
-    """Takes the signals that ask us to end, from the moment that it is made: before that they would kill us.
+    """Handler of the ending signals from its creation on; before that they kill the process.
 
     Args:
-        reloads: SIGHUP does not end us either.
+        reloads: also handle SIGHUP.
     """
 
     def __init__(self, *, reloads: bool = False) -> None:
@@ -25,8 +25,8 @@ class Ending:
             signal.signal(number, self._early)
 
     def then(self, end: Callable[[], object]) -> None:
-        """Has the loop that runs call something when we are asked to end, and if we have been already."""
-        import asyncio  # which whoever calls has: --help should be instant
+        """Have the running event loop call a function when the end is requested, or now if it has been."""
+        import asyncio  # the caller has imported it; --help must be instant
 
         for number in _ENDING_SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, self._asked, end)
@@ -34,7 +34,7 @@ class Ending:
             end()
 
     def reload(self, reload: Callable[[], object]) -> None:
-        """Has the loop that runs call something on SIGHUP, and if one has come already."""
+        """Have the running event loop call a function on SIGHUP, or now if one has arrived."""
         import asyncio
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
@@ -42,7 +42,7 @@ class Ending:
             reload()
 
     def _asked(self, end: Callable[[], object]) -> None:
-        self._is_asked = True  # also for what comes after that which ends now
+        self._is_asked = True  # also for later stages than the one that ends now
         end()
 
     def _early_reload(self, number: int, frame: object) -> None:

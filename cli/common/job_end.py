@@ -1,4 +1,4 @@
-"""When a job is killed at the latest, as the user or the batch system says."""
+"""The time limit of a job, from the user or the batch system."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import click
 from .arguments.time_arguments import parsed
 
 VARIABLE: Final = "SLURM_JOB_END_TIME"
-_NO_END: Final = ("", "0", "none", "n/a", "unknown", "unlimited")  # of jobs without a limit, as squeue spells it
+# values of jobs without a limit, as squeue spells them
+_NO_END: Final = ("", "0", "none", "n/a", "unknown", "unlimited")
 _EXPECTED: Final = "expected +SECONDS from now (+3600), Unix seconds (1731000000), or a date (2024-11-07T12:00:00)"
 _MOST_S: Final = 10 * 366 * 86_400.0
 
 
 def parsed_end(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
-    """Parses the option."""
+    """Parse the option."""
     if value is None:
         return None
     value = value.strip()
@@ -36,7 +37,7 @@ def parsed_end(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 def absolute_s(text: str) -> float:
-    """Returns Unix seconds or a date as Unix seconds; raises ValueError for what is neither."""
+    """Return Unix seconds or a date as Unix seconds; raise ValueError for anything else."""
     moment = parsed(text)
     if not moment.absolute:
         raise ValueError(text)
@@ -44,7 +45,7 @@ def absolute_s(text: str) -> float:
 
 
 def ends_at_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes the option; the command gets ``ends_at``, Unix time or None."""
+    """Return the option; the command gets ``ends_at``, Unix time or None."""
     return click.option(
         "--ends-at",
         metavar="WHEN",
@@ -55,12 +56,12 @@ def ends_at_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def end_of_job(given: float | None, environment: Mapping[str, str], say: Callable[[str], None]) -> float:
-    """Returns the end as Unix time: that of the option, else the batch system's; 0 where nobody says it.
+    """Return the end as Unix time, from the option, else from the batch system; 0 if unknown.
 
     Args:
         given: the option.
-        environment: where the batch system says it.
-        say: is told of a value that is no time.
+        environment: variables of the batch system.
+        say: callback with a message about an invalid value.
     """
     if given is not None:
         return given

@@ -1,4 +1,4 @@
-"""How a job is called when nobody says."""
+"""Default names of jobs."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from typing import Any, Final
 import click
 
 BATCH_VARIABLES: Final = ("IOTIDE_JOB", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_ID", "LSB_JOBID")
-"""Environment variables that carry a job id, first match first."""
+"""Environment variables that contain a job id; the first match is used."""
 
 
 class JobName(click.types.StringParamType):
-    """A job id as an option: bytes that are no UTF-8 can be written nowhere."""
+    """A job id as an option; bytes that are not UTF-8 are replaced, as no output could represent them."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Returns it."""
+        """Return the job id."""
         from ...events.files import readable
 
         return readable(value)
 
 
 def batch_job(environment: Mapping[str, str]) -> str | None:
-    """Returns the job id that the batch system gave, or None outside of one."""
+    """Return the job id of the batch system, or None outside of a job."""
     return next((value for name in BATCH_VARIABLES if (value := environment.get(name))), None)
 
 
 def default_job(command: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Returns the batch system's job id, or the command's name and our pid."""
-    from ...events.files import readable  # which brings NumPy
+    """Return the batch system's job id, or the command's name and our pid."""
+    from ...events.files import readable  # imports NumPy
 
     return readable(batch_job(environment) or f"{PurePath(command[0]).name}-{os.getpid()}")
 
 
 def safe_name(job: str) -> str:
-    """Returns a job id as a file name.
+    """Return a job id as a file name.
 
     >>> safe_name("1234.pbs/x y")
     '1234.pbs_x_y'
@@ -46,7 +46,7 @@ def safe_name(job: str) -> str:
 
 
 def unique_name(name: str, taken: set[str]) -> str:
-    """Returns a name that is not among those taken, and takes it.
+    """Return a name that is not yet taken, and add it to the taken ones.
 
     >>> unique_name("x", {"x", "x.2"})
     'x.3'

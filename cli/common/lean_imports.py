@@ -1,4 +1,4 @@
-"""Imports that take as little of a processor as they can, for commands that wait for them."""
+"""Imports with minimal CPU time, for commands that wait for them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import Any, Final
 
 _WITHOUT: Final[Mapping[str, str]] = {
-    # NumPy's library for matrices would start a thread for each core, which first spins; we multiply none.
+    # OpenBLAS would start a spinning thread per core; iotide multiplies no matrices.
     "OPENBLAS_NUM_THREADS": "1",
-    # Pydantic would look through all that is installed for plugins.
+    # Pydantic would search all installed packages for plugins.
     "PYDANTIC_DISABLE_PLUGINS": "__all__",
 }
 _METADATA: Final = "importlib.metadata"
@@ -22,27 +22,28 @@ _METADATA: Final = "importlib.metadata"
 
 @contextlib.contextmanager
 def lean_imports(pause: Callable[[], None] | None = None) -> Iterator[None]:
-    """Has what the block imports leave out what we do not use; what the user has set in the environment holds.
+    """Skip unused parts of imports in the block; variables set by the user take precedence.
 
-    The environment is afterwards as it was: commands that we start inherit it. What lives by then is never looked
-    through for garbage again. What is imported first in the block has no TLS, asyncio above all.
+    The environment is restored afterwards, as started commands inherit it. Objects that exist at the end are excluded
+    from garbage collection. Modules imported first in the block, such as asyncio, have no TLS.
 
     Args:
-        pause: is called before each module, and may take its time.
+        pause: called before each module; it may block.
     """
     ours = {name: value for name, value in _WITHOUT.items() if name not in os.environ}
     collects = gc.isenabled()
     os.environ.update(ours)
-    gc.disable()  # modules live on: nothing would be found
+    gc.disable()  # modules stay alive: nothing would be collected
     finder = None if pause is None else _Pausing(pause)
     if finder is not None:
         sys.meta_path.insert(0, finder)
     try:
         with _standing_in("ssl", None), _standing_in(_METADATA, _metadata(ours)):
             yield
-            if "pydantic.main" in sys.modules:  # it looks for plugins when it first builds a model: here, and not later
+            # pydantic searches for plugins when it builds its first model: do it here, not later
+            if "pydantic.main" in sys.modules:
                 sys.modules["pydantic.main"].create_model("First")
-        gc.freeze()  # nor would it later, and the end of the program would look through all of them
+        gc.freeze()  # otherwise the exit of the program would traverse all of them
     finally:
         if finder is not None:
             sys.meta_path.remove(finder)
@@ -54,11 +55,11 @@ def lean_imports(pause: Callable[[], None] | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _standing_in(name: str, module: ModuleType | None) -> Iterator[None]:
-    """Has imports in the block get ``module``, or none at all, unless the true one is there already."""
+    """Make imports in the block return ``module``, or fail for None, unless the real one is loaded."""
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = module  # type: ignore[assignment]  # None is how Python writes that there is none
+    sys.modules[name] = module  # type: ignore[assignment]  # None in sys.modules means that the module does not exist
     try:
         yield
     finally:
@@ -67,9 +68,9 @@ def _standing_in(name: str, module: ModuleType | None) -> Iterator[None]:
 
 
 def _metadata(ours: Mapping[str, str]) -> ModuleType:
-    """Returns what stands in for ``importlib.metadata``, which brings the parser of mails, and gets it where asked.
+    """Return a lazy stand-in for ``importlib.metadata``, which imports the email parser.
 
-    Pydantic keeps ``entry_points`` and asks it for plugins when it first builds a model, which may be later.
+    Pydantic keeps ``entry_points`` and calls it when it first builds a model, which may be later.
     """
     stand_in = ModuleType(_METADATA)
     has_plugins = "PYDANTIC_DISABLE_PLUGINS" not in ours
@@ -83,7 +84,7 @@ def _metadata(ours: Mapping[str, str]) -> ModuleType:
         return true_one().entry_points(**wanted) if has_plugins or wanted != {"group": "pydantic"} else ()
 
     def attribute(name: str) -> Any:
-        if name.startswith("__"):  # Python asks whether this is a package
+        if name.startswith("__"):  # Python checks whether this is a package
             raise AttributeError(name)
         return getattr(true_one(), name)
 
@@ -92,11 +93,11 @@ def _metadata(ours: Mapping[str, str]) -> ModuleType:
 
 
 class _Pausing:
-    """A finder that finds nothing, and lets others have their turn before those after it look."""
+    """An import finder that finds nothing and calls ``pause`` before the following finders."""
 
     def __init__(self, pause: Callable[[], None]) -> None:
         self._pause = pause
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
-        """Returns None."""
+        """Return None."""
         self._pause()

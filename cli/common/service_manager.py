@@ -1,6 +1,6 @@
-"""What systemd, or another service manager of its kind, is told: that we are ready, reload, end, and still work.
+"""Notifications for systemd or a compatible service manager: ready, reloading, stopping, watchdog.
 
-The protocol is that of ``sd_notify(3)``: datagrams of text to the socket that ``NOTIFY_SOCKET`` names.
+The protocol is that of ``sd_notify(3)``: text datagrams to the socket in ``NOTIFY_SOCKET``.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Final
 
-_FED: Final = 3  # times in the time after which the manager would end us
+_FED: Final = 3  # notifications per watchdog interval
 
 
 class ServiceManager:
-    """Who started us, if it wants to be told; else nothing is done.
+    """Connection to the service manager, if one requests notifications; otherwise nothing is sent.
 
     Args:
-        environment: names the socket, and after which time without a word we are ended.
+        environment: contains the socket, and the watchdog interval.
 
     Attributes:
-        watchdog_s: this time in seconds; None for never.
+        watchdog_s: watchdog interval, s; None without a watchdog.
     """
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
@@ -36,21 +36,21 @@ class ServiceManager:
                 self.watchdog_s = int(environment.get("WATCHDOG_USEC", "")) / 1e6 or None
 
     def ready(self, status: str = "") -> None:
-        """Says that we work, also after a reload."""
+        """Report that the service is ready, also after a reload."""
         self._tell("READY=1", *([f"STATUS={status}"] if status else []))
 
     def reloading(self) -> None:
-        """Says that settings are read again; ``ready`` has to follow."""
+        """Report that settings are being read again; ``ready`` must follow."""
         self._tell("RELOADING=1", f"MONOTONIC_USEC={time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000}")
 
     def stopping(self) -> None:
-        """Says that we end."""
+        """Report that the service is stopping."""
         self._tell("STOPPING=1")
 
     async def feed(self, why_not: Callable[[], str]) -> None:
-        """Says that we still work as long as ``why_not`` returns "", until cancelled.
+        """Send watchdog notifications while ``why_not`` returns "", until cancelled.
 
-        It has to be a task of the loop whose progress is meant: one that stands still says nothing.
+        It must be a task of the supervised event loop: a blocked loop sends nothing.
         """
         while self._address and self.watchdog_s is not None:
             if not why_not():

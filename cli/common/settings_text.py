@@ -1,4 +1,4 @@
-"""The settings as a TOML file that explains each of them."""
+"""Settings as a commented TOML file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _WIDTH = 118
 
 
 def settings_text(settings: BaseModel) -> str:
-    """Returns all settings as TOML with their descriptions, a table for each model within.
+    """Return all settings as TOML with their descriptions, one table per nested model.
 
-    What has its default stands in a comment, which uncommented says the same. Descriptions are the models' own, so that
-    the file cannot say other than the daemon does.
+    Default values are comments that have the same meaning when uncommented. The descriptions are those of the models,
+    so that the file agrees with the daemon.
     """
     return "\n".join(_table(settings, type(settings)(), "")).strip() + "\n"
 
@@ -43,10 +43,10 @@ def _told(description: str | None) -> list[str]:
 
 
 def _toml(value: Any) -> str:
-    """Returns a value as TOML writes it: as JSON does, but for tables."""
+    """Return a value as TOML: like JSON, except for tables."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_toml(name)} = {_toml(each)}' for name, each in value.items())}}}"
     if isinstance(value, tuple | list):
         return f"[{', '.join(map(_toml, value))}]"
     text = json.dumps(str(value) if isinstance(value, Path) else value, ensure_ascii=False)
-    return text.replace("\x7f", "\\u007f")  # the one character that JSON lets stand and TOML does not
+    return text.replace("\x7f", "\\u007f")  # the only character that JSON allows unescaped and TOML does not

@@ -1,4 +1,4 @@
-"""Makes the report of finished traces' period."""
+"""Construction of the detection report for finished traces."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ..traces.trace_reading import Trace, name_of
 
 
 class Detected(NamedTuple):
-    """What was found, and for pictures the events of those who have the period and the periods of others.
+    """The report, and data for charts: events of the members with the period, and the periods of others.
 
-    ``own`` is None where the period is of all.
+    ``own`` is None if all members have the period.
     """
 
     report: DetectionReport
@@ -34,14 +34,14 @@ def report_of(
     wanted: AnalysisOptions,
     span_ns: tuple[int, int] | None = None,
 ) -> Detected:
-    """Finds the period in a trace.
+    """Detect the period of a trace.
 
     Args:
-        paths: from where it was read.
-        trace: what was read, or a window of it.
-        settings: how the period is looked for.
-        wanted: what is computed beyond it.
-        span_ns: start and end of the whole of which the trace is a window.
+        paths: files of the trace.
+        trace: the trace, or a window of it.
+        settings: settings of the detection.
+        wanted: optional further analyses.
+        span_ns: start and end of the whole trace, if ``trace`` is a window.
     """
     prediction, analysis, own, beside = analyse(
         trace.batches(), settings, name_of(paths), wanted, trace.apart, trace.stamp_s

@@ -1,4 +1,4 @@
-"""``iotide detect``: finds the I/O period in finished traces."""
+"""``iotide detect``: the I/O period of finished traces."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from ...results.traces.analysis import DetectionReport, Grouping, GroupKind
     from ..traces.trace_reading import Trace
 
-_HELP = """Find the I/O period in finished traces, and when the next phase would come.
+_HELP = """Find the I/O period in finished traces, and predict the next phase.
 
-FILEs are taken together as one job. Their format is told from their content, or given with --format: JSON lines (one
-call a line), TMIO (JSON, JSON lines, MessagePack), strace (`strace -f -tt -T -y`), logs of Darshan, traces of dftracer,
-of Recorder (a folder), OTF2 and Chrome's, archives, event logs; packed by gzip or not. A malformed piece is named with
-file, line and what was expected, and the rest is kept; what a trace says and no event can is named, too.
+All FILEs belong to one job. Their format is detected from the content, or given with --format: JSON lines (one call
+per line), TMIO (JSON, JSON lines, MessagePack), strace (`strace -f -tt -T -y`), logs of Darshan, traces of dftracer,
+Recorder (a folder), OTF2 and Chrome, archives, event logs; optionally compressed by gzip. A malformed piece is
+reported with file, line and expected content, and the rest is used. Contents of a trace that events cannot represent
+are also reported.
 
 \b
 Examples:
@@ -38,8 +39,8 @@ Examples:
   iotide detect --method reference --sampling point --mode write 8.jsonl    # FTIO's own answer
   iotide detect --method reference --outlier dbscan --autocorrelation 8.jsonl
 
-Exit status: 0 analysed (also when there is no period), 1 the work failed, 2 bad usage or nothing could be read.
-What could not be read of the input is named, and the rest is used: that is no failure.
+Exit status: 0 analysed (also without a period), 1 the work failed, 2 bad usage or nothing could be read. Unreadable
+parts of the input are listed and skipped; this is not a failure.
 """
 _MOMENT_HELP: Final = "seconds from its first event, Unix seconds, or a date such as 2024-11-07T12:00:00"
 _input = partial(click.option, cls=SectionOption, section="Input")
@@ -63,39 +64,39 @@ _UNKNOWN: Final[dict[str, str]] = {
     help="Format of all FILEs, such as jsonl, strace, otf2, chrome, parquet or archive; docs/sources.md lists them.",
 )
 @_input("--from", "since", metavar="TIME", callback=moment_of, help=f"Leave out what comes before: {_MOMENT_HELP}.")
-@_input("--to", "until", metavar="TIME", callback=moment_of, help="Leave out what comes after; given as --from is.")
+@_input("--to", "until", metavar="TIME", callback=moment_of, help="Ignore later events; same forms as --from.")
 @trace_detection_options
 @_more(
     "--autocorrelation",
     is_flag=True,
-    help="Find a period by the autocorrelation too; with --method reference the two answers are merged as FTIO does.",
+    help="Also find a period by autocorrelation; with --method reference both results are merged as by FTIO.",
 )
 @_more(
     "--strongest",
     type=click.IntRange(1, 1000),
     metavar="N",
-    help="Rebuild the signal from its N strongest frequencies, and say what they leave unexplained.",
+    help="Reconstruct the signal from its N strongest frequencies, and report the residual.",
 )
-@_more("--wavelet", is_flag=True, help="Compute power over time and period (with --json, for pictures).")
+@_more("--wavelet", is_flag=True, help="Compute wavelet power over time and period (with --json, for charts).")
 @_more(
     "--by",
     type=click.Choice(("rank", "host", "file", "job")),
-    help="Answer for each of the largest ranks, nodes, files or jobs as well.",
+    help="Also report a result for each of the largest ranks, nodes, files or jobs.",
 )
 @_more("--top", type=click.IntRange(1, 1000), metavar="N", help=f"How many of them, by bytes.  [default: {_TOP}]")
-@_more("--replay", is_flag=True, help="Predict as if the trace were live, and compare with what came.")
+@_more("--replay", is_flag=True, help="Predict as if the trace were live, and compare with the actual phases.")
 @_more(
     "--every",
     "every_s",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="Time between the predictions of the replay.  [default: one a phase]",
+    help="Time between the predictions of the replay.  [default: one per phase]",
 )
 @_output(
     "--plot",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Draw signal, spectrum, wavelet and replay: a page to zoom (.html) or a picture (.png, .svg).",
+    help="Draw signal, spectrum, wavelet and replay: an interactive page (.html) or a chart (.png, .svg).",
 )
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -114,7 +115,7 @@ def command(
     as_json: bool,
     detection: dict[str, Any],
 ) -> None:
-    """Reads, analyses, prints."""
+    """Run the command."""
     if top is not None and by is None:
         raise click.UsageError("--top needs --by: it says how many ranks, nodes, files or jobs are listed")
     if every_s is not None and not replay and plot is None:
@@ -160,7 +161,7 @@ def _print(report: DetectionReport, as_json: bool, replayed: Who | None) -> None
 
 
 def _window(trace: Trace, since: Moment | None, until: Moment | None) -> Trace:
-    """Cuts the trace to what was asked for."""
+    """Return the requested window of the trace."""
     if since is None and until is None:
         return trace
     first, last = trace.span_ns
@@ -178,7 +179,7 @@ def _window(trace: Trace, since: Moment | None, until: Moment | None) -> Trace:
 
 
 def _as_reference_samples(trace: Trace, settings: DetectSettings) -> DetectSettings:
-    """Chooses the sampling frequency by the reference's rule."""
+    """Set the sampling frequency by the reference's rule."""
     import numpy as np
 
     from ...analyzers.periodicity.estimators.ftio_reference import automatic_frequency, samples_within

@@ -1,4 +1,4 @@
-"""The part of ``iotide detect`` that replays a trace and draws it."""
+"""Replay and charts of ``iotide detect``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SUFFIXES: Final = (".html", ".png", ".svg")
 
 
 def check_picture(target: Path, inputs: Sequence[Path]) -> None:
-    """Says what stands against a picture before the work begins.
+    """Check that a chart can be written, before the work begins.
 
     Raises:
-        click.UsageError: of the wrong kind, in no folder, or an input.
-        UnavailableError: the library that draws it is missing.
+        click.UsageError: unknown format, missing folder, or the file is an input.
+        UnavailableError: the drawing library is missing.
     """
     if target.suffix.lower() not in SUFFIXES:
         raise click.UsageError(f"--plot {target}: unknown kind of picture; expected a name that ends in {_choices()}")
@@ -40,10 +40,10 @@ def check_picture(target: Path, inputs: Sequence[Path]) -> None:
 def with_replay(
     report: DetectionReport, batches: Batches, settings: DetectSettings, every_s: float | None
 ) -> DetectionReport:
-    """Adds a replay of the trace to a report.
+    """Add a replay of the trace to a report.
 
     Raises:
-        ConfigError: the settings are fit for finished traces only.
+        ConfigError: the settings only apply to finished traces.
     """
     from ...analyzers.offline.plot_data import replay_of
     from ..traces.ordered_columns import OrderedColumns
@@ -61,9 +61,9 @@ def write_picture(
     own: Batches | None,
     beside: Sequence[Beside],
 ) -> None:
-    """Draws a trace into a file, which appears when it is complete.
+    """Draw a trace to a file, which appears when it is complete.
 
-    ``own`` are the events that the period is of, ``beside`` the periods of others.
+    ``own`` are the events of the members with the period, ``beside`` the periods of others.
 
     Raises:
         click.ClickException: the file cannot be written.

@@ -1,4 +1,4 @@
-"""Makes directly-follows graphs of finished traces."""
+"""Construction of directly-follows graphs from finished traces."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Events of one stream that are let through, in the numbers of ``names``."""
+    """Selected events of one stream, in the numbers of ``names``."""
 
     stream: Stream
     batch: EventBatch
@@ -50,14 +50,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The events that a filter lets through.
+    """The events that a filter selects.
 
     Attributes:
         mapper: numbers the activities; knows which files of the whole selection are shared.
-        parts: the events, which can be gone through any number of times.
+        parts: the events; may be iterated repeatedly.
         events: number of events.
-        start_ns: start of the trace, which times in filters count from.
-        left_out: events that are not let through.
+        start_ns: start of the trace, the zero of times in filters.
+        left_out: number of events that are not selected.
     """
 
     names: JobNames
@@ -69,7 +69,7 @@ class Selection:
     left_out: int
 
     def narrowed(self, to: Sequence[Filter]) -> Selection:
-        """Returns the events that any of some filters lets through."""
+        """Return the events that at least one of the filters selects."""
         parts = Again(partial(self._narrowed, [Selector(each, self.start_ns) for each in to]))
         kept = sum(len(part.batch) for part in parts)
         return replace(self, parts=parts, events=kept, left_out=self.left_out + self.events - kept)
@@ -84,7 +84,7 @@ class Selection:
 
 
 def select(trace: Trace, view: GraphDefinition) -> Selection:
-    """Applies the filter of a view to a trace."""
+    """Apply the filter of a graph definition to a trace."""
     names = JobNames(MOST_CALLS, MOST_FILES, trace.rule)
     cases, mapper = Cases(view.case), Mapper(view.mapping)
     start_ns = trace.span_ns[0]
@@ -108,7 +108,7 @@ def select(trace: Trace, view: GraphDefinition) -> Selection:
 
 
 def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: int = MOST_HELD) -> Graph:
-    """Makes the graph of some events, all cases ended; of more than ``most_held`` they are sorted on disk."""
+    """Compute the graph of the events, with all cases ended; more than ``most_held`` events are sorted on disk."""
     analyzer = DfgAnalyzer(
         _SETTINGS.model_copy(update={"mapping": view.mapping.text, "case": view.case, "filter": view.filter.text})
     )
@@ -125,14 +125,14 @@ def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: i
 
 
 def _by_start(selection: Selection, most_held: int) -> Iterator[GraphColumns]:
-    """Yields case, activity, start, duration and size of events by start; many wait in a temporary file."""
+    """Yield case, activity, start, duration and size of events by start; many are sorted on disk."""
     mapper, names = selection.mapper, selection.names
     columns = (graph_columns(part.batch, part.case, mapper, names) for part in selection.parts)
     return _in_pieces(OrderedColumns(columns, "start", most_held))
 
 
 def _in_pieces(parts: Iterable[Columns]) -> Iterator[GraphColumns]:
-    """Cuts rows anew, so that sums are rounded alike wherever they come from."""
+    """Regroup rows into equal pieces, so that sums have the same rounding for any source."""
     held: list[Columns] = []
     rows = 0
     for part in parts:
@@ -149,7 +149,7 @@ def _in_pieces(parts: Iterable[Columns]) -> Iterator[GraphColumns]:
 
 
 def timeline_of(selection: Selection, activity: str) -> Timeline | None:
-    """Returns the events of one activity, or None where there is none of that name."""
+    """Return the events of one activity, or None if it does not exist."""
     rows: list[tuple[int, int, int, int]] = []
     count = 0
     for part, numbers in activities_of(selection):
@@ -174,6 +174,6 @@ def timeline_of(selection: Selection, activity: str) -> Timeline | None:
 
 
 def activities_of(selection: Selection) -> Iterator[tuple[Part, npt.NDArray[np.int32]]]:
-    """Yields the parts with the number of each event's activity."""
+    """Yield the parts with the activity number of each event."""
     for part in selection.parts:
         yield part, selection.mapper.apply(part.batch, selection.names, part.case)[0]

@@ -1,4 +1,4 @@
-"""``iotide dfg``: the directly-follows graph of finished traces, and what sets two apart."""
+"""``iotide dfg``: the directly-follows graph of finished traces, and differences of two."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ if TYPE_CHECKING:
 
 _HELP = """Build the directly-follows graph (DFG) of the I/O calls of traces or running jobs, and compare graphs.
 
-FILEs are taken together, in any format that `iotide detect` reads, archives and event logs among them.
-Calls become activities by --map, activities follow one another within a case (--case), and what --filter leaves out is
-gone before edges are drawn. A FILE may also be a graph: that of a running job, http://HOST:9788/jobs/JOB of its
-aggregator, or one kept with --json. Without --output or --json a table is printed. docs/dfg.md explains all forms.
+All FILEs form one graph, in any format that `iotide detect` reads, including archives and event logs. --map turns
+calls into activities. Activities follow one another within a case (--case). --filter removes events before edges are
+computed. A FILE may also be a graph: that of a running job, http://HOST:9788/jobs/JOB of its aggregator, or one saved
+with --json. Without --output or --json a table is printed. docs/dfg.md explains all forms.
 
 \b
 Examples:
-  iotide dfg *.st                                        what takes the time, what follows what
-  iotide dfg -o graph.svg *.st                           the graph as a picture (.dot .png .html .graphml too)
+  iotide dfg *.st                                        where the time goes, what follows what
+  iotide dfg -o graph.svg *.st                           the graph as an image (.dot .png .html .graphml too)
   iotide dfg --map call+site:1 --filter 'path=$SCRATCH/*' *.st
   iotide dfg --case rank --color rate -o graph.html trace.jsonl
   iotide dfg --compare 'trace=ls_*' 'trace=ls-l_*' *.st        two programs
   iotide dfg --compare rank=0 rank=1- trace.jsonl              rank 0 and the others
   iotide dfg --compare monday.h5 tuesday.h5                    two runs
-  iotide dfg --timeline write:/scratch/out trace.jsonl         when each case did it
-  iotide dfg --json run11.jsonl > run11.json                   keep the graph ...
-  iotide dfg --baseline 'runs/*.json' run12.jsonl              ... is this run unlike the last ones?
+  iotide dfg --timeline write:/scratch/out trace.jsonl         events by case and time
+  iotide dfg --json run11.jsonl > run11.json                   save the graph ...
+  iotide dfg --baseline 'runs/*.json' run12.jsonl              ... does this run differ from the last ones?
   iotide dfg http://127.0.0.1:9788/jobs/4711                   a running job as it is now
   iotide dfg --compare http://127.0.0.1:9788/jobs/4711 run11.json
   iotide dfg --log events.h5 *.st                              one event log of many traces
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. What could not be read
-of the input is named, and the rest is used: that is no failure.
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. Unreadable parts of the input are listed
+and skipped; this is not a failure.
 """
 _VARIABLES: Final = ("SCRATCH", "WORK", "PROJECT", "SOFTWARE", "TMPDIR", "HOME")
 _TOP: Final = 20
@@ -58,30 +58,31 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     "--format",
     "format_name",
     metavar="NAME",
-    help="Format of all FILEs, such as strace, jsonl, darshan or recorder; by default told from the content.",
+    help="Format of all FILEs, such as strace, jsonl, darshan or recorder. Default: detected from the content.",
 )
 @_graph(
     "--map",
     "mapping",
     metavar="FORM",
     default="call+dirs:2",
-    help="What an activity is: parts joined by +, of call, kind, layer, dirs:N (top N levels of the path), site, "
-    "site:N (variable and N levels), ext, name, path, pattern (numbers as #), role (shared or own file); "
-    "or rules:FILE.",
+    help="Definition of an activity: parts joined by +, of call, kind, layer, dirs:N (top N levels of "
+    "the path), site, site:N (variable and N levels), ext, name, path, pattern (numbers as #), "
+    "role (shared or own file); or rules:FILE.",
 )
 @_graph(
     "--case",
     "case",
     metavar="NAME",
-    help="What is one sequence: stream, pid, tid, rank, host, command or file.  [default: stream]",
+    help="Definition of a case: stream, pid, tid, rank, host, command or file.  [default: stream]",
 )
 @_graph(
     "--filter",
     "filters",
     metavar="TERMS",
     multiple=True,
-    help="Which events count: terms such as path=/scratch/*, path~ckpt, call=read*,write*, layer=POSIX, rank=0-3, "
-    "time=10..20, failed=no, command=ls; != and !~ for the opposite. All must hold; may be given several times.",
+    help="Selected events: terms such as path=/scratch/*, path~ckpt, call=read*,write*, layer=POSIX, "
+    "rank=0-3, time=10..20, failed=no, command=ls; != and !~ negate. All terms must hold. "
+    "Repeatable.",
 )
 @_graph(
     "--site",
@@ -95,23 +96,23 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     "--compare",
     nargs=2,
     metavar="GREEN RED",
-    help="Two sides: each a filter (rank=0, command=ls, time=..60), or the name of one of the FILEs, with * and ? "
-    "(in quotes), or a graph.",
+    help="The two sides: each a filter (rank=0, command=ls, time=..60), or the name of one of the "
+    "FILEs, with * and ? (in quotes), or a graph.",
 )
 @_more(
     "--baseline",
     "baselines",
     multiple=True,
     metavar="FILE",
-    help="An earlier run, as a trace or as a graph; * and ? for several. Says how far this run is from "
-    "each, and with three or more whether it is unlike them all.",
+    help="An earlier run, as a trace or as a graph; * and ? for several. Reports the distance of this "
+    "run to each, and with three or more whether it is an outlier.",
 )
 @_output(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Draw into a file: .dot, .svg, .png (these two need Graphviz), .html, .graphml; or .json, what --json prints.",
+    help="Draw to a file: .dot, .svg, .png (these two need Graphviz), .html, .graphml; or .json, as printed by --json.",
 )
 @_output(
     "--color",
@@ -119,20 +120,28 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     type=click.Choice(("load", "bytes", "rate", "none")),
     default="load",
     show_default=True,
-    help="What a darker node means; with --compare sides are coloured instead, unless none.",
+    help="Measure that darker nodes show; with --compare sides are coloured instead, unless none.",
 )
 @_output(
-    "--timeline", "activity", metavar="ACTIVITY", help="Show when each case did this activity, instead of a graph."
+    "--timeline",
+    "activity",
+    metavar="ACTIVITY",
+    help="Show the events of this activity by case and time, instead of a graph.",
 )
 @_output(
     "--log",
     "log",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the events that were let through as an event log: .h5, .parquet, or what pm4py reads: .csv, .xes.",
+    help="Write the selected events as an event log: .h5, .parquet, or for pm4py: .csv, .xes.",
 )
 @_output(
-    "--top", metavar="N", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table."
+    "--top",
+    metavar="N",
+    type=click.IntRange(1, 10_000),
+    default=_TOP,
+    show_default=True,
+    help="Maximum number of rows per table.",
 )
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -151,7 +160,7 @@ def command(
     top: int,
     as_json: bool,
 ) -> None:
-    """Reads, makes the graph, compares, shows."""
+    """Run the command."""
     from ..traces.trace_reading import name_of, read_and_tell
     from .comparing import comparison_of, files_and_sides, graph_of_traces, outlier_of
     from .output import check_targets, write_log
@@ -242,10 +251,10 @@ def _view_of_graph(
     *,
     with_events: bool,
 ) -> GraphDefinition:
-    """Returns what a graph is a graph of.
+    """Return the definition of a graph.
 
     Raises:
-        click.UsageError: something else is asked for, for which its events would be needed.
+        click.UsageError: the options differ from it, which would need the graph's events.
     """
     from click.core import ParameterSource
 
@@ -261,7 +270,7 @@ def _view_of_graph(
 
 
 def _sites(given: tuple[str, ...]) -> dict[str, str]:
-    """Returns the folders of the site variables, those of the environment first."""
+    """Return the folders of the site variables, those of the environment first."""
     sites = {
         name: value for name in _VARIABLES if (value := os.environ.get(name, "")).startswith("/") and value.strip("/")
     }

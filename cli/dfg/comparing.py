@@ -1,4 +1,4 @@
-"""The part of ``iotide dfg`` that sets graphs against one another."""
+"""Comparison of graphs for ``iotide dfg``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_BASELINES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class SideText:
-    """One side of a comparison as it was given: a filter, or the name of a file."""
+    """One side of a comparison as given: a filter, or the name of a file."""
 
     text: str
     option: str
@@ -35,10 +35,10 @@ class SideText:
         return _TERM.match(self.text) is not None and not os.path.isfile(self.text)
 
     def declared(self, sites: dict[str, str]) -> Filter:
-        """Returns the filter that it means.
+        """Return the filter of this side.
 
         Raises:
-            ConfigError: it is a filter and wrong.
+            ConfigError: it is an invalid filter.
         """
         from ...analyzers.dfg.spec.filters import Filter
 
@@ -52,7 +52,7 @@ class SideText:
 def files_and_sides(
     files: Sequence[Path], compare: tuple[str, str] | None
 ) -> tuple[list[Path], tuple[SideText, SideText] | None]:
-    """Returns the files to read, and the sides; sides that are files are read although they are not among FILEs."""
+    """Return the files to read, and the sides; files that are only named as sides are read, too."""
     paths = list(files)
     if compare is None:
         return paths, None
@@ -67,13 +67,13 @@ def files_and_sides(
 def comparison_of(
     base: Selection, view: GraphDefinition, sides: tuple[SideText, SideText], declared: tuple[Filter, Filter], job: str
 ) -> tuple[Selection, Graph, Comparison]:
-    """Compares two sides of a selection.
+    """Compare two sides of a selection.
 
     Returns:
-        The events of either side, the graph of both together (their cases stay apart), and what sets them apart.
+        The events of either side, the graph of both together (with separate cases), and the comparison.
 
     Raises:
-        click.UsageError: a side has no event, or an event is on both.
+        click.UsageError: a side has no event, or an event belongs to both.
     """
     from ...analyzers.common.again import Again
     from ...analyzers.dfg.compare import compare
@@ -102,10 +102,10 @@ def comparison_of(
 
 
 def outlier_of(graph: Graph, patterns: Sequence[str], view: GraphDefinition, format_name: str | None) -> Outlier:
-    """Tells how far a run is from earlier ones.
+    """Compute the distance of a run to earlier ones.
 
     Raises:
-        click.UsageError: there is no such run, or its graph is of another mapping or case.
+        click.UsageError: there is no such run, or its graph has another mapping or case.
     """
     from ...analyzers.dfg.compare import outlier
     from ..common.console.progress import step_progress
@@ -127,7 +127,7 @@ def outlier_of(graph: Graph, patterns: Sequence[str], view: GraphDefinition, for
 
 
 def graph_of_traces(names: Sequence[str], view: GraphDefinition, format_name: str | None) -> Graph:
-    """Returns the graph of traces together."""
+    """Return the graph of several traces together."""
     from ..traces.trace_reading import name_of, read_and_tell
     from .building import graph_of, select
 

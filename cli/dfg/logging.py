@@ -1,4 +1,4 @@
-"""Makes an event log of the events that a filter lets through."""
+"""Construction of an event log from the events that a filter selects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .building import Part, Selection, activities_of
 
 
 def log_of(selection: Selection) -> EventLog:
-    """Gathers the events of each case, in order of time; cases in order of their first event."""
+    """Return the events of each case, in order of time; cases ordered by their first event."""
     gathered: dict[int, list[tuple[Part, npt.NDArray[np.intp], npt.NDArray[np.int32]]]] = {}
     for part, activity in activities_of(selection):
         order = np.argsort(part.case, kind="stable")

@@ -1,4 +1,4 @@
-"""The part of ``iotide dfg`` that writes files: pictures and event logs."""
+"""File output of ``iotide dfg``: graphics and event logs."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Colour = Literal["load", "bytes", "rate", "none"]
 
 
 def check_targets(output: Path | None, log: Path | None, inputs: Sequence[Path], *, timeline: bool) -> None:
-    """Says what stands against the files to write before the work begins.
+    """Check that the output files can be written, before the work begins.
 
     Raises:
-        click.UsageError: of an unknown kind, in no folder, or an input.
-        UnavailableError: what writes it is missing.
+        click.UsageError: unknown format, missing folder, or the file is an input.
+        UnavailableError: the library that writes it is missing.
     """
     for option, target in (("--output", output), ("--log", log)):
         if target is None:
@@ -51,7 +51,7 @@ def check_targets(output: Path | None, log: Path | None, inputs: Sequence[Path],
 
 
 def write_picture(target: Path, report: GraphReport, colour: Colour) -> None:
-    """Draws a report into a file, which appears when it is complete.
+    """Draw a report to a file, which appears when it is complete.
 
     Raises:
         click.ClickException: the file cannot be written.
@@ -73,7 +73,7 @@ def write_picture(target: Path, report: GraphReport, colour: Colour) -> None:
 
 
 def write_log(target: Path, selection: Selection) -> None:
-    """Writes events as an event log, which appears when it is complete.
+    """Write events as an event log, which appears when it is complete.
 
     Raises:
         click.ClickException: the file cannot be written.

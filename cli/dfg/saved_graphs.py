@@ -1,4 +1,4 @@
-"""The part of ``iotide dfg`` that works on graphs without their events: of running jobs, and kept as JSON."""
+"""Graphs without their events for ``iotide dfg``: of running jobs, and saved as JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNIX_FROM_S: Final = 1e8
 
 
 def kept_graph(name: str) -> Graph | None:
-    """Returns the graph of a running job, by its address, or of a file of JSON; None where it is something else.
+    """Return the graph of a running job, by its address, or of a JSON file; None for anything else.
 
     Raises:
         InputError: the aggregator has no such graph.
@@ -31,7 +31,7 @@ def kept_graph(name: str) -> Graph | None:
 
 
 def names_of(pattern: str, option: str) -> list[str]:
-    """Returns the files that a pattern fits; an address, and the name of a file, stand for themselves.
+    """Return the files that match a pattern; an address or the name of a file is returned unchanged.
 
     Raises:
         click.UsageError: there is none.
@@ -47,10 +47,10 @@ def names_of(pattern: str, option: str) -> list[str]:
 
 
 def check_alike(name: str, other: Graph, graph: Graph) -> None:
-    """Says that two graphs cannot be set against one another.
+    """Check that two graphs can be compared.
 
     Raises:
-        click.UsageError: they are of different mappings or cases.
+        click.UsageError: they have different mappings or cases.
     """
     if (other.mapping, other.case) != (graph.mapping, graph.case):
         raise click.UsageError(
@@ -64,16 +64,16 @@ def report_of_graphs(
     view_of: Callable[[Graph], GraphDefinition],
     trace_graph: Callable[[Sequence[str], GraphDefinition], Graph],
 ) -> tuple[GraphReport, GraphDefinition] | None:
-    """Returns the answer where what is asked for is a graph already; None where all of it are traces.
+    """Return the report if the inputs are already graphs; None if all of them are traces.
 
     Args:
-        files: FILEs.
+        files: the FILE arguments.
         compare: the sides, names of graphs or traces.
-        view_of: what a graph is a graph of, if that is what the options say.
-        trace_graph: makes the graph of traces, to be set against one that is there already.
+        view_of: returns the definition of a graph, if it agrees with the options.
+        trace_graph: computes the graph of traces, for a comparison with an existing one.
 
     Raises:
-        click.UsageError: there are more graphs than can be shown, or the two are not alike.
+        click.UsageError: there are too many graphs, or the two are not comparable.
         InputError: an aggregator has no such graph.
     """
     from ...results.dfg import GraphReport

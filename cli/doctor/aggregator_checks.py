@@ -1,4 +1,4 @@
-"""The checks of ``iotide doctor --aggregator``: does a running aggregator answer, and do its accounts add up."""
+"""Checks of ``iotide doctor --aggregator``: answers of a running aggregator, and balance of its jobs' ledgers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REMEDY: Final = "calls are missing, or counted twice, and nothing says why: ple
 
 
 def aggregator_findings(address: str) -> list[Finding]:
-    """Asks an aggregator at ``http://HOST:PORT`` for the ledgers of its latest jobs, a thousand at most."""
+    """Check the ledgers of the latest jobs of an aggregator at ``http://HOST:PORT``, at most a thousand."""
     try:
         jobs = fetch_of_all(address, "jobs", JobList, latest=str(_MOST_JOBS)).jobs
     except InputError as error:
@@ -33,7 +33,7 @@ def aggregator_findings(address: str) -> list[Finding]:
     for job in jobs:
         try:
             ledger = fetch(f"{address.rstrip('/')}/jobs/{urllib.parse.quote(job.job)}", "ledger", JobLedger)
-        except InputError:  # it was removed meanwhile
+        except InputError:  # the job was removed in the meantime
             continue
         checked += 1
         wrong += problems_of(ledger)
@@ -44,7 +44,7 @@ def aggregator_findings(address: str) -> list[Finding]:
 
 
 def problems_of(ledger: JobLedger) -> list[str]:
-    """Returns what does not add up in a job's account, hop by hop."""
+    """Return the differences in a job's ledger, hop by hop."""
     if ledger.balanced:
         return []
     streams = f", of streams {', '.join(sorted(ledger.missing)[:3])}" if ledger.missing else ""

@@ -1,4 +1,4 @@
-"""The checks of ``iotide doctor``: each tries the thing itself."""
+"""Checks of ``iotide doctor``: each performs the checked operation itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LAYER_REMEDY: Final = "a program that uses it is traced in the other layers; se
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What one check found."""
+    """Result of one check."""
 
     name: str
     works: bool
@@ -32,7 +32,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def run_checks() -> list[Finding]:
-    """Runs all checks, in the order in which one would mend what they find."""
+    """Run all checks, in the order in which problems should be fixed."""
     return [
         _check("Python", True, "install Python 3.11 or newer", _python),
         _check("kernel", True, "Linux 5.3 or newer is needed", _kernel),
@@ -96,7 +96,7 @@ def _memfd() -> str:
 
 
 def _helpers() -> str:
-    """Raises where one is missing or was built from other sources: Python does its work, many times slower."""
+    """Raise if a helper is missing or was built from other sources: Python replaces it, many times slower."""
     told = {name: problem_of(str(path_of(name))) for name in HELPERS}
     if problems := [f"{name}: {problem}" for name, problem in told.items() if problem]:
         raise RuntimeError("; ".join(problems))

@@ -1,4 +1,4 @@
-"""The checks of ``iotide doctor --cluster``: a traced program on this node, followed to where its metrics end up."""
+"""Checks of ``iotide doctor --cluster``: a traced program on this node, followed to its metrics."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ _REMEDIES: Final = {
 
 
 def cluster_findings(http: str, ingest: str, prometheus: str | None) -> list[Finding]:
-    """Follows a program from here to Prometheus.
+    """Follow a program from this node to Prometheus.
 
     Args:
         http: address of the aggregator's HTTP.
-        ingest: where collectors connect.
-        prometheus: its address; None: it is not asked.
+        ingest: endpoint for collectors.
+        prometheus: its address; None to skip it.
     """
     job = f"iotide-doctor-{socket.gethostname()}-{os.getpid()}"
     found: list[Finding] = []
@@ -90,7 +90,7 @@ def cluster_findings(http: str, ingest: str, prometheus: str | None) -> list[Fin
 
 
 class _Probe:
-    """A collector and a program, and what becomes of them."""
+    """A collector and a traced program, for the checks."""
 
     def __init__(self, stack: contextlib.ExitStack, http: str, ingest: str, job: str) -> None:
         self._stack, self._http, self._ingest, self._job = stack, http, ingest, job
@@ -127,7 +127,7 @@ class _Probe:
         return f"job {self._job} seen after {time.monotonic() - begun_s:.1f} s, on {', '.join(detail.hosts)}"
 
     def prediction(self) -> str:
-        """Returns what is said of the program's period; on a machine that stands still there may be none."""
+        """Return the prediction for the program; if the machine stalls there may be no period."""
         said: list[Prediction] = []
 
         def periodic() -> bool:

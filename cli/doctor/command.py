@@ -1,4 +1,4 @@
-"""``iotide doctor``: says what works on this machine and what does not, and how to mend it."""
+"""``iotide doctor``: checks of this machine, with fixes for problems."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ import click
 
 from ..common.arguments.options import given
 
-_HELP = """Check the installation and say how to fix what does not work.
+_HELP = """Check the installation and report how to fix problems.
 
-Each check does the thing itself: it traces a real child process through each layer that can be tried here, creates a
-memfd, binds a loopback socket.
-Necessary checks decide the exit status; the others only cost a feature.
+Each check performs the operation itself: it traces a child process through each available layer, creates a memfd,
+binds a loopback socket. Necessary checks decide the exit status; the others only affect one feature.
 
---aggregator asks a running aggregator instead: whether it answers, and whether the account of each of its latest
-thousand jobs adds up, call by call from the collector to the archive.
+--aggregator checks a running aggregator instead: whether it answers, and whether the ledger of each of its latest
+thousand jobs balances, for all calls from the collector to the archive.
 
---journal asks the NATS servers that settings of iotide serve name: whether they keep what is acknowledged (three
-replicas, or each message synced), what of the journal is there, and which aggregator has its jobs.
+--journal checks the NATS servers in the settings of iotide serve: whether acknowledged messages are durable (three
+replicas, or each message synced), the contents of the journal, and which aggregator owns the jobs.
 
 --cluster follows a program from this node through a running installation: a collector ships its calls to --connect,
 its job appears at --aggregator within seconds, is predicted, is acknowledged to the last call, has series in /metrics
-and, with --prometheus, is scraped. The first check that fails names what is broken.
+and, with --prometheus, is scraped. The first failed check is the cause.
 
-Exit status: 0 when everything necessary works, else 1.
+Exit status: 0 if all necessary checks succeed, else 1.
 """
 
 
@@ -39,7 +38,7 @@ _COLOURS: Final = {"ok": "green", "no": "yellow", "FAIL": "red"}
     "--journal",
     type=click.Path(path_type=Path, dir_okay=False, exists=True),
     metavar="FILE",
-    help="Check the NATS servers of the journal that settings of iotide serve name.",
+    help="Check the NATS servers of the journal in a settings file of iotide serve.",
 )
 @click.option("--cluster", is_flag=True, help="Follow a program of this node through a running installation.")
 @click.option(
@@ -47,14 +46,14 @@ _COLOURS: Final = {"ok": "green", "no": "yellow", "FAIL": "red"}
     metavar="ENDPOINT",
     default="tcp://127.0.0.1:9787",
     show_default=True,
-    help="With --cluster: where collectors connect.",
+    help="With --cluster: endpoint for collectors.",
 )
-@click.option("--prometheus", metavar="URL", help="With --cluster: ask Prometheus for the job, too.")
+@click.option("--prometheus", metavar="URL", help="With --cluster: also check the job in Prometheus.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     aggregator: str | None, journal: Path | None, cluster: bool, connect: str, prometheus: str | None, as_json: bool
 ) -> None:
-    """Runs the checks and prints them."""
+    """Run the checks and print the results."""
     if not cluster and (prometheus is not None or given("connect")):
         raise click.UsageError("--connect and --prometheus go with --cluster")
     if cluster:

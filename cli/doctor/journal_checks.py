@@ -1,4 +1,4 @@
-"""The checks of ``iotide doctor --journal``: do the NATS servers keep what aggregators acknowledge."""
+"""Checks of ``iotide doctor --journal``: durability of acknowledged messages at the NATS servers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REMEDY: Final = "see docs/failover.md"
 
 
 def journal_findings(config: Path) -> list[Finding]:
-    """Asks the servers that the settings of ``iotide serve`` name; raises ConfigError where these are wrong."""
+    """Check the servers in the settings of ``iotide serve``; raise ConfigError if these are invalid."""
     settings = load_settings(config, os.environ).journal
     if not settings.servers:
         raise ConfigError(f"{config}: journal.servers names none; expected NATS servers")
@@ -26,7 +26,7 @@ def journal_findings(config: Path) -> list[Finding]:
         seen = look(settings)
     except ConfigError as error:
         return [Finding("NATS servers", False, True, str(error), _REMEDY)]
-    except Exception as error:  # whatever the library raises
+    except Exception as error:  # any exception of the library
         return [Finding("NATS servers", False, True, str(error) or repr(error), _REMEDY)]
     kept = f"{settings.replicas} replicas" + ("" if settings.replicas > 1 else ", synced before they are acknowledged")
     found = [Finding("NATS servers", True, True, f"{', '.join(settings.servers)}; {kept}")]

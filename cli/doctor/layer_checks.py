@@ -1,4 +1,4 @@
-"""Tries each layer of the tracer on a program that uses it, as ``iotide doctor`` does."""
+"""Checks of ``iotide doctor`` for the layers of the tracer, each with a program that uses the layer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LIMIT_S: Final = 60.0
 _POSIX: Final = "import sys; f = open(sys.argv[1], 'wb', buffering=0); f.write(bytes(int(sys.argv[2]))); f.close()"
 _HDF5: Final = "import sys, h5py; h5py.File(sys.argv[1], 'w').create_dataset('probe', data=[1, 2, 3])"
 _CDL: Final = "netcdf probe { dimensions: x = 3; variables: int v(x); data: v = 1, 2, 3; }\n"
-# The wrappers stand ahead of the library in the program's scope, as for a program that is linked with it.
+# The wrappers precede the library in the program's scope, as in a program that is linked with it.
 _MPI: Final = """
 import ctypes, ctypes.util, sys
 for name in ("libmpi.so.40", "libmpich.so.12", "libmpi.so.12"):
@@ -61,14 +61,14 @@ sys.exit(failed and f"the library answered {failed}")
 
 
 def layers_built() -> str:
-    """Returns the layers with libraries, or raises RuntimeError naming those without, or with stale ones."""
+    """Return the layers with libraries; raise RuntimeError with the names of missing or stale ones."""
     if problems := [f"{layer}: {problem}" for layer in (*LIBRARY_LAYERS, ALL_LAYERS) if (problem := problem_of(layer))]:
         raise RuntimeError("; ".join(problems))
     return f"posix, stdio, {', '.join(LIBRARY_LAYERS)}"
 
 
 def trace_posix() -> str:
-    """Traces a child that writes so many bytes at once; raises RuntimeError where that is not seen."""
+    """Trace a child that writes ``PROBE_BYTES`` in one call; raise RuntimeError if that is not observed."""
     with tempfile.TemporaryDirectory(prefix="iotide-doctor-") as name:
         command = [sys.executable, "-c", _POSIX, f"{name}/probe", str(PROBE_BYTES)]
         seen, found = _trace(Path(name), command, lambda batch: bool((batch.bytes == PROBE_BYTES).any()))
@@ -78,24 +78,24 @@ def trace_posix() -> str:
 
 
 def trace_hdf5() -> str:
-    """Traces h5py."""
+    """Trace h5py."""
     if importlib.util.find_spec("h5py") is None:
         raise RuntimeError("not tried: h5py is not installed")
     return _trace_layer(Layer.HDF5, lambda folder: [sys.executable, "-c", _HDF5, f"{folder}/probe.h5"])
 
 
 def trace_netcdf() -> str:
-    """Traces NetCDF's generator of files."""
+    """Trace NetCDF's file generator."""
     return _trace_layer(Layer.NETCDF, _generator)
 
 
 def trace_pnetcdf() -> str:
-    """Traces the PnetCDF library that the dynamic linker finds, in a program of one rank."""
+    """Trace the PnetCDF library that the dynamic linker finds, in a program with one rank."""
     return _trace_layer(Layer.PNETCDF, lambda folder: [sys.executable, "-c", _MPI, "pnetcdf", f"{folder}/probe.nc"])
 
 
 def trace_mpiio() -> str:
-    """Traces the MPI library that the dynamic linker finds, in a program of one rank."""
+    """Trace the MPI library that the dynamic linker finds, in a program with one rank."""
     return _trace_layer(Layer.MPIIO, lambda folder: [sys.executable, "-c", _MPI, "mpi", f"{folder}/probe"])
 
 
@@ -120,7 +120,7 @@ def _trace_layer(layer: Layer, command_in: Callable[[Path], list[str]]) -> str:
 
 
 def _trace(folder: Path, command: list[str], wanted: Callable[[EventBatch], bool]) -> tuple[int, bool]:
-    """Runs a program; returns how many calls were seen up to the wanted ones, and whether those were among them."""
+    """Run a program; return the number of observed calls, and whether the wanted one was among them."""
     source = PreloadSource(folder / "tracer.sock", Origin(job="doctor"))
     try:
         done = subprocess.run(

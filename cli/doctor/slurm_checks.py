@@ -1,4 +1,4 @@
-"""The check of ``iotide doctor --cluster`` that Slurm starts collectors on this node for this aggregator."""
+"""Check of ``iotide doctor --cluster`` that Slurm starts collectors on this node for this aggregator."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _LARGEST: Final = 1 << 16
 
 
 def slurm_scripts(ingest: str) -> str:
-    """Returns which scripts Slurm calls.
+    """Return the scripts that Slurm calls.
 
     Args:
-        ingest: where collectors are to connect.
+        ingest: endpoint for collectors.
 
     Raises:
-        RuntimeError: slurm.conf lacks one, or one would start no collector that gets there.
-        ConfigError: the settings that they name cannot be used.
+        RuntimeError: slurm.conf lacks a script, or one would not start a collector for this endpoint.
+        ConfigError: their settings are invalid.
     """
     told = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, timeout=_ASKED_S, check=False)
     if told.returncode:
@@ -37,7 +37,7 @@ def slurm_scripts(ingest: str) -> str:
 
 
 def _check_script(name: str, path: str, ingest: str) -> None:
-    """Looks into a script of ours; one of somebody else may call ours, and is left alone."""
+    """Check a script of iotide; a foreign one may call ours, and is not checked."""
     if any(letter in path for letter in "*?["):
         if not any(os.access(each, os.X_OK) for each in Path("/").glob(path.lstrip("/"))):
             raise RuntimeError(f"{name}: nothing that can be run is called {path} on this node")

@@ -1,4 +1,4 @@
-"""Makes the layers of finished traces."""
+"""Construction of the layers report for finished traces."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ _SETTINGS = LayersSettings(
 def report_of(
     trace: Trace, paths: Sequence[Path], chosen: Filter, job: str, cut: Cut, data_paths: tuple[str, ...] = ()
 ) -> LayersReport:
-    """Breaks a trace down by layer.
+    """Break a trace down by layer.
 
     Args:
-        trace: what was read.
-        paths: from where.
-        chosen: which events count.
-        job: what the trace is called.
-        cut: how long the lists of the report may be.
-        data_paths: beginnings of paths of the program's data, wherever they lie.
+        trace: the trace.
+        paths: its files.
+        chosen: filter of the events.
+        job: name of the trace.
+        cut: bounds of the report's lists.
+        data_paths: path prefixes of the program's data, in any folder.
     """
     context = context_of(job, AnalyzerSettings(layers=_SETTINGS, detect=DetectSettings(data_paths=data_paths)))
     layers, names = JobLayers(context), context.names

@@ -1,4 +1,4 @@
-"""``iotide layers``: what each layer of an I/O stack does, in finished traces and in running jobs."""
+"""``iotide layers``: use of each layer of an I/O stack, in finished traces and in running jobs."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 _HELP = """Break down a program's I/O by software layer: HDF5, NetCDF, MPI-IO, the C library, POSIX.
 
-Says where the time goes (each layer's own, and with what it calls), how a file's requests change on their way down,
-which handle was made below which, which files a layer touches on its own, which ranks move the data of a collective
-call while the others wait, and what stands out. FILEs are taken together, in any format that `iotide detect` reads;
-traces of `iotide run` and of OTF2 have all that is told here, strace's only the lowest layer. A FILE may also be a
-running job, http://HOST:9788/jobs/JOB of its aggregator. docs/layers.md explains every number.
+Reports the time of each layer (exclusive and inclusive), the changes of a file's requests from layer to layer, the
+tree of handles, files that a layer uses internally, ranks that move the data of a collective call while the others
+wait, and notable findings. All FILEs form one report, in any format that `iotide detect` reads; traces of `iotide
+run` and of OTF2 have all of this information, those of strace only the lowest layer. A FILE may also be a running
+job, http://HOST:9788/jobs/JOB of its aggregator. docs/layers.md explains every number.
 
 \b
 Examples:
   iotide layers iotide-app/app-20250101T120000.iotide          tables
   iotide layers -o layers.html app.iotide                      a page: tree, timeline, files
-  iotide layers --filter 'path=/scratch/*' app.iotide          what concerns the files below /scratch
+  iotide layers --filter 'path=/scratch/*' app.iotide          only files below /scratch
   iotide layers --filter rank=0 app.iotide                     the tree and the timeline of one process
   iotide layers --json app.iotide | jq '.layers.findings[].text'
   iotide layers http://127.0.0.1:9788/jobs/4711                a running job as it is now
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. What could not be read
-of the input is named, and the rest is used: that is no failure.
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. Unreadable parts of the input are listed
+and skipped; this is not a failure.
 """
 _TOP: Final = 20
 _input = partial(click.option, cls=SectionOption, section="Input")
@@ -42,26 +42,33 @@ _output = partial(click.option, cls=SectionOption, section="Output")
 
 @click.command("layers", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@_input("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default each one's content tells.")
+@_input(
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
+)
 @_input(
     "--filter",
     "filters",
     metavar="TERMS",
     multiple=True,
-    help="Which events count: terms such as path=/scratch/*, call=H5*, layer=POSIX, rank=0-3, time=10..20; != and !~ "
-    "for the opposite. All must hold; may be given several times. What is left out encloses nothing any more.",
+    help="Selected events: terms such as path=/scratch/*, call=H5*, layer=POSIX, rank=0-3, "
+    "time=10..20; != and !~ negate. All terms must hold. Repeatable. Events that are left out no "
+    "longer enclose others.",
 )
 @_input(
     "--data",
     "data_paths",
     metavar="PREFIX",
     multiple=True,
-    help="Files whose paths begin so are the program's data, though they lie among what comes with the machine "
-    "(/usr, /opt, /var/lib ...). May be given several times.",
+    help="Path prefix of the program's data, also below system folders (/usr, /opt, /var/lib ...). Repeatable.",
 )
-@_output("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page, .html, or .json.")
+@_output("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write a page (.html) or .json.")
 @_output(
-    "--top", metavar="N", type=click.IntRange(1, 10_000), default=_TOP, show_default=True, help="Most rows of a table."
+    "--top",
+    metavar="N",
+    type=click.IntRange(1, 10_000),
+    default=_TOP,
+    show_default=True,
+    help="Maximum number of rows per table.",
 )
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -73,7 +80,7 @@ def command(
     top: int,
     as_json: bool,
 ) -> None:
-    """Reads, takes apart, shows."""
+    """Run the command."""
     from ...clients.job_fetch import is_address
 
     _check_output(output, files)

@@ -1,4 +1,4 @@
-"""``iotide preload``: the libraries that trace programs, and making more of them from signature files."""
+"""``iotide preload``: the tracing libraries, and building more of them from signature files."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
     from ...collectors.wrappers.model import SignatureFile
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
-_HELP = """The libraries that trace programs, and making more of them.
+_HELP = """List the libraries that trace programs, and build more of them.
 
-A signature file names the functions of a library and what their parameters mean; from it comes a library that
-`iotide run --library` loads. docs/preload-signatures.md has the format, docs/examples/zlib.sig an example.
+A signature file lists the functions of a library and the meaning of their parameters. `iotide preload build` makes a
+library from it, for `iotide run --library`. docs/preload-signatures.md describes the format, docs/examples/zlib.sig
+is an example.
 
-Exit status: 0 done, 1 a library could not be built, 2 bad usage or a signature file that is wrong (with file and line).
+Exit status: 0 done, 1 a library could not be built, 2 bad usage or an invalid signature file (with file and line).
 """
 
 
 @click.group("preload", help=_HELP)
 def command() -> None:
-    """The group; what it does stands in its sub-commands."""
+    """Group the sub-commands."""
 
 
 command.add_command(extract)
@@ -52,10 +53,10 @@ def _plural(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-@command.command("list", short_help="List the libraries, and how many functions they trace.")
+@command.command("list", short_help="List the libraries and the number of functions that they trace.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def list_libraries(as_json: bool) -> None:
-    """List the libraries, their layers, and how many functions of each class they trace."""
+    """List the libraries, their layers, and the number of functions of each class that they trace."""
     from .reports import libraries
 
     rows = libraries()
@@ -79,18 +80,18 @@ def list_libraries(as_json: bool) -> None:
 @click.argument("file", metavar="FILE.sig", type=_FILE)
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, file_okay=False), default=Path(), metavar="DIR",
-    help="Folder for the library. Default: here.",
+    help="Folder for the library. Default: the working directory.",
 )  # fmt: skip
 @click.option(
     "--c", "c_folder", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
-    help="Leave the C that was made here.",
+    help="Folder in which to keep the generated C files.",
 )  # fmt: skip
 def build(file: Path, output: Path, c_folder: Path | None) -> None:
     """Build the library of a signature file.
 
-    Needs a C compiler, that of the variable CC or cc, gcc or clang.
+    Needs a C compiler: that of the variable CC, or cc, gcc or clang.
 
-    Exit status: 0 built, 1 the compiler is missing or refused, 2 the file is wrong.
+    Exit status: 0 built, 1 the compiler is missing or failed, 2 the file is invalid.
     """
     from ...collectors.wrappers.build import BuildError, compile_library
 
@@ -108,13 +109,13 @@ def build(file: Path, output: Path, c_folder: Path | None) -> None:
     click.echo(f"trace with it: iotide run --library {library} -- CMD", err=True)
 
 
-@command.command("check", short_help="Say what is in a signature file, and what looks forgotten.")
+@command.command("check", short_help="List the contents of a signature file and likely omissions.")
 @click.argument("file", metavar="FILE.sig", type=_FILE)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def check(file: Path, as_json: bool) -> None:
-    """Read a signature file and say what is in it, and what looks forgotten.
+    """Read a signature file and list its contents and likely omissions.
 
-    Exit status: 0 it can be used, 2 it is wrong; with file, line and what was expected there.
+    Exit status: 0 valid, 2 invalid; with file, line and expected content.
     """
     from .reports import classes_of, notes_on
 
@@ -135,10 +136,10 @@ def check(file: Path, as_json: bool) -> None:
     click.echo(f"{file}: {counted} of {described.library}, layer {described.layer}: {listed}")
 
 
-@command.command("coverage", short_help="Count the functions that are traced, beside those of other tracers.")
+@command.command("coverage", short_help="Count the traced functions, in comparison with other tracers.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def coverage(as_json: bool) -> None:
-    """Count the functions that are traced, by layer, beside those of Recorder and Darshan."""
+    """Count the traced functions by layer, in comparison with Recorder and Darshan."""
     from ...collectors.wrappers.peer_coverage import PEERS
     from .reports import coverage_by_layer
 

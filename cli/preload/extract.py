@@ -1,4 +1,4 @@
-"""``iotide preload extract``: the start of a signature file, from a library's headers."""
+"""``iotide preload extract``: a first signature file from a library's headers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import click
 _LAYERS = ("OTHER", "POSIX", "STDIO", "MPIIO", "HDF5", "NETCDF", "PNETCDF")
 _HELP = """Print a signature file with the functions that HEADERs declare.
 
-Every function becomes a statement of kind OTHER with its machine types; what it does and the roles of its parameters
-are written in by hand, see docs/preload-signatures.md. Needs libclang: pip install 'iotide[extract]'.
+Every function becomes a statement of kind OTHER with its machine types; add its kind and the roles of its parameters
+by hand, see docs/preload-signatures.md. Needs libclang: pip install 'iotide[extract]'.
 
 \b
 Examples:
@@ -39,10 +39,12 @@ Exit status: 0 printed, 1 the headers cannot be read, 2 bad usage.
     "include",
     multiple=True,
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="A folder where headers include from; functions declared in it count too.",
+    help="Include folder; functions declared in it count, too.",
 )
-@click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="A macro that is set while they are read.")
-@click.option("--prefix", "prefixes", multiple=True, metavar="TEXT", help="Only functions whose names start like this.")
+@click.option("-D", "define", multiple=True, metavar="NAME[=VALUE]", help="A macro definition.")
+@click.option(
+    "--prefix", "prefixes", multiple=True, metavar="TEXT", help="Only functions whose names have this prefix."
+)
 @click.option(
     "--known",
     "known_files",
@@ -60,7 +62,7 @@ def command(
     prefixes: tuple[str, ...],
     known_files: tuple[Path, ...],
 ) -> None:
-    """Runs the sub-command."""
+    """Run the command."""
     from ...collectors.wrappers.headers import HeaderError, extract, known, render
     from ...events.files import read_text
 

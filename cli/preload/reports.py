@@ -1,4 +1,4 @@
-"""What signature files say, summed up: functions by library, class and layer, and what looks forgotten."""
+"""Summaries of signature files: functions by library, class and layer, and likely omissions."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from ...collectors.wrappers.sources import CORE, PRELOAD
 
 
 def own_files() -> list[SignatureFile]:
-    """Reads iotide's own signature files, the core's first."""
+    """Read iotide's own signature files, the core's first."""
     return [read(path) for path in [*(PRELOAD / "signatures" / f"{name}.sig" for name in CORE), *layer_files()]]
 
 
 def classes_of(files: Iterable[SignatureFile]) -> dict[str, int]:
-    """Counts functions by class, in the order of the classes, without those of none."""
+    """Count functions by class, in the order of the classes; empty classes are omitted."""
     counted = Counter(statement.group for file in files for statement in file.statements for _ in statement.symbols)
     return {name: counted[name] for name in CLASSES if counted[name]}
 
 
 def libraries() -> list[dict[str, Any]]:
-    """Returns a row a library and layer: file, layer, functions, classes, and whether the library is built."""
+    """Return a row per library and layer: file, layer, functions, classes, and whether the library is built."""
     return [
         {
             "file": name,
@@ -40,7 +40,7 @@ def libraries() -> list[dict[str, Any]]:
 
 
 def coverage_by_layer() -> list[dict[str, Any]]:
-    """Returns a row a layer: how many functions iotide traces, and each peer."""
+    """Return a row per layer: number of functions traced by iotide and by each peer."""
     ours: Counter[str] = Counter()
     for file in own_files():
         ours[file.layer] += len(file.symbols())
@@ -51,7 +51,7 @@ def coverage_by_layer() -> list[dict[str, Any]]:
 
 
 def notes_on(file: SignatureFile) -> list[tuple[int, str]]:
-    """Returns line and text of what a file seems to have forgotten. None of it keeps a library from being built."""
+    """Return line and text of likely omissions in a file. They do not prevent a build."""
     found: list[tuple[int, str]] = []
     for statement in file.statements:
         if statement.custom:

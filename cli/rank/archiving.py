@@ -1,4 +1,4 @@
-"""Cuts a trace of any format down to the calls of those who matter, as an archive."""
+"""Reduction of a trace of any format to the calls of leaders, as an archive."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Mask = npt.NDArray[np.bool_]
 
 
 def write_archive(target: Path, source: Path, format_name: str | None, ranking: Ranking) -> tuple[int, int]:
-    """Writes the calls of the leaders, and what is done to them; the file appears when it is complete.
+    """Write the calls of the leaders, and calls that affect them; the file appears when it is complete.
 
     Returns:
-        How many calls were kept, and how many there are.
+        The number of kept calls, and of all calls.
 
     Raises:
         InputError: the trace cannot be read.
@@ -44,7 +44,7 @@ class _Kept:
         self._ranks = np.array(sorted(ranks - {-1}), np.int64)
 
     def archive(self, path: Path, format_name: str | None) -> Iterator[bytes]:
-        """Yields the bytes; a stream of which nothing is kept is not in it."""
+        """Yield the bytes; streams without kept calls are omitted."""
         writer = ArchiveWriter()
         infos: dict[str, StreamInfo] = {}
         waiting: dict[str, list[Definitions]] = {}

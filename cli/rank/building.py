@@ -1,4 +1,4 @@
-"""Makes the ranking of finished traces, as they are read: their events are not kept."""
+"""Construction of the ranking for finished traces, in one pass without storing their events."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ..traces.trace_reading import miss, name_of
 
 
 def ranked(paths: list[Path], format_name: str | None, settings: InteractionSettings) -> RankReport:
-    """Reads traces to their ends and ranks who interacts in them.
+    """Read traces to their ends and rank their interacting members.
 
     Args:
-        paths: the files; with ``by="job"`` one whose streams do not name their job is a job of its own.
-        format_name: their format; None to tell it from each file's content.
-        settings: how it is ranked.
+        paths: the files; with ``by="job"``, a file whose streams have no job id is a job of its own.
+        format_name: their format; None to detect it from each file's content.
+        settings: settings of the ranking.
 
     Raises:
         InputError: a file cannot be read or recognised.
@@ -64,7 +64,7 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
             unsupported.merge(source.unsupported)
             problems.total += source.problems.total
             problems.first += source.problems.first[: problems.kept - len(problems.first)]
-    # archives do not have their streams in the order of time: of several programs of one process the last names it
+    # streams of archives are not ordered by time; of several programs of a process, the last one names it
     for name, stream in sorted(streams.items(), key=lambda each: each[1].first_ns):
         interactions.introduce(name, stream.info)
     tell(problems, unsupported)
@@ -83,7 +83,7 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
 
 
 class _Stream:
-    """One stream of a trace, and what its numbers mean."""
+    """One stream of a trace, with the translation of its numbers."""
 
     def __init__(self, info: StreamInfo, translation: StreamNames) -> None:
         self.info = info
@@ -91,7 +91,7 @@ class _Stream:
         self.first_ns = -NEVER
 
     def taken(self, chunk: Chunk) -> Taken:
-        """Returns events in the numbers of the whole."""
+        """Return events in the numbers of the whole trace."""
         self._translation.define(chunk.definitions)
         batch = self._translation.translate(chunk.batch)
         if len(batch) and self.first_ns == -NEVER:

@@ -1,4 +1,4 @@
-"""``iotide rank``: who interacts with whom, in finished traces and in running jobs, and who matters."""
+"""``iotide rank``: interactions of processes in finished traces and running jobs, and their leaders."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from ...results.interaction import RankReport
     from ...results.interaction_kinds import Grouping, Start
 
-_HELP = """Rank the processes of traces by how they interact, and cut a trace down to those that matter.
+_HELP = """Rank the processes of traces by their interactions, and reduce a trace to the leaders.
 
-Two processes interact when one wakes the other, hands it a lock, writes what it reads (a file, a pipe, a connection),
-or writes one file meanwhile or in collective calls with it. Processes that interact, however indirectly, are one
-component; within each they are ranked by PageRank, of one iteration and of many. FILEs are taken together: kernel
-traces (LTTng by babeltrace, perf sched script, trace-cmd report, bpftrace), events of locks, and all that
-`iotide detect` reads. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its aggregator, or all its
-jobs, http://HOST:9788. docs/rank.md explains every number.
+Two processes interact if one wakes the other, passes a lock to it, writes data that the other reads (file, pipe,
+connection), or both write one file at the same time or in collective calls. Processes that interact directly or
+indirectly form a component; within each they are ranked by PageRank, after one iteration and converged. All FILEs
+form one graph: kernel traces (LTTng by babeltrace, perf sched script, trace-cmd report, bpftrace), events of locks,
+and all formats of `iotide detect`. A FILE may also be a running job, http://HOST:9788/jobs/JOB of its aggregator, or
+all its jobs, http://HOST:9788. docs/rank.md explains every number.
 
 \b
 Examples:
@@ -32,15 +32,15 @@ Examples:
   iotide rank kernel.txt                                    components and their leaders
   iotide rank -o graph.html kernel.txt                      the graph as a page (.svg .png .dot .json too)
   iotide rank --filter-out small.txt --top 3 kernel.txt     the trace with the three leaders of each component
-  iotide rank --start io strace.st                          who moves most bytes weighs most at first
+  iotide rank --start io strace.st                          initial weight by moved bytes
   iotide rank --by rank app.iotide                          ranks of an MPI program and the files between them
   iotide rank --by job a.iotide b.iotide                    jobs and the files that they share
   iotide rank --json kernel.txt | jq '.ranking.components[0]'
   iotide rank http://127.0.0.1:9788/jobs/4711               a running job as it is now
-  iotide rank --culprits http://127.0.0.1:9788/jobs/4711    who disturbs it
+  iotide rank --culprits http://127.0.0.1:9788/jobs/4711    jobs that disturb it
 
-Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. What could not be read
-of the input is named, and the rest is used: that is no failure.
+Exit status: 0 done, 1 the work failed, 2 bad usage or nothing could be read. Unreadable parts of the input are listed
+and skipped; this is not a failure.
 """
 _input = partial(click.option, cls=SectionOption, section="Input")
 _graph = partial(click.option, cls=SectionOption, section="Graph", show_default=True)
@@ -50,7 +50,9 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
 
 @click.command("rank", cls=SectionCommand, help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@_input("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default each one's content tells.")
+@_input(
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
+)
 @_graph(
     "--by", type=click.Choice(("thread", "process", "rank", "host", "job")), default="process", help="Kind of vertex."
 )
@@ -64,9 +66,8 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     "--background",
     metavar="NAMES",
     show_default=False,
-    help="Processes that are pruned, as NAME,NAME with * and ?; "
-    "by default the kernel's own threads, such as kworker/*, and launchers of ranks, such as mpirun. "
-    "Give an empty one to prune nobody by name.",
+    help="Processes that are pruned, as NAME,NAME with * and ?; by default kernel threads, such as "
+    "kworker/*, and launchers of ranks, such as mpirun. An empty value prunes none by name.",
 )
 @_graph(
     "--min-share",
@@ -74,14 +75,14 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     show_default=True,
     type=click.FloatRange(0, 1, max_open=True),
     default=0.001,
-    help="The rarest processes of a component of more than eight are pruned, those that together have at most this "
-    "share of its interactions.",
+    help="In components of more than eight processes, prune the least active ones that together have "
+    "at most this share of its interactions.",
 )
 @_graph(
     "--forks",
     is_flag=True,
     show_default=False,
-    help="A fork is an interaction like others; by default it is shown and joins nobody.",
+    help="Count a fork as an interaction; by default it is shown but connects no components.",
 )
 @_output(
     "--top",
@@ -95,8 +96,8 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
     "--filter-out",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the lines of the trace in which a leader takes part, as they are, for traces that are lines of text; "
-    "or an archive of the leaders' calls, for traces of any format, if FILE ends in .iotide.",
+    help="Write the lines of the trace that involve a leader, unchanged, for text formats; or an "
+    "archive of the leaders' calls, for any format, if FILE ends in .iotide.",
 )
 @_output(
     "-o",
@@ -108,7 +109,7 @@ _FORMS: Final = (".dot", ".svg", ".png", ".html", ".json")
 @_output(
     "--culprits",
     is_flag=True,
-    help="Of a running job: tell which jobs moved most on its file systems while it did I/O, instead of its graph.",
+    help="For a running job: list the jobs that moved most on its file systems during its I/O, instead of its graph.",
 )
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
@@ -125,7 +126,7 @@ def command(
     culprits: bool,
     as_json: bool,
 ) -> None:
-    """Reads, ranks, filters, shows."""
+    """Run the command."""
     from ...clients.job_fetch import is_address
 
     for target, option in ((output, "--output"), (filter_out, "--filter-out")):

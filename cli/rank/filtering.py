@@ -1,4 +1,4 @@
-"""Cuts a text trace down to the lines of those who matter, and leaves the lines as they are."""
+"""Reduction of a text trace to the unchanged lines of leaders."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class _Who(msgspec.Struct):
 
 
 def check_filter(paths: list[Path], format_name: str | None, target: Path) -> None:
-    """Says that a trace cannot be filtered line by line.
+    """Check that a trace can be filtered line by line.
 
     Raises:
-        click.UsageError: there are several, or its format is not one of lines and the target no archive.
+        click.UsageError: there are several, or its format is not line-based and the target is not an archive.
     """
     if len(paths) > 1:
         raise click.UsageError("--filter-out filters one FILE")
@@ -59,10 +59,10 @@ def check_filter(paths: list[Path], format_name: str | None, target: Path) -> No
 
 
 def write_filtered(target: Path, source: Path, ranking: Ranking) -> tuple[int, int]:
-    """Writes the lines in which a leader of a component takes part; the file appears when it is complete.
+    """Write the lines that involve a leader of a component; the file appears when it is complete.
 
     Returns:
-        How many lines were kept, and how many there are.
+        The number of kept lines, and of all lines.
 
     Raises:
         click.ClickException: the file cannot be written.
@@ -81,7 +81,7 @@ def write_filtered(target: Path, source: Path, ranking: Ranking) -> tuple[int, i
 
 
 def write_whole(target: Path, pieces: Iterator[bytes]) -> None:
-    """Writes a file that appears when it is complete.
+    """Write a file that appears when it is complete.
 
     Raises:
         click.ClickException: it cannot be written.
@@ -104,7 +104,7 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def threads_of_leaders(ranking: Ranking) -> Threads:
-    """Returns the numbers of the leaders' processes and threads by host."""
+    """Return the ids of the leaders' processes and threads by host."""
     leaders = {number for component in ranking.components for number in component.leaders}
     chosen: dict[str, set[int]] = {}
     for actor in ranking.actors:
@@ -156,6 +156,6 @@ def _who(decoder: msgspec.json.Decoder[_Who], line: bytes) -> int:
 
 
 def _is_of(chosen: set[int], line: bytes) -> bool:
-    """Tells whether a line of strace is of a chosen process, or of one being made: that is what names its children."""
+    """Return whether an strace line belongs to a chosen process or is a fork, which names its child."""
     found = _PID.match(line)
     return found is not None and (int(found[1]) in chosen or _FORK.search(line, found.end()) is not None)

@@ -11,31 +11,31 @@ import click
 from ..common.arguments.key_options import key_options
 from ..common.job_names import JobName
 
-_HELP = """Send finished traces to an aggregator, call after call in the order of time, as if their programs ran now.
+_HELP = """Send finished traces to an aggregator, call by call in order of time, as if their programs ran now.
 
-FILEs are traces of any format that iotide reads (`iotide detect --help`), archives among them. What runs behind the
-aggregator - predictions, graphs, alerts, your own subscribers - sees each call when it ended, --speed times as fast as
-it was recorded. Nothing is dropped: an aggregator that is busy slows the replay down.
+FILEs are traces of any format that iotide reads (`iotide detect --help`), including archives. Predictions, graphs,
+alerts and subscribers of the aggregator see each call when it ended, --speed times as fast as recorded. Nothing is
+dropped: a busy aggregator slows the replay down.
 
-Times stay what they are, and the aggregator is told not to compare them with the time of day: it predicts from the last
-call. With --shift-to-now they are moved so that the last call ends just when it is sent, and predictions are of today.
+Times are not changed, and the aggregator does not compare them with the time of day: it predicts from the last call.
+--shift-to-now moves them so that the last call ends when it is sent, and predictions have current times.
 
 \b
 Examples:
-  iotide replay job.iotide                                    # at the speed at which it ran
+  iotide replay job.iotide                                    # at its original speed
   iotide replay --speed 100 --job rehearsal trace.jsonl
   iotide replay --speed max --json run1/*.st | jq .sent
   iotide replay --speed 10 --shift-to-now --to tcp://127.0.0.1:9787 traces.otf2
 
-An interrupt ends the replay, after what was sent is acknowledged.
+An interrupt ends the replay when the sent calls are acknowledged.
 
-Exit status: 0 all calls were acknowledged, 1 not all were (interrupted, refused, no aggregator, a part of the input
-could not be read), 2 bad usage or nothing could be read.
+Exit status: 0 all calls were acknowledged, 1 not all were (interrupted, refused, no aggregator, unreadable parts of
+the input), 2 bad usage or nothing could be read.
 """
 
 
 def _speed(context: click.Context, parameter: click.Parameter, value: str) -> float:
-    """Returns the factor; infinity for ``max``."""
+    """Return the factor; infinity for ``max``."""
     if value == "max":
         return math.inf
     try:
@@ -50,19 +50,21 @@ def _speed(context: click.Context, parameter: click.Parameter, value: str) -> fl
 @click.command("replay", help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--to", "endpoint", metavar="ENDPOINT", default="tcp://127.0.0.1:9787", show_default=True,
-              help="The aggregator.")  # fmt: skip
+              help="Endpoint of the aggregator.")  # fmt: skip
 @click.option("--speed", callback=_speed, metavar="N|max", default="1", show_default=True,
-              help="Recorded seconds a second; max: as fast as the aggregator takes it.")  # fmt: skip
+              help="Recorded seconds per second; max: as fast as the aggregator accepts.")  # fmt: skip
 @click.option(
     "--job",
     type=JobName(),
     metavar="NAME",
-    help="Job id of all calls. Default: the traces', else the first file's name.",
+    help="Job id of all calls. Default: that of the traces, else the first file's name.",
 )
 @click.option("--shift-to-now", is_flag=True, help="Move all times so that the last call ends when it is sent.")
-@click.option("--format", "format_name", metavar="NAME", help="Format of all FILEs; by default told from the content.")
+@click.option(
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content."
+)
 @click.option("--patience", "patience_s", type=click.FloatRange(min=1), default=60.0, show_default=True,
-              metavar="SECONDS", help="Give up when the aggregator says nothing for so long.")  # fmt: skip
+              metavar="SECONDS", help="Give up if the aggregator sends nothing for this time.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @key_options
 def command(
@@ -76,7 +78,7 @@ def command(
     as_json: bool,
     keys: tuple[Path | None, Path | None],
 ) -> None:
-    """Reads, sends, reports."""
+    """Run the command."""
     import asyncio
     import time
 

@@ -1,4 +1,4 @@
-"""Traces as recordings that can be replayed: all formats become archives, which are read again in the order of time."""
+"""Traces as recordings for a replay: all formats become archives, which are read in order of time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ..traces.trace_reading import miss
 
 @dataclass(slots=True)
 class Recording:
-    """What is replayed, and what was wrong with it."""
+    """Streams to replay, and problems of their input."""
 
     streams: list[Recorded] = field(default_factory=list)
     problems: Problems = field(default_factory=Problems)
@@ -46,16 +46,16 @@ class Recording:
 
     @property
     def first_ns(self) -> int:
-        """When the first call began."""
+        """Start of the first call."""
         return min((stream.first_ns for stream in self.streams), default=0)
 
     @property
     def last_ns(self) -> int:
-        """When the last call ended."""
+        """End of the last call."""
         return max((stream.last_ns for stream in self.streams), default=0)
 
     def renamed(self, job: str | None, *, unix: bool) -> Callable[[StreamInfo], StreamInfo]:
-        """Returns what streams are to say of themselves: their job, and whether their times are those of today."""
+        """Return a function that sets the job id of streams, and whether their times are Unix time."""
 
         def change(info: StreamInfo) -> StreamInfo:
             return msgspec.structs.replace(info, job=job or info.job, clock_offset_ns=0 if unix else None)
@@ -63,17 +63,17 @@ class Recording:
         return change
 
     def report(self, **facts: Any) -> Replayed:
-        """Returns the public result."""
+        """Return the public result."""
         recorded_s = (self.last_ns - self.first_ns) / 1e9
         return Replayed(jobs=self.jobs, streams=len(self.streams), calls=self.calls, recorded_s=recorded_s, **facts)
 
 
 @contextlib.contextmanager
 def recorded(files: Sequence[Path], *, job: str | None, format_name: str | None) -> Iterator[Recording]:
-    """Opens traces for a replay; those that are no archives are written to one that nobody else sees.
+    """Open traces for a replay; those that are not archives are written to a private temporary one.
 
     Raises:
-        InputError: a file cannot be read or recognised, there are no calls, or not all have one clock.
+        InputError: a file cannot be read or recognised, there are no calls, or their clocks differ.
     """
     origin = Origin(job=job or default_job((files[0].name,), {}))
     recording = Recording()

@@ -1,4 +1,4 @@
-"""Sends what a replay hands out, and waits until it is acknowledged."""
+"""Sending of a replay, until it is acknowledged."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _DROPPED: Final = "events_dropped:"
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """How a replay ended."""
+    """Result of a replay."""
 
     acknowledged: int
-    """Calls; when something was not acknowledged, those that were sent and may have arrived."""
+    """Calls; if some were not acknowledged, those that were sent and may have arrived."""
     dropped: dict[str, int]
     complete: bool
 
 
 async def send(replayer: Replayer, settings: CollectorSettings, calls: int, patience_s: float) -> Sent:
-    """Replays to the end, until an interrupt, or until the aggregator has said nothing for ``patience_s``.
+    """Replay to the end, until an interrupt, or until the aggregator has been silent for ``patience_s``.
 
     Args:
-        replayer: what is sent.
-        settings: of the connection.
-        calls: how many there are, for the progress.
+        replayer: source of the calls.
+        settings: settings of the connection.
+        calls: number of calls, for the progress.
         patience_s: seconds.
     """
     agent = Agent([replayer], settings, waits=True)
@@ -72,7 +72,7 @@ async def _watch(
     patience_s: float,
     show: Callable[[], None],
 ) -> bool:
-    """Waits for the end, or an interrupt; True: the aggregator has been silent for too long."""
+    """Wait for the end or an interrupt; True: the aggregator has been silent for too long."""
     begin = asyncio.get_running_loop().time()
     said = False
     while not running.done() and not stopped.is_set():

@@ -1,4 +1,4 @@
-"""Makes a report's material of finished traces: all analyzers take the events in together, the prediction apart."""
+"""Construction of a report's data from finished traces: one pass for all analyzers, the prediction separately."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CUT = Cut(handles=0, files=0, processes=0, hosts=0)
 
 
 class _Together:
-    """Several analyzers that take in the same events; the first that breaks ends the work."""
+    """Several analyzers that process the same events; the first failure ends the work."""
 
     def __init__(self, analyzers: Sequence[Analyzer], predictor: Predictor, context: JobContext) -> None:
         self._analyzers = analyzers
@@ -42,32 +42,32 @@ class _Together:
         self._names = context.names
 
     def update(self, taken: Taken) -> None:
-        """Takes in events."""
+        """Process events."""
         self._predictor.update(taken.batch, self._names.left_out)
         for analyzer in self._analyzers:
             analyzer.update(taken)
 
     def close_stream(self, stream: str) -> None:
-        """Takes in that a stream has ended."""
+        """Process the end of a stream."""
         for analyzer in self._analyzers:
             analyzer.close_stream(stream)
 
     def settle(self) -> None:
-        """Gives memory back."""
+        """Release memory."""
         for analyzer in self._analyzers:
             analyzer.settle()
 
     def losses(self) -> dict[str, int]:
-        """Returns what the bounds cost, by reason."""
+        """Return the losses by bounds, by reason."""
         return {reason: count for analyzer in self._analyzers for reason, count in analyzer.losses().items()}
 
 
 def material_of(trace: Trace, job: str) -> Material:
-    """Analyses a trace.
+    """Analyse a trace.
 
     Args:
-        trace: what was read.
-        job: what it is called.
+        trace: the trace.
+        job: name of the job.
     """
     context = context_of(job, AnalyzerSettings())
     totals, layers, graph = JobTotals(context), JobLayers(context), JobGraph(context)
@@ -131,7 +131,7 @@ def _detail(trace: Trace, job: str, context: JobContext, totals: JobTotals, sign
 
 
 def _without_clock(prediction: Prediction) -> Prediction:
-    """Leaves out when the next phase comes: the zero of the trace's clock is not known."""
+    """Remove the time of the next phase: the zero of the trace's clock is unknown."""
     return prediction.without_next()
 
 

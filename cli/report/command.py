@@ -1,4 +1,4 @@
-"""``iotide report``: one page that answers what a job did, what it costs, and what to change."""
+"""``iotide report``: one page on a job's I/O, its cost, and recommended changes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 _HELP = """Write a report of finished traces, or of a running job, as one HTML page.
 
-FILEs are taken together as one job, in any format that `iotide detect` reads: archives of `iotide run` and of the
-aggregator, logs of Darshan, traces of Recorder and dftracer, strace and others. A FILE may also be a running job,
+All FILEs belong to one job, in any format that `iotide detect` reads: archives of `iotide run` and of the aggregator,
+logs of Darshan, traces of Recorder and dftracer, strace and others. A FILE may also be a running job,
 http://HOST:9788/jobs/JOB of its aggregator, or JOB@http://HOST:9788.
 
-The page needs no network. It says what the job did and what I/O costs it, what stands out, the period, how complete
-all this is, who does I/O when, layers, calls, files, access sizes, and who interacts with whom.
+The page needs no network. It shows the job's I/O and its cost, findings, the period, the completeness of the data,
+I/O by member and time, layers, calls, files, access sizes, and interactions.
 
 \b
 Examples:
@@ -31,8 +31,8 @@ Examples:
   iotide report --open app.iotide
   iotide report --pdf app.pdf app.iotide
 
-Exit status: 0 written, 1 the work failed, 2 bad usage or nothing could be read. What could not be read of the input
-is named, and the rest is used: that is no failure.
+Exit status: 0 written, 1 the work failed, 2 bad usage or nothing could be read. Unreadable parts of the input are
+listed and skipped; this is not a failure.
 """
 _AT = "@http"
 
@@ -40,7 +40,7 @@ _AT = "@http"
 @click.command("report", help=_HELP)
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option(
-    "--format", "format_name", metavar="NAME", help="Format of all FILEs; by default each one's content tells."
+    "--format", "format_name", metavar="NAME", help="Format of all FILEs. Default: detected from the content of each."
 )
 @click.option(
     "-o",
@@ -55,11 +55,11 @@ _AT = "@http"
     "--pdf",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the page as PDF, too. Chromium or Chrome in PATH prints it.",
+    help="Also write the page as PDF, printed by Chromium or Chrome in PATH.",
 )
-@click.option("--open", "opens", is_flag=True, help="Show the page in a browser.")
+@click.option("--open", "opens", is_flag=True, help="Open the page in a browser.")
 def command(files: tuple[str, ...], format_name: str | None, output: Path, pdf: Path | None, opens: bool) -> None:
-    """Reads, analyses, writes the page."""
+    """Run the command."""
     from ...clients.job_fetch import is_address
 
     sources = [_address(file) for file in files]
@@ -85,7 +85,7 @@ def command(files: tuple[str, ...], format_name: str | None, output: Path, pdf: 
 
 
 def _printer(pdf: Path, sources: Sequence[str]) -> Callable[[Path], None]:
-    """Returns what prints the page; what keeps it from that is known before the work begins."""
+    """Return the function that prints the page; obstacles are found before the work begins."""
     from ...clients.report.pdf import PdfError, find_browser, print_page
 
     if pdf.suffix.lower() != ".pdf":
@@ -109,7 +109,7 @@ def _printer(pdf: Path, sources: Sequence[str]) -> Callable[[Path], None]:
 
 
 def _address(text: str) -> str:
-    """Returns ``http://HOST/jobs/JOB`` for ``JOB@http://HOST``, and anything else as it is."""
+    """Return ``http://HOST/jobs/JOB`` for ``JOB@http://HOST``, and anything else unchanged."""
     job, at, rest = text.rpartition(_AT)
     if not at or not job:
         return text

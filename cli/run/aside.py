@@ -1,4 +1,4 @@
-"""Work beside a command that must not cost the command its time."""
+"""Concurrent work that must not slow the command down."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .low_priority import LowPriority
 
 
 class Pressure:
-    """Whether work has been behind for too long; tells when it has, and when it has caught up.
+    """Detects when work has been behind for too long, and when it has caught up.
 
     Args:
-        little: so much may wait of work that is not behind.
-        patience_s: how long it may be behind.
-        clock: a steady one, seconds.
+        little: backlog up to which work is not behind.
+        patience_s: time for which it may be behind, s.
+        clock: monotonic clock, seconds.
     """
 
     def __init__(self, little: int, patience_s: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -28,7 +28,7 @@ class Pressure:
         self._abreast_s: float | None = None
 
     def tell(self, waiting: int) -> None:
-        """Takes in how much waits."""
+        """Take in the current backlog."""
         now_s = self._clock()
         if waiting <= self._little or self._abreast_s is None:
             self._abreast_s = now_s
@@ -41,13 +41,13 @@ class Pressure:
 
 @contextlib.contextmanager
 def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure, low_priority: LowPriority) -> Iterator[None]:
-    """Runs a loop as long as the block lasts, in a thread that gives way unless it is late.
+    """Run an event loop for the duration of the block, in a thread with low priority unless it is behind.
 
-    There are two threads, as one that has given way may not take its priority back. The loop is run by one of them at a
-    time; tasks that it has go on when it is run later.
+    There are two threads, as a thread with low priority may not be permitted to raise it again. One of them at a time
+    runs the loop; its tasks continue when the other takes over.
     """
     ended = asyncio.Event()
-    turn = threading.Lock()  # of the first thread; both pass the loop to and fro
+    turn = threading.Lock()  # of the first thread; both pass the loop back and forth
     other = threading.Lock()
     other.acquire()
     over = threading.Event()

@@ -1,4 +1,4 @@
-"""``iotide run``: traces a command, shows its period live, leaves a report."""
+"""``iotide run``: trace a command, show its period live, write a report."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from ..common.lean_imports import lean_imports
 _HELP = """Trace CMD and show its I/O periodicity while it runs.
 
 CMD is any program: a script, mpirun, a shell pipeline in `sh -c`. It runs unmodified, with your terminal, input and
-output; iotide writes to standard error only. A collector and an aggregator run beside it; nothing needs to be
-configured.
+output; iotide writes only to standard error. A collector and an aggregator run in parallel; no configuration is
+needed.
 
 In a terminal, the last three rows show bandwidth, period and a countdown to the next I/O phase. Elsewhere each
 prediction is one line. At the end come a summary and a report: a folder with report.html (open it in a browser),
@@ -34,24 +34,24 @@ Examples:
   iotide run -- python simulate.py
   iotide run -- mpirun -n 4 lmp -in in.melt
   iotide run -- srun ./app                        # in a job of Slurm: on all of its nodes
-  iotide run --listen 127.0.0.1:9788 -- ./app     # /metrics for Prometheus meanwhile
-  iotide run --web -- ./app                       # a live page for the browser meanwhile
+  iotide run --listen 127.0.0.1:9788 -- ./app     # /metrics for Prometheus during the run
+  iotide run --web -- ./app                       # a live page for the browser during the run
   iotide run --quiet --json run.json -- ./app
-  iotide run --ends-at +3600 -- ./app             # which checkpoint is the last, and what is lost
+  iotide run --ends-at +3600 -- ./app             # last checkpoint, and lost work
   iotide run --layers posix,hdf5 --only-paths /scratch -- python train.py
 
-Exit status: that of CMD, also when a signal ends it; 126 or 127 when CMD cannot be started. What iotide itself
-cannot do (no tracer, no report) it says, and CMD runs on.
+Exit status: that of CMD, also if a signal ends it; 126 or 127 if CMD cannot be started. Failures of iotide itself (no
+tracer, no report) are reported, and CMD continues.
 
-What is recorded of CMD can be narrowed, to layers, classes of calls or files, and widened by wrapper libraries
-of your own. What the options leave open stands in the environment: IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY,
-IOTIDE_SKIP, IOTIDE_SAMPLE, IOTIDE_RING_RECORDS.
+Recording can be restricted to layers, classes of calls or files, and extended by wrapper libraries of your own.
+Defaults of these options are taken from the environment: IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY, IOTIDE_SKIP,
+IOTIDE_SAMPLE, IOTIDE_RING_RECORDS.
 
 In a job of Slurm with several nodes, `srun --overlap` starts a collector on each of the other nodes. It sends its
-events to this one, encrypted with keys made for the run. The summary names nodes that were not traced.
+events to this one, encrypted with keys made for the run. The summary lists nodes that were not traced.
 
-Statically linked, Go and set-user-ID programs cannot be traced this way: iotide says so and runs them untraced, and
-names at the end those that CMD has started.
+Statically linked, Go and set-user-ID programs cannot be traced this way: iotide reports this and runs them untraced,
+and lists at the end those that CMD has started.
 """
 
 
@@ -74,10 +74,10 @@ names at the end those that CMD has started.
     "--output",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Folder for the report; one with an earlier report is left alone, DIR-2 is taken. Default: ./iotide-JOB.",
+    help="Folder for the report; if it contains an earlier report, DIR-2 is used. Default: ./iotide-JOB.",
 )
-@click.option("--no-report", is_flag=True, help="Leave no report and no archive behind.")
-@click.option("--no-archive", is_flag=True, help="Do not keep every call in an archive beside the report.")
+@click.option("--no-report", is_flag=True, help="Write no report and no archive.")
+@click.option("--no-archive", is_flag=True, help="Do not write an archive of all calls.")
 @click.option(
     "--json",
     "json_file",
@@ -93,8 +93,10 @@ names at the end those that CMD has started.
     metavar="SECONDS",
     help="Time between predictions.",
 )
-@click.option("--listen", metavar="HOST:PORT", help="Serve /metrics and /api/v1 here while CMD runs. Loopback only.")
-@click.option("--web", is_flag=True, help="Serve a live page for the browser while CMD runs, and say where.")
+@click.option(
+    "--listen", metavar="HOST:PORT", help="Serve /metrics and /api/v1 at this address while CMD runs. Loopback only."
+)
+@click.option("--web", is_flag=True, help="Serve a live page for the browser while CMD runs, and print its address.")
 @click.option(
     "--publish", metavar="ENDPOINT", help="Publish predictions on this ZeroMQ endpoint, e.g. tcp://127.0.0.1:9789."
 )
@@ -104,7 +106,7 @@ names at the end those that CMD has started.
     default=256,
     show_default=True,
     metavar="MIB",
-    help="Memory for calls that were recorded and not analysed yet.",
+    help="Memory for recorded calls that are not yet analysed.",
 )
 @click.option(
     "--spool-disk",
@@ -112,15 +114,15 @@ names at the end those that CMD has started.
     default=4096,
     show_default=True,
     metavar="MIB",
-    help="Room in files in $TMPDIR for further ones; past it calls are dropped and counted.",
+    help="Space in files in $TMPDIR for further calls; beyond it calls are dropped and counted.",
 )
 @ends_at_option()
 @click.option(
     "--this-node",
     is_flag=True,
-    help="Start no collectors on the other nodes of a Slurm job; what runs there is not seen.",
+    help="Start no collectors on the other nodes of a Slurm job; programs there are not traced.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show nothing while CMD runs, and no summary.")
+@click.option("-q", "--quiet", is_flag=True, help="Show nothing while CMD runs, and print no summary.")
 @tracer_options
 @detection_options
 def command(
@@ -142,7 +144,7 @@ def command(
     tracer: dict[str, Any],
     detection: dict[str, Any],
 ) -> None:
-    """Runs the command under observation, then ends as it ended."""
+    """Run the command with tracing, then exit like it."""
     with lean_imports():
         from ...analyzers.settings import DetectSettings
         from ...collectors.settings import SpoolSettings

@@ -1,4 +1,4 @@
-"""Whether work beside a command is better done later: much waits, and there is no core for it."""
+"""Decision whether work is deferred: there is a large backlog and no free core."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ...collectors.settings import SpoolSettings
 from ...collectors.sources.preload.records.ring_layout import LINE_BYTES
 
 MANY: Final = 20_000
-"""Calls that wait in a burst; fewer are worth so little time that they are looked at as they come."""
+"""Least number of waiting calls in a burst; fewer are processed immediately, as deferring them saves little."""
 _CALM: Final = 3
-"""Looks in a row that found a core, after which there is one: between two others' turns there is one for a moment.
+"""Number of consecutive checks with a free core after which one counts as free.
 
-Each other look found one while two ``dd`` had both cores.
-"""
+Between the time slices of two other processes a core is free for a moment: every second check found one while two
+``dd`` used both cores."""
 
 Times = Callable[[], tuple[int, int]]
 
 
 def times_of_thread() -> tuple[int, int]:
-    """Returns how long this thread has had a core and how long it has waited for one, ns; zeros where nobody knows."""
+    """Return the time that this thread has run and has waited for a core, ns; zeros if unknown."""
     try:
         had, waited, *_ = map(int, Path("/proc/thread-self/schedstat").read_bytes().split())
     except (OSError, ValueError):
@@ -32,13 +32,13 @@ def times_of_thread() -> tuple[int, int]:
 
 
 class HoldingBack:
-    """Tells whether to leave what waits for later: a burst that has all cores needs them more, and ends.
+    """Decides whether the backlog is deferred: a burst that uses all cores needs them more, and ends.
 
     Args:
-        bounds: of what may wait; from half of it on nothing is left for later.
-        patience_s: how long something is.
-        times: of the thread that asks.
-        clock: a steady one, seconds.
+        bounds: bounds of the backlog; from half of it on nothing is deferred.
+        patience_s: maximum time of deferral, s.
+        times: CPU times of the calling thread.
+        clock: monotonic clock, seconds.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class HoldingBack:
         self._calm = _CALM
         self._until_s = math.inf
         self.held = False
-        """What it told last."""
+        """The last decision."""
 
     def holds(self, waiting: int) -> bool:
-        """Tells it, where so many calls wait; is to be asked often, as it goes by what was between."""
+        """Return the decision for a backlog; it must be called often, as it uses the time since the last call."""
         had, waited = self._times()
         contended = waited - self._waited > had - self._had
         self._had, self._waited = had, waited

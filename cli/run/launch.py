@@ -1,4 +1,4 @@
-"""Starts the command of ``iotide run`` so that it behaves as without us: signals, status, descriptors."""
+"""Start of the command of ``iotide run`` with unchanged behaviour: signals, status, descriptors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUS
 
 
 class LaunchError(Exception):
-    """The command cannot be started; ``status`` is what a shell would end with."""
+    """The command cannot be started; ``status`` is the exit status of a shell in this case."""
 
     def __init__(self, status: int, problem: str) -> None:
         super().__init__(problem)
@@ -27,13 +27,13 @@ class LaunchError(Exception):
 
 
 def start(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Starts a command with our standard streams and every descriptor that we were given.
+    """Start a command with our standard streams and every inherited descriptor.
 
     Raises:
-        LaunchError: there is no such program, or it may not be executed.
+        LaunchError: the program does not exist or is not executable.
     """
     try:
-        # Descriptors that the user passed us belong to the command; Python's own are close-on-exec.
+        # Descriptors inherited from the user belong to the command; Python's own are close-on-exec.
         return subprocess.Popen(command, env=dict(environment), close_fds=False)
     except FileNotFoundError:
         raise LaunchError(EXIT_NOT_FOUND, f"{command[0]}: command not found") from None
@@ -42,9 +42,9 @@ def start(command: Sequence[str], environment: Mapping[str, str]) -> subprocess.
 
 
 class SignalPassing:
-    """Leaves signals to the command: the keyboard's reach it by themselves, others are passed on.
+    """Leaves signals to the command: those of the keyboard reach it directly, others are forwarded.
 
-    Entered before the command is started, so that no signal falls between; what comes early is passed on late.
+    It is entered before the command starts, so that no signal is lost; early signals are forwarded late.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class SignalPassing:
         self._before: dict[signal.Signals, Any] = {}
 
     def attach(self, child: subprocess.Popen[bytes]) -> None:
-        """Says which process the signals are for."""
+        """Set the process that receives the signals."""
         self._child = child
         for number in self._early:
             self._pass_on(number, None)
@@ -61,8 +61,8 @@ class SignalPassing:
     def __enter__(self) -> Self:
         for number in (*_FROM_KEYBOARD, *_FORWARDED):
             if signal.getsignal(number) == signal.SIG_IGN:
-                continue  # nohup and the like: the command inherits that
-            # A handler, not SIG_IGN, which the command would inherit.
+                continue  # nohup and similar: the command inherits it
+            # A handler instead of SIG_IGN, which the command would inherit.
             handler = _ignore if number in _FROM_KEYBOARD and _in_foreground() else self._pass_on
             self._before[number] = signal.signal(number, handler)
         return self
@@ -80,12 +80,12 @@ class SignalPassing:
 
 
 def shell_status(returncode: int) -> int:
-    """Returns an exit status as a shell reports it: 128 + N for death by signal N."""
+    """Return an exit status as a shell reports it: 128 + N for death by signal N."""
     return returncode if returncode >= 0 else 128 - returncode
 
 
 def end_like(returncode: int) -> NoReturn:
-    """Ends this process as the command ended: with its status, or by the signal that killed it."""
+    """End this process like the command: with its status, or by the signal that killed it."""
     sys.stdout.flush()
     sys.stderr.flush()
     if returncode < 0:
@@ -101,7 +101,7 @@ def _ignore(number: int, _: FrameType | None) -> None:
 
 
 def _in_foreground() -> bool:
-    """Tells whether the terminal sends its signals to our group, and so to the command as well."""
+    """Return whether our process group, and thus the command, gets the terminal's signals."""
     try:
         return os.tcgetpgrp(sys.stderr.fileno()) == os.getpgrp()
     except OSError:

@@ -1,4 +1,4 @@
-"""Work beside a command that gives way to it, as long as the command runs."""
+"""Low-priority work while a command runs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from concurrent.futures import Future
 from typing import Final, TypeVar
 
 NICER: Final = 10
-"""By so much: a tenth of a core where the command takes all, so that it is not starved."""
+"""Niceness increment: leaves a tenth of a core if the command uses all, so that the work is not starved."""
 _LEAST: Final = 19
 _T = TypeVar("_T")
 
 
 class LowPriority:
-    """Threads that give way to a command, and take their priority back when it has ended, where the system allows."""
+    """Threads with low priority while a command runs, and normal priority afterwards if permitted."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,7 +25,10 @@ class LowPriority:
 
     @contextlib.contextmanager
     def given(self) -> Iterator[None]:
-        """Has this thread give way in the block, unless the command has ended; the thread is to do no more after it."""
+        """Lower this thread's priority in the block, unless the command has ended.
+
+        The thread must end with the block.
+        """
         thread = threading.get_native_id()
         own = os.getpriority(os.PRIO_PROCESS, thread)
         with self._lock:
@@ -35,24 +38,24 @@ class LowPriority:
         try:
             yield
         finally:
-            with self._lock:  # its number may soon be another's
+            with self._lock:  # its number may soon be reused
                 self._own.pop(thread, None)
 
     def over(self) -> None:
-        """Takes in that the command has ended: nobody else is to wait for a thread that gives way."""
+        """Take in the end of the command: no other thread may then wait for a low-priority thread."""
         with self._lock:
             self._over.set()
             for thread, own in self._own.items():
                 _set(thread, own)
 
     def wait(self, most_s: float) -> bool:
-        """Waits until the command has ended, so long at most; returns whether it has."""
+        """Wait until the command has ended, for a maximum time; return whether it has."""
         return self._over.wait(most_s)
 
     def done(self, work: Callable[[], _T]) -> _T:
-        """Returns what work returns, which runs in a thread that gives way; raises what it raises.
+        """Run work in a low-priority thread and return its result, or raise its exception.
 
-        The caller's thread keeps its priority, as one that has given way may not take it back.
+        The caller's thread keeps its priority, as a lowered priority may not be raised again.
         """
         result: Future[_T] = Future()
 
@@ -68,5 +71,5 @@ class LowPriority:
 
 
 def _set(thread: int, niceness: int) -> None:
-    with contextlib.suppress(OSError):  # a user may not take back what was given
+    with contextlib.suppress(OSError):  # a user may not be permitted to raise a priority
         os.setpriority(os.PRIO_PROCESS, thread, niceness)

@@ -1,4 +1,4 @@
-"""The folder of a run's sockets, and what is left of those of runs that were killed."""
+"""The folder of a run's sockets, and removal of leftovers of killed runs."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ...events import UnavailableError
 
 GATE: Final = "tracer.sock"
 KEYS: Final = ("run.key", "run.key_secret", "nodes.key", "nodes.key_secret", "principals.toml")
-"""Files of a run that collectors of other nodes connect to."""
+"""Files of a run with collectors on other nodes."""
 _LOCK: Final = "lock"
 _PREFIX: Final = "iotide-"
 _SPARE: Final = 16  # bytes of a socket's path after the folder's
 _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 _MOST_LOOKS: Final = 1000
-"""Folders of others' runs that are looked at, at most, when a run starts."""
+"""Maximum number of folders of other runs examined when a run starts."""
 
 
 @contextlib.contextmanager
 def private_folder(*, of_this_node: bool = False) -> Iterator[Path]:
-    """Yields a folder with room for sockets in its path; takes away what dead runs have left beside it.
+    """Yield a folder whose path is short enough for sockets; remove leftovers of dead runs beside it.
 
     Args:
-        of_this_node: other nodes may not see it, and are to have one at the same path.
+        of_this_node: the folder must be node-local, as other nodes create one at the same path.
 
     Raises:
         UnavailableError: no folder has a path that is short enough.
@@ -51,10 +51,10 @@ def private_folder(*, of_this_node: bool = False) -> Iterator[Path]:
 
 
 def remove_left_over(root: Path) -> None:
-    """Removes our user's folders of runs that were killed.
+    """Remove our user's folders of killed runs.
 
-    Only this kernel's are told to be dead, by a lock that it lets go of with the process, in whatever namespace that
-    was. Nothing but what a run makes is removed, and no link is followed; a folder with anything else in it stays.
+    Only folders of this kernel are recognised as dead, by a lock that the kernel releases with the process, in any
+    namespace. Only files that a run creates are removed, and no link is followed; a folder with other contents stays.
     """
     if not (boot := _boot()):
         return
@@ -71,12 +71,12 @@ def remove_left_over(root: Path) -> None:
 
 @contextlib.contextmanager
 def in_use(folder: Path) -> Iterator[None]:
-    """Has a folder told to be in use until the block or this process ends; where locks fail nobody removes it."""
+    """Mark a folder as used until the block or this process ends; where locks fail it is never removed."""
     descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.write(descriptor, _boot())  # after the lock: who reads it finds that locked
+            os.write(descriptor, _boot())  # after the lock: a reader of this file finds it locked
         yield
     finally:
         os.close(descriptor)
@@ -88,7 +88,7 @@ def _remove_if_dead(path: str, boot: bytes) -> None:
         about = os.fstat(folder)
         if about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o077:
             return
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # not to wait for the writer of a FIFO
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # do not wait for the writer of a FIFO
         lock = os.open(_LOCK, flags, dir_fd=folder)
         try:
             if not stat.S_ISREG(os.fstat(lock).st_mode) or os.read(lock, len(boot) + 1) != boot:
@@ -107,7 +107,7 @@ def _remove_if_dead(path: str, boot: bytes) -> None:
 
 
 def _boot() -> bytes:
-    """Returns what only this kernel has, and only until the machine starts anew; nothing where nobody knows."""
+    """Return an id of this boot of the kernel; empty if unknown."""
     try:
         return _BOOT.read_bytes()
     except OSError:

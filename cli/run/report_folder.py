@@ -1,4 +1,4 @@
-"""Where ``iotide run`` leaves its report: a folder that takes files, tried before the command starts."""
+"""The report folder of ``iotide run``, checked for writability before the command starts."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from pathlib import Path
 from typing import Final
 
 _PROBE_BYTES: Final = 65_536
-"""A folder on a file system without room takes an empty file, so a few blocks are tried."""
+"""A full file system accepts an empty file, so a few blocks are written."""
 _MOST_SIBLINGS: Final = 10_000
 _REPORT_FILES: Final = ("report.html", "summary.json", "predictions.jsonl", "signal.json")
 
 
 @contextlib.contextmanager
 def report_folder(wanted: Path, fallback_name: str, say: Callable[[str], None]) -> Iterator[Path | None]:
-    """Yields a folder that is ours while the block runs, and takes it away again if nothing was put into it.
+    """Yield a folder that is ours for the duration of the block; remove it if it stays empty.
 
-    A folder that has an earlier report, or that another run uses, is left alone: a sibling with a number is taken. A
-    folder that takes no files is replaced by one in ``$TMPDIR``, the home folder or /tmp.
+    A folder with an earlier report, or in use by another run, is not used: a numbered sibling is. A folder that is not
+    writable is replaced by one in ``$TMPDIR``, the home folder or /tmp.
 
     Args:
-        wanted: the folder asked for; made where it is missing, with its parents, private to the user.
-        fallback_name: what a folder elsewhere is called.
-        say: told when another folder than the one wanted is taken, and why.
+        wanted: requested folder; created if necessary, with its parents, private to the user.
+        fallback_name: name of a replacement folder.
+        say: callback with a message if another folder is used.
 
     Yields:
-        The folder; None when no folder takes files.
+        The folder; None if no folder is writable.
     """
     try:
         folder, descriptor, made = _first_free(wanted)
@@ -50,18 +50,18 @@ def report_folder(wanted: Path, fallback_name: str, say: Callable[[str], None]) 
     finally:
         os.close(descriptor)
         for path in made:
-            with contextlib.suppress(OSError):  # something is in it
+            with contextlib.suppress(OSError):  # it is not empty
                 path.rmdir()
 
 
 def has_report(folder: Path) -> bool:
-    """Tells whether a run has left something in a folder."""
+    """Return whether a run has left files in a folder."""
     return any((folder / name).exists() for name in _REPORT_FILES)
 
 
 def _elsewhere(name: str) -> tuple[Path, int, list[Path]] | None:
     roots = [Path(os.path.expanduser("~")), Path("/tmp")]  # noqa: S108, PTH111
-    with contextlib.suppress(OSError):  # none takes files
+    with contextlib.suppress(OSError):  # none is writable
         roots.insert(0, Path(tempfile.gettempdir()))
     for root in roots:
         with contextlib.suppress(OSError):
@@ -70,7 +70,7 @@ def _elsewhere(name: str) -> tuple[Path, int, list[Path]] | None:
 
 
 def _first_free(wanted: Path, *, only_new: bool = False) -> tuple[Path, int, list[Path]]:
-    """Returns a folder, the descriptor that keeps it ours, and the folders that were made for it, innermost first."""
+    """Return a folder, the descriptor with its lock, and the folders created for it, innermost first."""
     for number in range(1, _MOST_SIBLINGS):
         folder = wanted if number == 1 else wanted.absolute().with_name(f"{wanted.absolute().name}-{number}")
         made = [path for path in (folder, *folder.absolute().parents) if not path.exists()]
@@ -93,10 +93,10 @@ def _first_free(wanted: Path, *, only_new: bool = False) -> tuple[Path, int, lis
 
 
 def _ours(folder: Path) -> int | None:
-    """Returns a descriptor that keeps other runs out of a folder; None when it is taken.
+    """Return a descriptor that locks a folder against other runs; None if it is in use.
 
     Raises:
-        OSError: the folder takes no files.
+        OSError: the folder is not writable.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -105,14 +105,14 @@ def _ours(folder: Path) -> int | None:
         except BlockingIOError:
             os.close(descriptor)
             return None
-        except OSError:  # a file system without locks: the names of reports have to do
+        except OSError:  # a file system without locks: only the report's files mark the folder as used
             pass
         if has_report(folder):
             os.close(descriptor)
             return None
         with tempfile.TemporaryFile(dir=folder, buffering=0) as probe:
             if probe.write(bytes(_PROBE_BYTES)) != _PROBE_BYTES:
-                probe.write(bytes(1))  # which says why
+                probe.write(bytes(1))  # which reports the reason
             os.fsync(probe.fileno())
     except OSError:
         with contextlib.suppress(OSError):

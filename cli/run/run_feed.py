@@ -1,4 +1,4 @@
-"""What a collector's source gives goes straight to the aggregator beside it, without a wire between them."""
+"""Direct transfer from a collector's source to the aggregator in the same process, without the network protocol."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .holding_back import MANY, HoldingBack
 
 _log = logging.getLogger(__name__)
 _PATIENCE_S: Final = 10.0
-"""How long the analysis may be behind and give way all the same."""
+"""Maximum time, s, for which the analysis may be behind and keep its low priority."""
 HELD_S: Final = 3.0
-"""How long it leaves a burst that has all cores wholly alone: as long as most bursts last."""
+"""Time, s, for which a burst that uses all cores is left alone: the length of most bursts."""
 _WORTH_A_LOOK: Final = 16_384
 _REST_S: Final = 0.02
-"""How long fewer calls than that wait for more: many at once cost a fifth less than as they come."""
+"""Time, s, for which fewer calls than that wait for more: batches take a fifth less CPU time."""
 _HEARTBEAT_S: Final = 1.0
 _LOOK_AGAIN_S: Final = 0.05
 _COLLECTOR: Final = "run"
@@ -33,38 +33,38 @@ _P = ParamSpec("_P")
 
 
 class Feeding(Source, Protocol):
-    """A source that says when there is news."""
+    """A source with notifications of new data."""
 
     @property
     def looks_again(self) -> bool:
-        """True while something has to be asked for again without news."""
+        """True while the source must be polled without a notification."""
         ...
 
     @property
     def waiting_calls(self) -> int:
-        """About how many calls wait to be polled."""
+        """Approximate number of calls that wait to be polled."""
         ...
 
     def fileno(self) -> int:
-        """Returns a descriptor that can be read when there is news."""
+        """Return a descriptor that is readable when there is new data."""
         ...
 
     def listen(self) -> None:
-        """Takes in how many calls wait, and leaves them there."""
+        """Update the number of waiting calls without taking them."""
         ...
 
 
 class Feed:
-    """Polls a source when it has news, and hands on what it gives.
+    """Polls a source when it has new data, and passes its items on.
 
     Args:
-        source: what is polled.
-        sink: what takes it in; one that raises loses what it was given, which is counted.
-        stats: what came in, for those who ask the aggregator.
-        host: of the heartbeats.
-        holding_back: tells when to leave what waits for later.
-        ends_at_s: when the command is killed, Unix time; 0: not known.
-        batch: what the batch system says of the job.
+        source: source that is polled.
+        sink: receiver; if it raises, the item is lost and counted.
+        stats: counters of received data, for the aggregator's metrics.
+        host: host name in heartbeats.
+        holding_back: decides whether the backlog is deferred.
+        ends_at_s: time limit of the command, Unix time; 0: unknown.
+        batch: batch system data of the job.
     """
 
     def __init__(
@@ -88,11 +88,11 @@ class Feed:
         self._batch_job = batch
         self._hurried = asyncio.Event()
         self.pressure = Pressure(MANY, _PATIENCE_S)
-        """Whether too many calls have waited for too long."""
+        """Whether the backlog has been too large for too long."""
         self._losses: dict[tuple[str, str], Counter[str]] = {}  # by stream or job
 
     async def run(self) -> None:
-        """Goes on until the source is finished, or ``give_up`` was called."""
+        """Run until the source is finished or ``give_up`` is called."""
         while not (self._source.finished or self._given_up):
             busy = self._holds() or self.pump()
             self._beat()
@@ -103,7 +103,7 @@ class Feed:
         self._beat(now=True)
 
     def pump(self) -> bool:
-        """Takes what the source has now, a bounded amount; returns whether there was any."""
+        """Pass on a bounded amount of the source's data; return whether there was any."""
         items = self._source.poll()
         for item in items:
             self._hand_on(item)
@@ -111,21 +111,21 @@ class Feed:
         return bool(items)
 
     def stop_buffering(self) -> None:
-        """Has ``run`` take what there is without a rest from here on."""
+        """Make ``run`` take the remaining data without pauses."""
         self._hurried.set()
 
     def give_up(self) -> None:
-        """Has ``run`` return without what has not been read."""
+        """Make ``run`` return without the remaining data."""
         self._given_up = True
 
     def lose(self, job: str, losses: Mapping[str, int]) -> None:
-        """Takes in what of a job was lost, which no stream tells of, by the counter's name."""
+        """Add losses of a job that no stream reports, by the counter's name."""
         lost = Counter(losses)
         self._source.counters.update(lost)
         self._lose("", job, lost)
 
     async def _news(self, most_s: float) -> None:
-        """Waits for news; only meanwhile is the descriptor watched, as a loop that watches news nobody reads spins."""
+        """Wait for new data; the descriptor is only watched meanwhile, as unread data would make the loop spin."""
         loop, news = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._source.fileno(), news.set)
         try:
@@ -136,7 +136,7 @@ class Feed:
             loop.remove_reader(self._source.fileno())
 
     def _holds(self) -> bool:
-        """Tells whether what waits is left for later."""
+        """Return whether the backlog is deferred."""
         if self._hurried.is_set():
             return False
         self._source.listen()
@@ -145,7 +145,7 @@ class Feed:
         return self._holding_back.holds(waiting)
 
     async def _rest(self) -> None:
-        """Lets others have their turn, and little news become more; not once it was hurried."""
+        """Yield to other tasks and let little data become more; not after ``stop_buffering``."""
         if self._hurried.is_set() or (self._source.waiting_calls > _WORTH_A_LOOK and not self._holding_back.held):
             await asyncio.sleep(0)
             return

@@ -1,4 +1,4 @@
-"""What ``iotide run`` was asked for."""
+"""Arguments of ``iotide run``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What ``iotide run`` was asked for."""
+    """Arguments of ``iotide run``."""
 
     command: Sequence[str]
     job: str
@@ -33,16 +33,16 @@ class RunPlan:
     detect: DetectSettings
     spool: SpoolSettings
     ends_at_s: float = 0.0
-    """When the command is killed, Unix time; 0: not known."""
+    """Time limit of the command, Unix time; 0: unknown."""
     batch: BatchJob | None = None
-    """What the batch system says of the job that the command is part of."""
+    """Batch system data of the job that contains the command."""
     this_node: bool = False
     """Start no collectors on other nodes."""
     entry: Entry | None = None
-    """Where collectors of other nodes connect; None: there are none."""
+    """Endpoint for collectors of other nodes; None: there are none."""
     web: bool = False
-    """Say where the live page of the job is."""
+    """Print the address of the job's live page."""
     archive: bool = True
-    """Keep every call, in the folder of the report."""
+    """Store every call, in the folder of the report."""
     obstacle: PreloadObstacle | None = None
-    """Why the command itself is not traced, found when it starts; None: it is."""
+    """Why the command itself is not traced, determined at its start; None: it is traced."""

@@ -1,4 +1,4 @@
-"""What observes the command of ``iotide run``: an aggregator in this process, fed by the process that collects."""
+"""Observation of the command of ``iotide run``: an aggregator in this process, fed by the collecting process."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _UNSEEN_SHOWN: Final = 10
 
 @contextlib.contextmanager
 def session_of(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
-    """Yields what observes a command; ``source`` collects already.
+    """Yield the session that observes a command; ``source`` already collects.
 
     Raises:
         ConfigError: an endpoint cannot be used.
@@ -75,13 +75,13 @@ def session_of(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
 
 
 class Session:
-    """Feeds what is collected to an aggregator, shows it, and sums it up.
+    """Feeds the collected data to an aggregator, displays it, and summarises it.
 
     Args:
-        plan: what was asked for.
-        source: what collects.
-        server: has been started.
-        loop: runs here only.
+        plan: arguments of the run.
+        source: source of the collected data.
+        server: started server.
+        loop: event loop that only runs here.
     """
 
     def __init__(self, plan: RunPlan, source: RelayedSource, server: Server, loop: asyncio.AbstractEventLoop) -> None:
@@ -100,12 +100,12 @@ class Session:
 
     @property
     def endpoint(self) -> str:
-        """Where collectors of other nodes connect; "" where none may."""
+        """Endpoint for collectors of other nodes; "" if there is none."""
         return self._server.ingest_endpoint
 
     @contextlib.contextmanager
     def observing(self, low_priority: LowPriority) -> Iterator[None]:
-        """Works in a thread that gives way as long as the block lasts, in which the command runs."""
+        """Process data in a low-priority thread for the duration of the block, in which the command runs."""
         self._view = open_view(sys.stderr, quiet=self._plan.quiet)
         self._server.aggregator.on_prediction(self._view.predicted, "terminal")
         work = (_show(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
@@ -117,7 +117,7 @@ class Session:
             yield
 
     def finish(self, lasted: tuple[float, float], returncode: int) -> None:
-        """Reads what is left, and says and writes what was seen; says so where that fails."""
+        """Read the remaining data, then print and write the results; failures are reported."""
         try:
             showing, feeding, *_ = self._tasks
             self._loop.run_until_complete(_stop(showing))
@@ -131,7 +131,7 @@ class Session:
             _say(f"the run could not be summed up: {error!r}")
 
     def close(self) -> None:
-        """Ends what is still going on."""
+        """End everything that is still running."""
         for task in self._tasks:
             self._loop.run_until_complete(_stop(task))
         if self._view is not None:
@@ -150,13 +150,13 @@ class Session:
 
 
 async def _end(nodes: NodeCollectors, feed: Feed, job: str) -> None:
-    """Takes in what the collectors of other nodes have left, and how many were not seen to the end."""
+    """Take in the remaining data of collectors on other nodes, and the number of incomplete nodes."""
     if missing := await asyncio.to_thread(nodes.end):
         feed.lose(job, {UNSEEN_NODES: missing})
 
 
 async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:
-    """Reads what the command was ahead by, and says so when that takes its time; the keyboard's interrupt ends it."""
+    """Read the command's backlog, and report progress if it takes long; a keyboard interrupt ends it."""
     source.finish()
     feed.stop_buffering()
     loop = asyncio.get_running_loop()
@@ -177,7 +177,7 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
 
 
 def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
-    """Ends the job, with a prediction from the whole run; a command that did nothing we saw gets an empty one."""
+    """End the job, with a prediction from the whole run; a command without observed calls gets an empty job."""
     server.aggregator.end_job(plan.job)
     if (session := server.aggregator.jobs.get(plan.job)) is None:
         session = JobSession(plan.job, _settings_of(plan), started)
@@ -214,7 +214,8 @@ def _finish(
     written, advice = False, None
     if plan.output is not None:
         with _complaint(f"cannot write the report to {plan.output}"):
-            from ...clients.report.report import write_report  # when it is written: its templates take time to import
+            # imported when it is written: its templates take time to import
+            from ...clients.report.report import write_report
             from ...daemon.jobs.job_findings import findings_of
 
             findings = findings_of(session, ranking=False, run_s=ended - started)()
@@ -229,7 +230,7 @@ def _finish(
 
 
 def _advice_of(session: JobSession, run_s: float) -> Advice | None:
-    """Returns what to change; None where that analysis has failed, which the summary tells, or nothing was seen."""
+    """Return the advice; None if that analysis failed, which the summary reports, or without calls."""
     if not session.analyzers.events:
         return None
     from ...daemon.jobs.job_findings import frozen_advice
@@ -242,7 +243,7 @@ def _advice_of(session: JobSession, run_s: float) -> Advice | None:
 
 
 def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | None) -> None:
-    """Says what a run did: who spends its time in I/O, what moved, its period, what to change, what is missing."""
+    """Print the summary of a run: I/O time by member, moved data, period, advice, missing data."""
     job = summary.job
     took = duration_text(summary.ended_at_s - summary.started_at_s)
     _say(
@@ -264,7 +265,7 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
         _say(first_line(advice))
         if short := in_short(advice, summary.prediction):
             _say(f"in short: {short}")
-    if not (job.losses or summary.unseen):  # which are told below, each in a line
+    if not (job.losses or summary.unseen):  # losses are reported below, one per line
         _say("complete: no call was lost, no program was left untraced")
     if report is not None:
         _say(f"report: {report}")
@@ -278,7 +279,7 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
 
 
 def _tell_ports(plan: RunPlan, server: Server) -> None:
-    """Says which ports the system has chosen: also when quiet, as nobody else knows them."""
+    """Print the ports that the system chose, also if quiet, as they are not known otherwise."""
     if plan.web and server.http_url:
         from urllib.parse import quote
 
@@ -289,20 +290,20 @@ def _tell_ports(plan: RunPlan, server: Server) -> None:
 
 
 def _unseen_command(plan: RunPlan) -> list[UnseenProgram]:
-    """Returns the command where the tracer does not get into it, as was said when it started."""
+    """Return the command if it cannot be traced, as reported at its start."""
     if plan.obstacle is None:
         return []
     return [UnseenProgram(program=plan.obstacle.program, reason=plan.obstacle.reason, times=1)]
 
 
 def _tell_losses(losses: Mapping[str, int]) -> None:
-    """Says what was lost: also when quiet, as what was seen is not all that was done."""
+    """Print the losses, also if quiet, as the results are then incomplete."""
     for line in loss_lines(losses):
         _say(f"lost: {line}")
 
 
 def _tell_unseen(unseen: Sequence[UnseenProgram]) -> None:
-    """Says what is missing in what was seen: also when quiet, as of the command itself when it starts."""
+    """Print the untraced programs, also if quiet, like the message on the command itself at its start."""
     for row in unseen[:_UNSEEN_SHOWN]:
         often = "" if row.times == 1 else f" ({row.times:,} times)"
         _say(f"not seen: {row.program or 'another program'}{often}, which {row.reason}")
@@ -317,25 +318,25 @@ def _settings_of(plan: RunPlan) -> AggregatorSettings:
 def _pages(plan: RunPlan) -> LivePages | None:
     if plan.listen is None:
         return None
-    from ...clients.pages.live_pages import LivePages  # which draws, and so takes its time to import
+    from ...clients.pages.live_pages import LivePages  # it draws, and takes time to import
 
     return LivePages()
 
 
 def _aggregator_settings(plan: RunPlan) -> AggregatorSettings:
     is_sure = not plan.listen and not plan.publish and 0.05 <= plan.interval_s <= 60
-    # What checks values takes some ms to make, and all others are ours or were checked.
+    # Building the validators takes some ms, and all other values are ours or were checked.
     made = AggregatorSettings.model_construct if is_sure else AggregatorSettings
     return made(
         http=plan.listen,
         publish=plan.publish,
         ingest=AggregatorSettings.model_fields["ingest"].default if plan.entry is None else plan.entry.endpoint,
         prediction_interval_s=plan.interval_s,
-        # The job ends when the command ends, however long it is silent and however its processes follow one another.
+        # The job only ends with the command, whatever its pauses or the order of its processes.
         linger_s=float("inf"),
         end_after_s=float("inf"),
         history=100_000,
-        short_jobs_share=1.0,  # there is one job, whose period is what the user came for
+        short_jobs_share=1.0,  # there is only one job, and its period is the purpose of the run
         detect=plan.detect,
         archive=_archive_settings(plan),
     )
@@ -344,7 +345,7 @@ def _aggregator_settings(plan: RunPlan) -> AggregatorSettings:
 def _archive_settings(plan: RunPlan) -> ArchiveSettings:
     if plan.output is None or not plan.archive:
         return ArchiveSettings()
-    # The folder is the user's own: nothing in it is removed for its age or for room.
+    # The folder belongs to the user: nothing in it is removed for its age or size.
     unlimited = 2**62
     return ArchiveSettings.model_construct(
         folder=plan.output.resolve(), quota_bytes=unlimited, job_bytes=unlimited, retain_s=float("inf")
@@ -369,7 +370,7 @@ async def _show(view: LiveView, server: Server, job: str) -> None:
 
 
 def _signal_of(session: JobSession, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
-    """Returns the bandwidth over time; none where that analysis has failed."""
+    """Return the bandwidth over time; empty if that analysis failed."""
     try:
         return session.signal(last_s, until_s)
     except AnalysisFailedError:
@@ -385,7 +386,7 @@ async def _stop(task: asyncio.Task[None]) -> None:
 
 @contextlib.contextmanager
 def _complaint(what: str) -> Iterator[None]:
-    """Says what could not be done, and goes on: the command's exit status is not ours to change."""
+    """Report a failure and continue: it must not change the command's exit status."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The beginning of ``iotide run``: collects, starts the command, and only then imports what analyses."""
+"""The beginning of ``iotide run``: collect, start the command, and only then import the analyses."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 _LOOK_S: Final = 0.005
 _PAUSE_S: Final = 0.02
 _IMPORTED_AFTER_S: Final = 1.5
-"""How long a burst is left alone before what shows it is imported."""
+"""Maximum time, s, for which a burst delays the import of the display."""
 _OBJECTS: Final = 20_000
-"""Objects that are made before cycles among them are looked for: events and definitions are in none, and a look after
-each 700 took 4 % of the CPU time of a build's 900 processes."""
+"""Allocations between searches for garbage cycles. Events and definitions are in no cycles, and a search per 700
+allocations took 4 % of the CPU time of a build with 900 processes."""
 _MOST_NAME: Final = 100
 
 
 def run_traced(plan: RunPlan) -> int:
-    """Runs the command under observation.
+    """Run the command with tracing.
 
     Returns:
         Its return code, negative for death by a signal.
@@ -69,9 +69,9 @@ def run_traced(plan: RunPlan) -> int:
         try:
             folder = stack.enter_context(private_folder(of_this_node=launcher is not None))
             source = stack.enter_context(contextlib.closing(_collector(plan, folder)))
-        except (InputError, OSError) as error:  # no descriptor, process, memory or room for us
+        except (InputError, OSError) as error:  # no descriptor, process, memory or space left
             _say(f"the command runs unobserved: {error}")
-        if source is None:  # by now what was opened in vain is closed
+        if source is None:  # files of the failed attempt are closed by now
             stack.close()
             return _unobserved(plan)
         plan, environment = _prepared(plan, folder / GATE)
@@ -79,7 +79,7 @@ def run_traced(plan: RunPlan) -> int:
         session = None
         if launcher is not None:
             plan = _with_entry(plan, launcher, folder)
-        # What may be refused, when the command is not to have run, and what other nodes are to be told.
+        # Before the command: endpoints may be refused, and collectors on other nodes need the endpoint.
         if plan.listen or plan.publish or plan.entry is not None:
             session = stack.enter_context(_analysis()(plan, source))
             if launcher is not None and plan.entry is not None:
@@ -89,11 +89,11 @@ def run_traced(plan: RunPlan) -> int:
             started = time.time()
             child = start(plan.command, environment)
             passing.attach(child)
-            raise_limit()  # now: the command has the limit that we were given
+            raise_limit()  # only now: the command keeps our original limit
             waiting = _Waiting(child, low_priority.over)
             try:
                 if session is None:
-                    # A quarter second of a core, at the beginning of the command, which may have no other.
+                    # This takes a quarter second of a core at the beginning of the command, which may have no other.
                     made = low_priority.done(lambda: _analysis(_pauses(plan.spool, source, low_priority)))
                     session = stack.enter_context(made(plan, source))
                 with session.observing(low_priority):
@@ -102,14 +102,14 @@ def run_traced(plan: RunPlan) -> int:
                 _say(f"the command runs on unobserved: {error!r}")
                 session = None
                 waiting.join()
-        # From here on nothing may change how the command ended.
+        # From here on nothing may change the exit status of the command.
         if session is not None:
             session.finish((started, waiting.ended), child.returncode)
         return child.returncode
 
 
 def _with_entry(plan: RunPlan, launcher: Launcher, folder: Path) -> RunPlan:
-    """Returns the plan with a place where collectors of other nodes connect, if there can be one."""
+    """Return the plan with an endpoint for collectors of other nodes, if it can be made."""
     from .nodes.entry import make_entry
 
     try:
@@ -120,7 +120,7 @@ def _with_entry(plan: RunPlan, launcher: Launcher, folder: Path) -> RunPlan:
 
 
 def _on_nodes(launcher: Launcher, plan: RunPlan, entry: Entry, endpoint: str, gate: Path) -> NodeCollectors:
-    """Returns collectors on other nodes that are ready for programs, as far as they are in time."""
+    """Return collectors on other nodes, ready for programs unless they are late."""
     from .nodes.collectors import NodeCollectors
     from .nodes.messages import Orders
 
@@ -140,7 +140,7 @@ def _on_nodes(launcher: Launcher, plan: RunPlan, entry: Entry, endpoint: str, ga
 
 
 def _unobserved(plan: RunPlan) -> int:
-    """Runs the command alone; returns its return code."""
+    """Run the command without tracing; return its return code."""
     with SignalPassing() as passing:
         child = start(plan.command, dict(os.environ))
         passing.attach(child)
@@ -148,7 +148,7 @@ def _unobserved(plan: RunPlan) -> int:
 
 
 class _Waiting(threading.Thread):
-    """Waits for a command; notes when it ended, however busy the main thread is then, and tells ``over``."""
+    """Waits for a command; stores the time of its end even if the main thread is busy, and calls ``over``."""
 
     def __init__(self, child: subprocess.Popen[bytes], over: Callable[[], None]) -> None:
         super().__init__(name="waiting", daemon=True)
@@ -158,14 +158,14 @@ class _Waiting(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Waits."""
+        """Wait."""
         self._child.wait()
         self.ended = time.time()
         self._over()
 
 
 def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
-    """Starts to collect; before there are threads, as that forks."""
+    """Start collecting; it forks, so it must precede the start of threads."""
     origin = Origin(job=plan.job, host=own_node(os.environ), user=os.environ.get("USER", ""))
     stem = None
     if plan.output is not None and plan.archive:
@@ -175,7 +175,7 @@ def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
 
 
 def _pauses(bounds: SpoolSettings, source: RelayedSource, low_priority: LowPriority) -> Callable[[], None]:
-    """Returns what waits while a burst has all cores, some time at most; for the thread that asks for it."""
+    """Return a function that waits, for a bounded time, while a burst uses all cores; for the calling thread."""
     holding_back = HoldingBack(bounds, _IMPORTED_AFTER_S)
     looked_s = time.monotonic()
 
@@ -203,7 +203,7 @@ def _analysis(
 
 
 def _prepared(plan: RunPlan, gate: Path) -> tuple[RunPlan, dict[str, str]]:
-    """Returns the plan with what keeps the command from being traced, which is said, and the command's environment."""
+    """Return the plan with the reason if the command cannot be traced (also printed), and the command's environment."""
     plain = dict(os.environ)
     if absent := [name for name in HELPERS if not path_of(name).exists()]:
         _say(f"not built: {', '.join(absent)}; Python does their work, many times slower. To mend it, {REBUILD}")

@@ -1,4 +1,4 @@
-"""What is done with the copy of calls that waited at the beginning of a run: it goes when they are archived."""
+"""Handling of the copy of early calls of a run: it is removed when they are archived."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ _LOOK_S: Final = 1.0
 
 
 class Archives(Protocol):
-    """Where calls are archived."""
+    """The archives of calls."""
 
     counters: Counter[str]
 
     def checkpoints(self, job: str) -> tuple[int, int]:
-        """Returns how many checkpoints of a job were made, and how many of them are in its file."""
+        """Return the number of checkpoints of a job, and how many of them are in its file."""
         ...
 
 
 async def remove_when_archived(source: RelayedSource, archives: Archives, job: str) -> None:
-    """Takes the copy away once a checkpoint that began after all of it was read is in the archive."""
+    """Remove the copy when a checkpoint that began after it was read completely is in the archive."""
     await _until(lambda: source.is_copy_read)
-    enough = archives.checkpoints(job)[0] + 2  # the next one may have begun before
+    enough = archives.checkpoints(job)[0] + 2  # the next checkpoint may have begun before
     await _until(lambda: archives.checkpoints(job)[1] >= enough)
     source.remove_copy()
 
@@ -39,13 +39,13 @@ async def _until(is_so: Callable[[], bool]) -> None:
 def keep_or_remove(
     source: RelayedSource, archives: Archives | None, archive: Path | None, say: Callable[[str], None]
 ) -> None:
-    """Takes the copy away at the end, or says where it is when something of it may be nowhere else.
+    """Remove the copy at the end, or print its path if it may contain calls that are stored nowhere else.
 
     Args:
-        source: has it.
-        archives: are closed.
-        archive: the job's; None where nothing could be written.
-        say: tells the user.
+        source: source with the copy.
+        archives: closed archives.
+        archive: the job's archive; None if it could not be written.
+        say: prints a message for the user.
     """
     counters = {} if archives is None else archives.counters
     missing = any(reason.startswith("events_not_archived:") for reason in +Counter(counters))

@@ -1,4 +1,4 @@
-"""``iotide simulate``: what policies of I/O scheduling would do to jobs."""
+"""``iotide simulate``: effect of I/O scheduling policies on jobs."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _HELP = """Simulate I/O scheduling policies on jobs that share one bandwidth, an
 
 JOBs are finished traces and archives (each one job; `iotide run` leaves archives), a running job's address
 http://HOST:9788/jobs/JOB, or an aggregator's http://HOST:9788 for all of its running jobs. Mixes of periodic jobs
-come from --class or --mix instead. The model is fluid: rates change when an I/O phase begins or ends, and no time step
-is taken. docs/scheduling.md has the formulas and the format of --mix.
+come from --class or --mix instead. The model is fluid: rates change only when an I/O phase begins or ends, without
+time steps. docs/scheduling.md has the formulas and the format of --mix.
 
 \b
 Policies:
@@ -33,15 +33,15 @@ Policies:
   fcfs               the phase that began first has the bandwidth
   set-10             sets by order of magnitude of the period, one job of each, weight 10^-set (IO-Sets)
   lowest-yield       the job with the lowest yield has the bandwidth (GreedyYield)
-  volume-first[:F]   least predicted volume first, lifted by lost yield; fairness F from 0, default 0.5
+  volume-first[:F]   least predicted volume first, with priority for lost yield; fairness F from 0, default 0.5
 
 \b
-Columns: I/O slowdown is the time in I/O over the time that this I/O takes alone, mean and highest over the jobs; yield
-the time that a job's work takes alone over the time elapsed; computing the share of time that jobs compute.
+Columns: I/O slowdown is the time in I/O over the time that this I/O takes alone, mean and highest over the jobs. Yield
+is the time that a job's work takes alone over the elapsed time. Computing is the share of time in which jobs compute.
 
 \b
 Examples:
-  iotide simulate monday/                                 what would Set-10 have done to these jobs?
+  iotide simulate monday/                                 effect of Set-10 on these jobs
   iotide simulate --start random --bandwidth 2G a.iotide b.iotide c.iotide
   iotide simulate --class 20x10 --class 20x100 --class 20x1000 --spread 0.5 --load 0.8
   iotide simulate --mix mix.toml --policy set-10 --policy volume-first:4 --wrong 0.5
@@ -96,8 +96,8 @@ _output = partial(click.option, cls=SectionOption, section="Output")
 @_jobs(
     "--start",
     type=click.Choice(("recorded", "together", "random")),
-    help="Start of traced JOBs: as recorded, all at once, or at random within one iteration.  [default: recorded where "
-    "all traces say when they were made, else together]",
+    help="Start of traced JOBs: as recorded, all at once, or at random within one iteration.  "
+    "[default: recorded if all traces have wall-clock times, else together]",
 )
 @_model(
     "--policy",
@@ -112,14 +112,14 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     type=Rate(),
     metavar="BYTES/S",
     show_default="1G; the highest of the jobs' own for JOBs",
-    help="Bandwidth that all jobs share, with k, M, G or T behind it.",
+    help="Bandwidth that all jobs share, with suffix k, M, G or T.",
 )
 @_model(
     "--limit",
     type=Rate(),
     metavar="BYTES/S",
     show_default="--bandwidth; the mean within its phases for a JOB",
-    help="Bandwidth that one job can use at most.",
+    help="Highest bandwidth of one job.",
 )
 @_model(
     "--duration",
@@ -128,7 +128,7 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     show_default="20000; until all have ended for traces",
     help="Simulated time.",
 )
-@_model("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of all that is drawn at random.")
+@_model("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of all random numbers.")
 @_told("--late", type=click.IntRange(0, 1_000_000), default=0, metavar="PHASES", help="Delay of all predictions.")
 @_told(
     "--wrong",
@@ -144,8 +144,8 @@ _output = partial(click.option, cls=SectionOption, section="Output")
     metavar="FILE",
     help="Draw the bandwidth of each job or class over time, one panel for each policy (.svg).",
 )
-@_output("--plot-from", type=click.FloatRange(min=0), metavar="SECONDS", help="Start of the picture.  [default: 0]")
-@_output("--plot-to", type=click.FloatRange(min=0), metavar="SECONDS", help="End of the picture.  [default: the end]")
+@_output("--plot-from", type=click.FloatRange(min=0), metavar="SECONDS", help="Start of the chart.  [default: 0]")
+@_output("--plot-to", type=click.FloatRange(min=0), metavar="SECONDS", help="End of the chart.  [default: the end]")
 @_output("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(
     sources: tuple[str, ...],
@@ -169,7 +169,7 @@ def command(
     plot_to: float | None,
     as_json: bool,
 ) -> None:
-    """Reads jobs, simulates, prints."""
+    """Run the command."""
     if sum(map(bool, (sources, classes, mix))) != 1:
         raise click.UsageError("name jobs in one way: JOBs (traces or addresses), --class, or --mix")
     if sources and (load is not None):
@@ -219,7 +219,7 @@ def command(
 def _simulated(
     plan: Plan, chosen: list[tuple[str, Policy]], late: int, wrong: float, missing: float, seed: int
 ) -> tuple[Simulation, list[Job]]:
-    """Runs the jobs under each policy."""
+    """Simulate the jobs under each policy."""
     from ...clients.schedulers.predictions import Errors, with_errors
     from ...clients.schedulers.study import load_of, longest_alone_s, run
     from ...results.schedule import PredictionErrors, Simulation

@@ -1,4 +1,4 @@
-"""What is simulated: jobs from options, descriptions, traces and aggregators."""
+"""Input of a simulation: jobs from options, descriptions, traces and aggregators."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CLASS: Final = re.compile(r"(\d{1,5})\s*[xX*]\s*(\d+(?:\.\d*)?|\.\d+)\s*s?")
 
 @dataclass(slots=True)
 class Plan:
-    """Jobs and the bandwidth that they share; without a duration the simulation ends when all jobs have."""
+    """Jobs and their total bandwidth; without a duration the simulation ends with the last job."""
 
     jobs: list[Job]
     bandwidth: float
@@ -43,7 +43,7 @@ def plan_of_classes(
     duration_s: float,
     seed: int,
 ) -> Plan:
-    """Draws jobs of classes that stand on the command line as COUNTxPERIOD.
+    """Draw jobs of classes that are given on the command line as COUNTxPERIOD.
 
     Raises:
         ValueError: a class is malformed, or the classes cannot have the load.
@@ -61,7 +61,7 @@ def plan_of_classes(
 def plan_of_mix(
     path: Path, load: float | None, bandwidth: float | None, limit: float | None, duration_s: float | None, seed: int
 ) -> Plan:
-    """Makes the jobs of a description; options come before what the file says.
+    """Create the jobs of a description; options override the file.
 
     Raises:
         InputError: the file cannot be read.
@@ -92,7 +92,7 @@ def plan_of_sources(
     duration_s: float | None,
     seed: int,
 ) -> Plan:
-    """Reads jobs from traces, archives and running aggregators.
+    """Read jobs from traces, archives and running aggregators.
 
     Raises:
         InputError: a source cannot be read, or none has a job.
@@ -110,7 +110,7 @@ def plan_of_sources(
 
 
 def _overlap(jobs: Sequence[Job]) -> bool:
-    """Tells whether jobs are there at the same time, each as fast as it was alone."""
+    """Return whether jobs overlap in time, each at its speed alone."""
     last = -1.0
     for job in sorted(jobs, key=lambda job: job.start_s):
         if job.start_s < last:

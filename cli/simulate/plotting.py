@@ -1,4 +1,4 @@
-"""The picture of ``iotide simulate``."""
+"""The chart of ``iotide simulate``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from ..common.atomic_files import private_file
 
 
 def check_picture(target: Path, inputs: Sequence[str]) -> None:
-    """Refuses a picture that cannot be written, before the work begins.
+    """Check that a chart can be written, before the work begins.
 
     Raises:
-        click.UsageError: of another kind, in no folder, or an input.
+        click.UsageError: unknown format, missing folder, or the file is an input.
     """
     if target.suffix.lower() != ".svg":
         raise click.UsageError(f"--plot {target}: unknown kind of picture; expected a name that ends in .svg")
@@ -28,7 +28,7 @@ def check_picture(target: Path, inputs: Sequence[str]) -> None:
 
 
 def write_picture(target: Path, simulation: Simulation, jobs: Sequence[Job], window_s: tuple[float, float]) -> None:
-    """Runs each policy again up to the end of the picture, and draws who had the bandwidth.
+    """Simulate each policy again up to the end of the chart, and draw the bandwidth of each job.
 
     Raises:
         click.ClickException: the file cannot be written, or nothing happens in the window.

@@ -1,4 +1,4 @@
-"""Reads the jobs of a simulation from traces, archives and running aggregators."""
+"""Jobs of a simulation from traces, archives and running aggregators."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from ..traces.trace_reading import read_and_tell
 Start = Literal["recorded", "together", "random"]
 _ITERATIONS: Final = 20
 _PAUSE_BINS: Final = 3
-"""Without a period, bursts that are nearer to one another are one phase."""
+"""Maximum pause within a phase in a trace without a period, in bins."""
 
 
 @dataclass(slots=True)
 class RealJobs:
-    """Jobs that were read, notes on them, and how long they go on if that was assumed for running jobs."""
+    """Jobs, notes on them, and the assumed duration of running jobs."""
 
     jobs: list[Job] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -41,11 +41,11 @@ class RealJobs:
 
 
 def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
-    """Reads each source: a trace or archive is one job, an address is one running job or all of an aggregator.
+    """Read each source: a trace or archive is one job, an address is one running job or all jobs of an aggregator.
 
     Args:
         sources: files, folders of archives and addresses.
-        duration_s: how long running jobs go on; None for twenty of the longest period.
+        duration_s: duration of running jobs; None for twenty of the longest period.
 
     Raises:
         InputError: a source cannot be read, or none has a job.
@@ -76,7 +76,7 @@ def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
 
 
 def placed(real: RealJobs, start: Start | None, seed: int) -> list[Job]:
-    """Returns the jobs with their starts, the first at 0.
+    """Return the jobs with their starts, the first at 0.
 
     Raises:
         InputError: times were recorded by clocks without a common zero.
@@ -95,7 +95,7 @@ def placed(real: RealJobs, start: Start | None, seed: int) -> list[Job]:
 
 
 def _traces_of(path: Path) -> list[Path]:
-    """Returns the archives below a folder that ``iotide run`` or ``iotide serve`` wrote; anything else is one trace."""
+    """Return the archives in a folder of ``iotide run`` or ``iotide serve``; anything else is one trace."""
     if not path.is_dir():
         return [path]
     return sorted(each for each in path.rglob("*.iotide") if each.is_file()) or [path]
@@ -132,7 +132,7 @@ def _add_trace(real: RealJobs, path: Path) -> None:
 
 
 def _bursts(signal: TraceSignal) -> PhaseColumns:
-    """Returns stretches of I/O, those with short pauses between them joined."""
+    """Return intervals of I/O; those with short pauses between them are joined."""
     busy = np.flatnonzero(signal.total > 0)
     if not len(busy):
         return PhaseColumns(np.zeros(0), np.zeros(0), np.zeros(0))

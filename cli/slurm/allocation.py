@@ -1,4 +1,4 @@
-"""What Slurm says of a job to the prolog of one of its nodes, and what it is asked."""
+"""Job data from Slurm: the environment of a node's prolog, and queries to the controller."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Final
 from ...events import InputError
 
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin:/opt/slurm/bin"
-"""Where a prolog looks for programs, whose environment has no PATH."""
+"""Search path of programs in a prolog, whose environment has no PATH."""
 _SQUEUE_FORMAT: Final = "%S|%e|%a|%j"
-"""Start, end, account and name: a name may contain anything."""
+"""Start, end, account and name. The name is last, as it may contain any characters."""
 _UNSAID: Final = ("", "(null)", "N/A", "NONE", "Unknown")
 _GIVEN: Final = (
     "SLURM_CONF",
@@ -38,9 +38,9 @@ class Allocation:
 
     Attributes:
         job: its number.
-        uid: of its user.
-        node: as Slurm calls it; "" where it does not say.
-        told: what the prolog's environment says of the job.
+        uid: uid of its user.
+        node: node name in Slurm; "" if unknown.
+        told: job data from the prolog's environment.
     """
 
     job: str
@@ -50,16 +50,16 @@ class Allocation:
 
     @property
     def is_on_first_node(self) -> bool:
-        """Whether this node is the one of the job that asks what others need not."""
+        """Whether this node is the job's first one, which alone queries the controller."""
         nodes = self.told.get("SLURM_JOB_NODELIST") or self.told.get("SLURM_NODELIST") or self.node
         return first_node(nodes) == self.node
 
 
 def allocation_of(environment: Mapping[str, str]) -> Allocation:
-    """Returns what the environment of a prolog or epilog says.
+    """Return the data of a prolog's or epilog's environment.
 
     Raises:
-        InputError: it is no such environment.
+        InputError: it is not such an environment.
     """
     job = environment.get("SLURM_JOB_ID", "")
     uid = environment.get("SLURM_JOB_UID", "")
@@ -71,7 +71,7 @@ def allocation_of(environment: Mapping[str, str]) -> Allocation:
 
 
 def first_node(nodes: str) -> str:
-    """Returns the first host of a list as Slurm writes it.
+    """Return the first host of a Slurm node list.
 
     >>> first_node("rack[1-2]node[03,07-09],other"), first_node("login1")
     ('rack1node03', 'login1')
@@ -81,13 +81,13 @@ def first_node(nodes: str) -> str:
 
 
 def facts_of(allocation: Allocation, squeue: str, timeout_s: float, say: Callable[[str], None]) -> dict[str, str]:
-    """Returns what the environment says of the job, and what of start, end, account and name the controller adds.
+    """Return the job data of the environment, completed by the controller with start, end, account and name.
 
     Args:
-        allocation: the job; its controller is asked on the first node alone.
+        allocation: the job; only its first node queries the controller.
         squeue: the program.
-        timeout_s: longest time; 0: it is not asked.
-        say: is told why there is no answer.
+        timeout_s: maximum time, s; 0: no query.
+        say: callback with the reason if there is no answer.
     """
     facts = dict(allocation.told)
     if not timeout_s or not allocation.is_on_first_node or all(name in facts for name in _FACTS):

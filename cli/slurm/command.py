@@ -1,4 +1,4 @@
-"""``iotide slurm``: what Slurm's prolog and epilog call, and these scripts."""
+"""``iotide slurm``: commands for Slurm's prolog and epilog, and installation of these scripts."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:  # imported when the command runs, so that --help is instant
 
 _HELP = """Start and end the collectors of Slurm's jobs.
 
-`iotide slurm scripts FOLDER` writes the prolog, TaskProlog and epilog that call the others, and says what slurm.conf
-needs. A job opts in by `--comment=iotide`. Settings are those of --config, by default of /etc/iotide/slurm.toml if it
-is there. What goes wrong is written to the log of the settings.
+`iotide slurm scripts FOLDER` writes the prolog, TaskProlog and epilog that call the other commands, and prints the
+lines for slurm.conf. A job opts in by `--comment=iotide`. Settings are read from --config, by default from
+/etc/iotide/slurm.toml if it exists. Failures are written to the log of the settings.
 
 \b
 Examples:
   iotide slurm scripts --connect tcp://10.1.0.1:9787 /etc/slurm/iotide
   sbatch --comment=iotide job.sh
 
-Exit status: of prolog and epilog 0, also where a job gets no collector, as Slurm would drain the node; else 1 failed,
-2 bad usage.
+Exit status: of prolog and epilog 0, also if a job gets no collector, as Slurm would drain the node otherwise; of
+scripts 1 failed, 2 bad usage.
 """
 _CONFIG: Final = Path("/etc/iotide/slurm.toml")
 
 
 @click.group("slurm", help=_HELP)
 def command() -> None:
-    """Holds both."""
+    """Group the sub-commands."""
 
 
 def _with_config(function: Callable[..., None]) -> Callable[..., None]:
@@ -47,7 +47,7 @@ def _with_config(function: Callable[..., None]) -> Callable[..., None]:
 @command.command("prolog")
 @_with_config
 def prolog(config: Path | None) -> None:
-    """Start the collector of a job as its user; in the environment of a prolog."""
+    """Start the collector of a job as its user, in the environment of a prolog."""
     from .prolog import start_collector
 
     _guarded("prolog", config, start_collector)
@@ -56,7 +56,7 @@ def prolog(config: Path | None) -> None:
 @command.command("epilog")
 @_with_config
 def epilog(config: Path | None) -> None:
-    """End it once everything is acknowledged; in the environment of an epilog."""
+    """End the collector when everything is acknowledged, in the environment of an epilog."""
     from .epilog import end_collector
     from .node_folder import JobPlace
 
@@ -68,14 +68,14 @@ def epilog(config: Path | None) -> None:
 
 @command.command("scripts")
 @click.argument("folder", metavar="FOLDER", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--connect", metavar="ENDPOINT", help="The aggregator, for settings that are not there yet.")
+@click.option("--connect", metavar="ENDPOINT", help="Endpoint of the aggregator, for a new settings file.")
 @click.option(
     "--config",
     type=click.Path(path_type=Path, dir_okay=False),
     default=_CONFIG,
     show_default=True,
     metavar="FILE",
-    help="Settings that the scripts name: made, with every option explained, where there is no such file.",
+    help="Settings file for the scripts; created with explanations of all options if it does not exist.",
 )
 def scripts(folder: Path, connect: str | None, config: Path) -> None:
     """Write prolog, TaskProlog, epilog, filter and plugin for this installation to FOLDER."""
@@ -107,7 +107,7 @@ def _guarded(
     config: Path | None,
     work: Callable[[Allocation, SlurmSettings, Callable[[str], None]], object],
 ) -> None:
-    """Does the work of a script; whatever happens, the node goes on, and the log has it."""
+    """Run the work of a script; failures are only logged, as the node must stay usable."""
     from ...events import IotideError
     from .allocation import allocation_of
     from .node_log import NodeLog

@@ -1,4 +1,4 @@
-"""The epilog of a job that had a collector: has it send what it has, waits for its end, and clears up."""
+"""The epilog of a job with a collector: end the collector, wait for it, and clean up."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _KILLED_S: Final = 5.0
 
 
 def end_collector(place: JobPlace, timeout_s: float, say: Callable[[str], None]) -> bool:
-    """Ends the collector of a job on this node, if there is one.
+    """End the collector of a job on this node, if there is one.
 
     Args:
-        place: where it has its things, which go.
-        timeout_s: how long it may take to have everything acknowledged; then it is killed.
-        say: is told what it said, and what went wrong.
+        place: its files, which are removed.
+        timeout_s: maximum time for acknowledgements, s; then it is killed.
+        say: callback with the collector's output, and with failures.
 
     Returns:
         Whether it ended by itself, or there was none.
     """
-    place.environment.unlink(missing_ok=True)  # first: no task may look for what ends
+    place.environment.unlink(missing_ok=True)  # first: no task may look for a collector that ends
     ended, was_there = True, False
     if (watch := place.opened_process()) is not None:
         try:
-            if was_there := not _has_ended(watch, 0.0):  # it may have, and nobody has asked for its status
+            if was_there := not _has_ended(watch, 0.0):  # it may have ended without being reaped
                 ended = _end(watch, timeout_s)
         finally:
             os.close(watch)

@@ -1,4 +1,4 @@
-"""What of the jobs with a collector lies on a node: files of root's, and for each job a folder of its user's."""
+"""Files of collectors of Slurm jobs on a node: root's files, and a folder of the user for each job."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from typing import Final
 from ...events import IotideError
 
 _MOST_LOG: Final = 1 << 16
-"""Bytes of what a collector said that are passed on."""
+"""Maximum bytes of a collector's output that are forwarded."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobPlace:
-    """Where a job's collector has its things; only the socket's folder is its user's, and root reads nothing there."""
+    """Files of a job's collector. Only the socket's folder belongs to the user, and root reads nothing there."""
 
     folder: Path
     job: str
 
     @property
     def sockets(self) -> Path:
-        """The folder of the user's."""
+        """The folder that belongs to the user."""
         return self.folder / self.job
 
     @property
     def socket(self) -> Path:
-        """Where programs find the collector."""
+        """Socket for programs."""
         return self.sockets / "tracer.sock"
 
     @property
     def environment(self) -> Path:
-        """What the TaskProlog adds to the environment of each task; it is there as long as the collector is wanted."""
+        """Environment that the TaskProlog adds to each task; exists while the collector is wanted."""
         return self.folder / f"{self.job}.env"
 
     @property
     def log(self) -> Path:
-        """What the collector says."""
+        """Output of the collector."""
         return self.folder / f"{self.job}.log"
 
     @property
     def process(self) -> Path:
-        """Which process it is."""
+        """File with the collector's process id."""
         return self.folder / f"{self.job}.pid"
 
     def make(self, uid: int, gid: int) -> None:
-        """Makes the folders.
+        """Create the folders.
 
         Raises:
-            IotideError: somebody else may write where it is to be.
-            OSError: it cannot be made.
+            IotideError: other users may write to the parent folder.
+            OSError: a folder cannot be created.
         """
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         state = self.folder.stat()
@@ -63,11 +63,11 @@ class JobPlace:
             os.chown(self.sockets, uid, gid)
 
     def remember(self, pid: int) -> None:
-        """Notes which process the collector is."""
+        """Store the process id of the collector."""
         self.process.write_text(f"{pid} {start_of(pid)}\n")
 
     def opened_process(self) -> int | None:
-        """Returns a descriptor of the collector's process; None once it has ended, whoever has its number now."""
+        """Return a descriptor of the collector's process; None if it has ended, even if its pid was reused."""
         try:
             pid, started = map(int, self.process.read_text().split())
             watch = os.pidfd_open(pid)
@@ -79,7 +79,7 @@ class JobPlace:
         return watch
 
     def said(self) -> list[str]:
-        """Returns what the collector said, its last lines where that is much."""
+        """Return the output of the collector, or its last lines if it is long."""
         try:
             with self.log.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
@@ -89,7 +89,7 @@ class JobPlace:
             return []
 
     def remove(self) -> None:
-        """Removes all; what cannot be removed stays."""
+        """Remove all files, as far as possible."""
         shutil.rmtree(self.sockets, ignore_errors=True)
         for file in (self.environment, self.log, self.process):
             with contextlib.suppress(OSError):
@@ -97,7 +97,7 @@ class JobPlace:
 
 
 def start_of(pid: int) -> int:
-    """Returns when a process started, in ticks since the boot; 0 where it is gone."""
+    """Return the start time of a process, in ticks since the boot; 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19])
     except (OSError, IndexError, ValueError):

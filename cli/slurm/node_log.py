@@ -1,4 +1,4 @@
-"""The log of a node: what Slurm's scripts have to say is kept nowhere else."""
+"""The log of a node: messages of Slurm's scripts are stored only here."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 
 
 class NodeLog:
-    """Appends lines to a file, each with time, node, job and script; a file that cannot be written is no failure."""
+    """Appends lines to a file, each with time, node, job and script; errors on writing are ignored."""
 
     def __init__(self, path: Path, script: str, node: str, job: str) -> None:
         self._path = path
         self._about = f"{node or '-'} job {job} {script}"
 
     def say(self, text: str) -> None:
-        """Appends a line."""
+        """Append a line."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z")
         printable = "".join(character if character.isprintable() else "?" for character in text)
         try:

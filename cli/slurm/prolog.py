@@ -1,4 +1,4 @@
-"""The prolog of a job that wants a collector: starts it as the job's user, and waits until programs find it."""
+"""The prolog of a job that wants a collector: start it as the job's user, and wait until it accepts programs."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 
 
 def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callable[[str], None]) -> bool:
-    """Starts the collector of a job on this node.
+    """Start the collector of a job on this node.
 
     Args:
         allocation: the job.
-        settings: how.
-        say: is told what goes wrong.
+        settings: settings of the collector.
+        say: callback with failures.
 
     Returns:
-        Whether programs find it.
+        Whether it accepts programs.
 
     Raises:
         IotideError, OSError, KeyError: it cannot be started.
     """
     place = JobPlace(settings.folder, allocation.job)
-    end_collector(place, settings.stop_s, say)  # of a job that was requeued, and whose epilog did not come to its end
+    end_collector(place, settings.stop_s, say)  # of a requeued job whose epilog did not complete
     user = pwd.getpwuid(allocation.uid)
     place.make(user.pw_uid, user.pw_gid)
     _write_environment(place, settings)
@@ -55,7 +55,7 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            start_new_session=True,  # slurmd may end our group once we took too long
+            start_new_session=True,  # slurmd may end our process group after a timeout
             user=None if own else user.pw_uid,
             group=None if own else user.pw_gid,
             extra_groups=None if own else os.getgrouplist(user.pw_name, user.pw_gid),
@@ -90,16 +90,16 @@ def _command(allocation: Allocation, settings: SlurmSettings, place: JobPlace, u
 
 
 def _environment(facts: Mapping[str, str], user: pwd.struct_passwd) -> dict[str, str]:
-    """Returns that of the collector: nothing of slurmd's is for a user to have."""
+    """Return the collector's environment, without variables of slurmd that users must not see."""
     own = {"PATH": _PATH, "HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}
     return own | {name: value for name, value in facts.items() if name != "SLURM_CONF"}
 
 
 def _write_environment(place: JobPlace, settings: SlurmSettings) -> None:
-    """Writes what tasks get.
+    """Write the environment for tasks.
 
     Raises:
-        IotideError: the tracing libraries are not there.
+        IotideError: the tracing libraries are missing.
     """
     tracer = TracerSettings(layers=settings.layers, calls=settings.calls)
     made = traced_environment({}, place.socket, place.job, tracer)

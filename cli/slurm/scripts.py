@@ -17,20 +17,20 @@ _OTHERS: Final = ("cli_filter.lua", "spank_iotide.c")
 
 
 def write_scripts(to: Path, program: Path, config: Path, settings: SlurmSettings) -> list[str]:
-    """Writes the scripts, and the settings that they name where there are none yet.
+    """Write the scripts, and their settings file if it does not exist.
 
     Args:
-        to: gets the scripts; made if it is not there.
-        program: ``iotide``, as nodes find it.
-        config: of the settings.
-        settings: what else the scripts are to say, and what is written to ``config``.
+        to: folder for the scripts; created if necessary.
+        program: path of ``iotide`` on the nodes.
+        config: path of the settings file.
+        settings: further values of the scripts, and content of a new ``config``.
 
     Returns:
         The lines for slurm.conf.
 
     Raises:
         UnavailableError: iotide was installed without its scripts.
-        OSError: something cannot be written.
+        OSError: a file cannot be written.
     """
     if not SHIPPED.is_dir():
         raise UnavailableError(f"{SHIPPED} is not here: this installation lacks the scripts of Slurm")
@@ -45,7 +45,7 @@ def write_scripts(to: Path, program: Path, config: Path, settings: SlurmSettings
             text = text.replace(shipped, str(here))
         write_text(to / name, text)
         shutil.copymode(SHIPPED / name, to / name)
-        if name in _CALLED:  # whatever a package has made of them
+        if name in _CALLED:  # a package may have changed the mode
             (to / name).chmod(0o755)
     if not config.exists():
         config.parent.mkdir(parents=True, exist_ok=True)

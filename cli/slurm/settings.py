@@ -1,4 +1,4 @@
-"""What can be chosen about the collectors of Slurm's jobs."""
+"""Settings of the collectors of Slurm jobs."""
 
 from __future__ import annotations
 
@@ -14,48 +14,50 @@ from ...events.network.endpoints import ConnectingEndpoint
 
 
 class SlurmSettings(BaseModel):
-    """How a job's collector is started and ended on a node; the whole cluster may have one file."""
+    """Start and end of a job's collector on a node; the whole cluster may share one file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     connect: ConnectingEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint of the aggregator.")
     folder: Path = Field(
         Path("/run/iotide/slurm"),
-        description="Where jobs have their sockets, on each node; the scripts have it, too. Root's alone to write.",
+        description="Folder for the sockets of jobs on each node; also set in the scripts. Only root may write to it.",
     )
     log: Path = Field(
-        Path("/var/log/iotide-slurm.log"), description="What went wrong, and what the collectors said, on each node."
+        Path("/var/log/iotide-slurm.log"), description="Log file on each node: failures, and output of the collectors."
     )
-    start_s: float = Field(10.0, gt=0, le=60, description="Longest time that a job waits for its collector, s.")
-    stop_s: float = Field(15.0, gt=0, le=120, description="Longest time that a node waits for its collector's end, s.")
+    start_s: float = Field(10.0, gt=0, le=60, description="Maximum time that a job waits for its collector, s.")
+    stop_s: float = Field(
+        15.0, gt=0, le=120, description="Maximum time that a node waits for the end of its collector, s."
+    )
     ask_s: float = Field(
         3.0,
         ge=0,
         le=30,
-        description="Longest time that `squeue` is waited for, once a job on its first node, s; 0: names, accounts and "
-        "time limits that the prolog's environment lacks are not asked for.",
+        description="Timeout of `squeue`, called once per job on its first node, s; 0: names, accounts and time "
+        "limits that the prolog's environment lacks are not queried.",
     )
-    squeue: str = Field("squeue", description="The program that is asked.")
+    squeue: str = Field("squeue", description="The `squeue` program.")
     spool_disk_mib: int = Field(
-        0, ge=0, description="Room in files for events that wait for the aggregator, once 64 MiB of memory are full."
+        0, ge=0, description="Space in files for events that wait for the aggregator, once 64 MiB of memory are full."
     )
     key: str = Field(
-        "", description="Secret key of the job's user, for an aggregator that asks for one; `~` is the user's home."
+        "", description="Secret key of the job's user, if the aggregator requires one; `~` is the user's home."
     )
-    server_key: str = Field("", description="Public key of the aggregator, which goes with it.")
+    server_key: str = Field("", description="Public key of the aggregator; required with `key`.")
     layers: tuple[LayerName, ...] | None = Field(
-        None, description="Layers whose calls are recorded where the job does not say it; by default all."
+        None, description="Recorded layers if the job does not set them; by default all."
     )
     calls: tuple[CallClass, ...] | None = Field(
-        None, description="Classes of calls that are recorded where the job does not say it."
+        None, description="Recorded classes of calls if the job does not set them."
     )
 
 
 def slurm_settings(path: Path, *, required: bool) -> SlurmSettings:
-    """Reads a TOML file; the defaults where there is none and none is required.
+    """Read a TOML file; return the defaults if it does not exist and is not required.
 
     Raises:
-        ConfigError: it cannot be read, or says what cannot be.
+        ConfigError: it cannot be read, or is invalid.
     """
     try:
         return SlurmSettings.model_validate(tomllib.loads(read_text(path)))

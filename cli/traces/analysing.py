@@ -1,4 +1,4 @@
-"""Finished traces through the pipeline of running jobs: the same batches come to the same analyzers."""
+"""Finished traces in the pipeline of running jobs: the same batches for the same analyzers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
 _AT_ONCE: Final = 65_536
 
 Choice: TypeAlias = Callable[[EventBatch, StreamInfo], EventBatch]
-"""Returns those events of a stream that count."""
+"""Returns the selected events of a stream."""
 
 
 def context_of(job: str, settings: AnalyzerSettings) -> JobContext:
-    """Returns what an analyzer of finished traces is made of: more is told apart than of a running job."""
+    """Return the context of analyzers for finished traces, with higher bounds than for running jobs."""
     return JobContext(job, JobNames(MOST_CALLS, MOST_FILES), settings, _rules)
 
 
@@ -36,15 +36,15 @@ def take_in(
     in_order: Callable[[Iterable[EventBatch]], Iterator[EventBatch]] | None = None,
     what: str = "analysing",
 ) -> None:
-    """Gives an analyzer all events of a trace, a stream after the other, and ends the streams.
+    """Give an analyzer all events of a trace, stream by stream, and close the streams.
 
     Args:
-        analyzer: takes them in by end, 65,536 at a time however the trace has them.
-        trace: what was read.
-        names: numbers the events; the analyzer was made with them.
-        chosen: leaves events out; in the numbers of ``names``.
-        in_order: puts the events of a stream in the order of their ends; by default they are sorted.
-        what: is done, for who waits.
+        analyzer: gets the events by end, 65,536 at a time, independent of the trace's batches.
+        trace: the trace.
+        names: numbers of the events, as in the analyzer's context.
+        chosen: selects events; in the numbers of ``names``.
+        in_order: orders the events of a stream by end; by default they are sorted.
+        what: description of the work, for the progress display.
     """
     with step_progress(what) as show:
         for at, (stream, pieces) in enumerate(trace.chunks.of_streams()):
@@ -67,7 +67,7 @@ def _chosen(batches: Iterator[EventBatch], chosen: Choice, info: StreamInfo) -> 
 
 
 def _whole(batches: Iterable[EventBatch]) -> Iterator[EventBatch]:
-    """Cuts events anew: so analyzers look at the same ones together, wherever the events were kept."""
+    """Regroup events into equal batches, so that analyzers get the same ones for any source."""
     held: list[EventBatch] = []
     events = 0
     for batch in batches:
@@ -85,7 +85,7 @@ def _whole(batches: Iterable[EventBatch]) -> Iterator[EventBatch]:
 
 
 def _rules(name: str) -> str:
-    """Returns the text of a file that a setting names. Raises ConfigError where it cannot be read."""
+    """Return the text of a file named in a setting. Raises ConfigError if it cannot be read."""
     try:
         return read_text(Path(name))
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""The events of a stream in the order of their ends, in which analyzers take them."""
+"""The events of a stream ordered by end, as analyzers need them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MOST_HELD: Final = 262_144
 
 
 def by_end(batches: Iterable[EventBatch], *, ordered: bool) -> Iterator[EventBatch]:
-    """Yields the events of a stream as they are if they come by end, else sorted so, inner calls first.
+    """Yield the events of a stream unchanged if they are ordered by end, else sorted by it, inner calls first.
 
-    Memory: some 262,144 events; more wait in a file.
+    Memory: about 262,144 events; more are sorted in a file.
 
     Args:
         batches: the events.
-        ordered: whether it is known that they come by end.
+        ordered: whether they are known to be ordered by end.
     """
     if ordered:
         yield from batches

@@ -1,4 +1,4 @@
-"""Columns and events in a temporary file, for commands that go through more of them than fit into memory."""
+"""Columns and events in a temporary file, for commands that process more of them than fit into memory."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ import numpy.typing as npt
 from ...events import EventBatch, Flag, UnavailableError, concatenate
 from ...events.schema import COLUMNS
 
-_JOINED: Final = 131_072  # events; streams that take turns in a file are written in fewer, longer pieces
+_JOINED: Final = 131_072  # events; streams that alternate in a file are written in fewer, longer pieces
 
 _NO_SIGNAL: Final = ("call", "handle", "parent", "errno", "signature")
-_NO_SIGNAL_OF_CALLS: Final = (*_NO_SIGNAL, "offset", "requested")  # of summaries and stores they say what was moved
+# summaries and stores need these for their moved bytes
+_NO_SIGNAL_OF_CALLS: Final = (*_NO_SIGNAL, "offset", "requested")
 
 Columns = Mapping[str, npt.NDArray[Any]]
 
 
 class _Column(NamedTuple):
-    """How integers are written: what is above their lowest, in as few bytes as that takes; None: they are all alike."""
+    """Encoding of integers: offsets from the minimum, in as few bytes as possible; None: all values are equal."""
 
     name: str
     dtype: np.dtype[Any]
@@ -38,7 +39,7 @@ class _Place(NamedTuple):
 
 
 class ColumnSpool:
-    """Pieces of columns in a file that nobody else sees and that is gone with the object."""
+    """Pieces of columns in an anonymous file that disappears with the object."""
 
     def __init__(self) -> None:
         self._file = TemporaryFile()  # noqa: SIM115  (it lives as long as the object)
@@ -51,10 +52,10 @@ class ColumnSpool:
         return len(self._places)
 
     def put(self, length: int, columns: Columns) -> None:
-        """Appends a piece of at least one row of integers.
+        """Append a piece of at least one row of integers.
 
         Raises:
-            UnavailableError: there is no room on the disk.
+            UnavailableError: the disk is full.
         """
         known = []
         at = self._end
@@ -67,7 +68,7 @@ class ColumnSpool:
         self._places.append(_Place(at, length, known))
 
     def get(self, number: int) -> dict[str, npt.NDArray[Any]]:
-        """Returns the columns of a piece."""
+        """Return the columns of a piece."""
         at, length, columns = self._places[number]
         size = sum(length * each.narrow.itemsize for each in columns if each.narrow is not None)
         data = os.pread(self._file.fileno(), size, at)
@@ -105,10 +106,10 @@ def _narrowest(most: int) -> np.dtype[Any]:
 
 
 class EventSpool:
-    """Events of streams. Pieces of one stream keep their order; those of several are put together by stream.
+    """Events of streams. Pieces of one stream keep their order; those of several are grouped by stream.
 
     Args:
-        signal_only: keep only what says how much of what was moved when, and by whom; the rest is then unknown.
+        signal_only: store only columns for the signal: volume, time, file and member; the rest is then unknown.
     """
 
     def __init__(self, *, signal_only: bool = False) -> None:
@@ -119,10 +120,10 @@ class EventSpool:
         self._waiting_events = 0
 
     def put(self, name: str, batch: EventBatch) -> None:
-        """Appends events of a stream.
+        """Append events of a stream.
 
         Raises:
-            UnavailableError: there is no room on the disk.
+            UnavailableError: the disk is full.
         """
         self._waiting.setdefault(name, []).append(batch)
         self._waiting_events += len(batch)
@@ -135,7 +136,7 @@ class EventSpool:
             yield name, self._get(number)
 
     def of(self, stream: str) -> Iterator[EventBatch]:
-        """Yields the events of one stream."""
+        """Yield the events of one stream."""
         self._flush()
         for number in self._numbers().get(stream, ()):
             yield self._get(number)

@@ -1,4 +1,4 @@
-"""Columns in the order of one of them: few in memory, more of them in a temporary file."""
+"""Columns sorted by one of them: few rows in memory, more in a temporary file."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ MOST_HELD: Final = 524_288
 
 
 class OrderedColumns:
-    """Rows by a key, those of one key in the order in which they came; an ``Ordering`` of analyzers.
+    """Rows sorted by a key, stable for equal keys; an ``Ordering`` of analyzers.
 
     Args:
-        pieces: columns of equal length; gone through once.
-        key: name of the int64 column that says the order.
-        most_held: rows that are sorted in memory.
+        pieces: columns of equal length; iterated once.
+        key: name of the int64 sort column.
+        most_held: maximum number of rows sorted in memory.
 
     Raises:
-        UnavailableError: there is no room on the disk.
+        UnavailableError: the disk is full.
     """
 
     def __init__(self, pieces: Iterable[Columns], key: str, most_held: int = MOST_HELD) -> None:

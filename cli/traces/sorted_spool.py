@@ -1,4 +1,4 @@
-"""Columns in the order of a key, for more of them than fit into memory."""
+"""External sort of columns by a key, for more rows than fit into memory."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .event_spool import Columns, ColumnSpool
 
 _PIECE: Final = 8192
 _AT_ONCE: Final = 65_536
-_KEY, _SECOND, _PLACE = " key", " second", " place"  # no column of events is called so
+_KEY, _SECOND, _PLACE = " key", " second", " place"  # names that no event column has
 _OURS: Final = frozenset((_KEY, _SECOND, _PLACE))
 
 Keys = npt.NDArray[np.int64]
 
 
 class SortedSpool:
-    """Rows that come nearly in the order of a key, or as several sequences that do.
+    """Rows that arrive nearly sorted by a key, or as several such sequences.
 
-    Memory: the pieces of 8,192 rows whose keys lie around where the merging is.
+    Memory: the pieces of 8,192 rows whose keys are close to the position of the merge.
     """
 
     def __init__(self) -> None:
@@ -35,10 +35,10 @@ class SortedSpool:
         return self._rows
 
     def put(self, length: int, columns: Columns, key: Keys, second: Keys | None = None) -> None:
-        """Appends rows, those of one key in the order of a second one, if it is given, and else as they come.
+        """Append rows; those with equal keys are ordered by a second key, if given, and otherwise by arrival.
 
         Raises:
-            UnavailableError: there is no room on the disk.
+            UnavailableError: the disk is full.
         """
         for low in range(0, length, _PIECE):
             high = min(low + _PIECE, length)
@@ -50,12 +50,12 @@ class SortedSpool:
             self._rows += high - low
 
     def as_they_came(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
-        """Yields the rows in the order in which they came."""
+        """Yield the rows in order of arrival."""
         for number in range(len(self._spool)):
             yield {name: column for name, column in self._spool.get(number).items() if name not in _OURS}
 
     def in_order(self) -> Iterator[dict[str, npt.NDArray[Any]]]:
-        """Yields the rows by key, those of one key in the order in which they came."""
+        """Yield the rows by key, stable for equal keys."""
         order = np.argsort(np.array(self._lowest, np.int64), kind="stable").tolist()
         held: dict[str, npt.NDArray[Any]] = {}
         at = 0

@@ -1,4 +1,4 @@
-"""The events of finished traces: a few in memory, more of them read again, or out of a temporary file, each time."""
+"""The events of finished traces: few in memory, more read again each time, from the trace or a temporary file."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from ...events import EventBatch, InputError, is_constant
 from .event_spool import EventSpool
 
 MOST_HELD_BYTES: Final = 48 * 2**20
-"""Columns of all files together that are kept in memory."""
+"""Maximum bytes of all files' columns in memory."""
 
 
 def is_archive_file(path: Path) -> bool:
-    """Tells whether a file is an archive that nothing has packed."""
+    """Return whether a file is an uncompressed archive."""
     with contextlib.suppress(OSError):
         if path.is_file():
             with path.open("rb") as file:
@@ -32,17 +32,17 @@ def is_archive_file(path: Path) -> bool:
 
 
 class TraceEvents:
-    """Events in the order in which files have them; they can be gone through any number of times.
+    """Events in the order of the files; they may be iterated repeatedly.
 
-    Archives that hold too much for memory are read again each time, as they are far smaller than what they hold; of
-    other formats the events lie in a temporary file.
+    Archives that are too large for memory are read again each time, as they are far smaller than their events. For
+    other formats the events are in a temporary file.
 
     Args:
-        signal_only: what moves no bytes need not be known of them; archives are then read once, too.
-        most_bytes: columns of all files that are kept in memory.
+        signal_only: calls that move no bytes are not needed; archives are then read only once, too.
+        most_bytes: maximum bytes of all files' columns in memory.
 
     Attributes:
-        events: how many.
+        events: number of events.
         span_ns: start of the first and end of the last one; (0, 0) without events.
     """
 
@@ -56,15 +56,15 @@ class TraceEvents:
         self._ends: dict[str, tuple[int, bool]] = {}
 
     def begin(self, path: Path) -> None:
-        """Takes in that what follows is in another file."""
+        """Begin a new file: the following events are from it."""
         self._paths.append(path)
         self._parts.append(_Held() if self._room > 0 else self._elsewhere(path))
 
     def add(self, stream: str, batch: EventBatch) -> None:
-        """Takes in events.
+        """Add events.
 
         Raises:
-            UnavailableError: there is no room on the disk.
+            UnavailableError: the disk is full.
         """
         end = batch.end
         first, last = int(batch.start.min()), int(end.max())
@@ -87,15 +87,15 @@ class TraceEvents:
 
     @property
     def names(self) -> Sequence[str]:
-        """The streams that have events, in the order in which they begin."""
+        """The streams with events, in order of first occurrence."""
         return list(self._ends)
 
     def by_end(self, stream: str) -> bool:
-        """Tells whether the events of a stream come in the order in which they ended."""
+        """Return whether the events of a stream are ordered by end."""
         return self._ends[stream][1]
 
     def of_streams(self) -> Iterator[tuple[str, Iterator[EventBatch]]]:
-        """Yields each stream with its events, in the order of ``names``."""
+        """Yield each stream with its events, in the order of ``names``."""
         for name in self._ends:
             yield name, self._of(name)
 
@@ -117,10 +117,10 @@ class TraceEvents:
 
 
 class EventsWithin:
-    """The events of others within a window of time, those at its edges with their share of the bytes.
+    """The events within a window of time; those at its edges with their share of the bytes.
 
     Attributes:
-        events: how many.
+        events: number of events.
         span_ns: start of the first and end of the last one; (0, 0) without events.
     """
 
@@ -159,7 +159,7 @@ class _Held:
 
 
 class _Archive:
-    """Events that are read again: as many of each stream as there were the first time, should it still grow."""
+    """Events that are read again: the same number per stream as the first time, even if the file grows."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -180,7 +180,7 @@ class _Archive:
             self._opened = self._open()
         reader, numbers = self._opened or (None, {})
         for number in numbers.get(stream, ()):
-            with contextlib.suppress(InputError):  # which was told the first time
+            with contextlib.suppress(InputError):  # reported the first time
                 for calls in reader.calls(number) if reader else ():
                     batch = calls.batch if len(calls.batch) <= left else calls.batch.select(slice(0, left))
                     left -= len(batch)

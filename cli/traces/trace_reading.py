@@ -1,4 +1,4 @@
-"""Reads finished traces into memory for the offline commands."""
+"""Reading of finished traces for the offline commands."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ from .one_clock import check_clocks
 from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents
 
 MOST_CALLS = 65_536
-"""Functions that are told apart in finished traces."""
+"""Maximum number of distinct functions in finished traces."""
 MOST_FILES = 1_000_000
 
 
 @dataclass(slots=True)
 class Stream:
-    """One stream of a trace: who it is, and what its numbers mean."""
+    """One stream of a trace, with its definitions."""
 
     info: StreamInfo
     definitions: DefinitionTable = field(default_factory=DefinitionTable)
 
     def of_files(self, value: Callable[[str, int], int]) -> npt.NDArray[np.uint8]:
-        """Returns what is said of the path and type of each file number, uint8[file_count]."""
+        """Return a value computed from path and type of each file number, uint8[file_count]."""
         files = (self.definitions.file(number) for number in range(self.definitions.file_count))
         return np.array([value(file.path, int(file.type)) for file in files], np.uint8)
 
 
 class Moved(NamedTuple):
-    """Bytes that were read and written and count towards the signal, and those that do not count."""
+    """Bytes read and written that count towards the signal, and bytes that do not count."""
 
     read: int
     written: int
@@ -64,10 +64,10 @@ class Trace:
     """All events of some files, or those within a window of time.
 
     Attributes:
-        chunks: what was read.
-        cut: what of it lies within a window, if the events were cut to one.
-        window_ns: start and end of the window if the events were cut to one.
-        rule: says which bytes count.
+        chunks: all events.
+        cut: the events within a window, if the trace was cut to one.
+        window_ns: start and end of the window, if the trace was cut to one.
+        rule: selects the bytes that count.
     """
 
     formats: list[str] = field(default_factory=list)
@@ -81,7 +81,7 @@ class Trace:
 
     @property
     def seen(self) -> TraceEvents | EventsWithin:
-        """The events that count."""
+        """The selected events."""
         return self.chunks if self.cut is None else self.cut
 
     @property
@@ -105,7 +105,7 @@ class Trace:
         return max((stream.info.stamp_ns for stream in self.streams.values()), default=0) / 1e9
 
     def moved(self) -> Moved:
-        """Returns the bytes that count towards the signal, and those that do not, though the program moved them."""
+        """Return the bytes that count towards the signal, and those of the program that do not."""
         group, left_out = cache(self.rule.group), self._left_out()
         groups = {name: stream.of_files(group) for name, stream in self.streams.items()}
         counting = Counter[Kind]()
@@ -135,9 +135,9 @@ class Trace:
         return Moved(counting[Kind.READ], counting[Kind.WRITE], not_counted)
 
     def batches(self) -> Iterable[tuple[EventBatch, npt.NDArray[np.uint8]]]:
-        """Pairs each batch with what does not count of its stream's files; may be gone through several times.
+        """Pair each batch with the uncounted files of its stream; may be iterated repeatedly.
 
-        After a cut the last batch has an event without bytes at each edge of the window, which is observed up to there.
+        After a cut the last batch has an event without bytes at each edge of the window, to mark the observed time.
         """
         left_out = self._left_out()
 
@@ -150,11 +150,11 @@ class Trace:
         return Again(pairs)
 
     def _left_out(self) -> dict[str, npt.NDArray[np.uint8]]:
-        of_file = cache(self.rule.left_out)  # streams name the same files
+        of_file = cache(self.rule.left_out)  # streams use the same files
         return {name: stream.of_files(of_file) for name, stream in self.streams.items()}
 
     def apart(self) -> Apart:
-        """Returns the events in one numbering of files, with whose they are."""
+        """Return the events in one numbering of files, with their members."""
         names = JobNames(MOST_CALLS, MOST_FILES, self.rule)
         translators = {name: translator_of(names, stream) for name, stream in self.streams.items()}
         batches = Again(
@@ -163,7 +163,7 @@ class Trace:
         return Apart(batches, names.files, names.left_out)
 
     def within(self, from_ns: int, to_ns: int) -> Trace:
-        """Returns what happened within a window of time; requests at its edges with their share of the bytes."""
+        """Return the events within a window of time; requests at its edges have their share of the bytes."""
         first, last = self.span_ns
         return Trace(
             formats=self.formats,
@@ -177,11 +177,11 @@ class Trace:
         )
 
     def keys(self, by: GroupKind) -> tuple[Iterable[npt.NDArray[np.int64]], list[str]]:
-        """Numbers the groups that events belong to.
+        """Number the groups of events.
 
         Returns:
-            The group number of each event, an array for each of ``batches()``; and the groups' names by number. What
-            does not say where it belongs has the name "".
+            The group number of each event, an array for each of ``batches()``; and the groups' names by number. Events
+            without a group have the name "".
         """
         numbers: dict[str, int] = {}
 
@@ -199,7 +199,7 @@ class Trace:
 
 
 def _local_keys(stream: Stream, batch: EventBatch, by: GroupKind) -> tuple[npt.NDArray[np.intp], list[str]]:
-    """Returns the number of each event's group within its batch, and the groups' names."""
+    """Return the number of each event's group within its batch, and the groups' names."""
     if by == "rank":
         ranks, local = np.unique(batch.rank, return_inverse=True)
         known = [stream.info.rank if rank == UNKNOWN_RANK else rank for rank in ranks.tolist()]
@@ -211,7 +211,7 @@ def _local_keys(stream: Stream, batch: EventBatch, by: GroupKind) -> tuple[npt.N
 
 
 def name_of(paths: Sequence[Path]) -> str:
-    """Returns what files are called together."""
+    """Return the name of several files as one job."""
     first = readable(paths[0].stem)
     return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
 
@@ -223,13 +223,13 @@ def read_and_tell(
     *,
     signal_only: bool = False,
 ) -> Trace:
-    """Reads files to their ends, as one job, and says on standard error how far it is and what is wrong with them.
+    """Read files to their ends, as one job, with progress and problems on standard error.
 
     Args:
         paths: the files, and folders of a format that is one.
-        format_name: their format; None to tell it from each file's content.
-        rule: says which bytes count.
-        signal_only: of events only what they moved, when and for whom need be known.
+        format_name: their format; None to detect it from each file's content.
+        rule: selects the bytes that count.
+        signal_only: only volume, time and member of events are needed.
 
     Raises:
         InputError: there is nothing that can be read.
@@ -248,7 +248,7 @@ def read_and_tell(
 
 
 def translator_of(names: JobNames, stream: Stream) -> StreamNames:
-    """Returns what translates a stream's numbers to those of a job."""
+    """Return the translation of a stream's numbers to those of a job."""
     table = stream.definitions
     translator = StreamNames(names)
     translator.define(
@@ -269,15 +269,15 @@ def read_traces(
     signal_only: bool = False,
     most_bytes: int = MOST_HELD_BYTES,
 ) -> Trace:
-    """Reads files to their ends, as one job.
+    """Read files to their ends, as one job.
 
     Args:
         paths: the files, and folders of a format that is one.
-        format_name: their format; None to tell it from each file's content.
-        job: job id where the trace has none.
-        progress: called with a path and the bytes read of it so far.
-        signal_only: of events only what they moved, when and for whom need be known.
-        most_bytes: of events that are kept in memory.
+        format_name: their format; None to detect it from each file's content.
+        job: job id for traces that contain none.
+        progress: callback with a path and the bytes read of it so far.
+        signal_only: only volume, time and member of events are needed.
+        most_bytes: maximum bytes of events in memory.
 
     Raises:
         InputError: a file cannot be read or recognised, or the files have no common clock.
@@ -308,7 +308,7 @@ def _read(
         for item in source.poll():
             if isinstance(item, Opened):
                 introduced.append(item.info)
-                # an archive's streams say where they came from before; here the file counts
+                # an archive's streams name an earlier origin; here the file counts
                 trace.streams[item.stream] = Stream(msgspec.structs.replace(item.info, origin=str(path)))
                 trace.formats.append(item.info.source)
             elif isinstance(item, Chunk):
@@ -324,6 +324,6 @@ def _read(
 
 
 def miss(source: FileSource | WholeSource, path: Path) -> None:
-    """Reports a file that was read to its end and had no event."""
+    """Report a file that was read completely and had no event."""
     if not source.counters["events"] and not source.problems.total:
         source.problems.add(InputError(str(path), None, "no event was read", "at least one I/O call"))

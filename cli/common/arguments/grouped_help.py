@@ -10,7 +10,7 @@ _REST: Final = "Options"
 
 
 class SectionOption(click.Option):
-    """An option that names the section of the help that it stands in."""
+    """An option with the name of its section in the help."""
 
     def __init__(self, *arguments: Any, section: str = _REST, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -18,10 +18,10 @@ class SectionOption(click.Option):
 
 
 class SectionCommand(click.Command):
-    """A command that lists its options by section, in the order in which sections first appear; others come last."""
+    """A command that lists its options by section, in the order of first use; options without a section come last."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes one definition list a section."""
+        """Write one definition list per section."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx) if isinstance(parameter, click.Option) else None

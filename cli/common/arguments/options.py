@@ -12,7 +12,7 @@ import click
 
 from .grouped_help import SectionOption
 
-_AUTOMATIC: Final = ("auto", "-1")  # the latter is what FTIO's users are used to
+_AUTOMATIC: Final = ("auto", "-1")  # FTIO's spelling is -1
 _LOWEST_HZ, _HIGHEST_HZ = 1e-6, 1e6
 
 
@@ -74,14 +74,14 @@ def _options(live: bool) -> list[Callable[[Callable[..., Any]], Callable[..., An
             "--sampling",
             type=click.Choice(("volume", "point")),
             default="volume",
-            hidden=live,  # a running job has its volumes alone; --sampling volume may be said
+            hidden=live,  # a running job only has volumes; --sampling volume is accepted
             help="volume: each bin holds all its bytes; point: the bandwidth at points in time, as FTIO samples it.",
         ),
         _period(
             "--method",
             type=click.Choice(("tide", "reference")),
             default="tide",
-            help="tide: refined period, phases, next phase. reference: FTIO's answer, exactly with --sampling point.",
+            help="tide: refined period, phases, next phase. reference: FTIO's algorithm, exact with --sampling point.",
         ),
         _period(
             "--spectrum",
@@ -114,21 +114,21 @@ _WITHOUT_TOLERANCE: Final = ("isolation-forest", "lof")
 
 
 def detection_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that say how the period of a running job is looked for.
+    """Add the options for detecting the period of a running job.
 
-    The command gets one dict, ``detection``, with the keys of ``analyzers.settings.DetectSettings``, which is not
-    imported here so that --help is instant.
+    The command gets one dict, ``detection``, with the keys of ``analyzers.settings.DetectSettings``. That module is not
+    imported here, so that --help is instant.
     """
     return _adding(function, live=True)
 
 
 def trace_detection_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the same options for finished traces, where ``mode`` may be ``all``."""
+    """Add the same options for finished traces, where ``mode`` may be ``all``."""
     return _adding(function, live=False)
 
 
 def given(name: str) -> bool:
-    """Tells whether an option stands on the command line."""
+    """Return whether an option is on the command line."""
     source = click.get_current_context().get_parameter_source(name)
     return source is click.core.ParameterSource.COMMANDLINE
 

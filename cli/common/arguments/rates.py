@@ -18,7 +18,7 @@ class Rate(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.2
     name = "rate"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Returns bytes/s."""
+        """Return the rate, bytes/s."""
         if isinstance(value, float):
             return value
         found = _FORM.fullmatch(str(value).strip())

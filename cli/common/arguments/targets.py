@@ -1,4 +1,4 @@
-"""Files that commands are to write: what stands against them is said before the work begins."""
+"""Checks of output files before the work begins."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import click
 
 
 def check_target(option: str, target: Path, inputs: Iterable[str | Path] = ()) -> None:
-    """Refuses a file that cannot be written, or must not.
+    """Refuse a file that cannot or must not be written.
 
     Raises:
-        click.UsageError: in no folder, something other than a file, one that cannot be looked at, or an input.
+        click.UsageError: its folder does not exist, it is not a regular file, it cannot be examined, or it is an input.
     """
     if not os.path.isdir(target.parent):
         raise click.UsageError(f"{option} {target}: there is no folder {target.parent}")

@@ -1,4 +1,4 @@
-"""Moments on a command line: seconds from a trace's start, Unix seconds, or ISO dates."""
+"""Times on a command line: seconds from a trace's start, Unix seconds, or ISO dates."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _EXPECTED: Final = "seconds from the trace's start (12.5), Unix seconds (1731000
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A moment as it was given.
+    """A time argument.
 
     Attributes:
-        text: as typed.
-        seconds: from the trace's start, or since the Unix epoch.
-        absolute: whether it is the latter.
+        text: text as typed.
+        seconds: seconds from the trace's start, or since the Unix epoch.
+        absolute: whether it counts from the Unix epoch.
     """
 
     text: str
@@ -29,15 +29,15 @@ class Moment:
     absolute: bool
 
     def on_clock(self, start_ns: int, wall_clock: bool, option: str) -> int:
-        """Returns the moment on the clock of a trace, ns.
+        """Return the time on the clock of a trace, ns.
 
         Args:
             start_ns: start of the trace.
             wall_clock: whether the trace's clock has a known zero.
-            option: to name in an error.
+            option: name of the option, for errors.
 
         Raises:
-            click.UsageError: a date was given and the trace does not know its own.
+            click.UsageError: a date was given, and the trace's clock has no known zero.
         """
         if not self.absolute:
             return start_ns + round(self.seconds * 1e9)
@@ -50,7 +50,7 @@ class Moment:
 
 
 def moment_of(ctx: click.Context, param: click.Parameter, value: str | None) -> Moment | None:
-    """Parses a moment, as the callback of an option; a date without a time zone is local."""
+    """Parse a time, as an option callback; a date without a time zone is local."""
     if value is None:
         return None
     try:
@@ -60,7 +60,7 @@ def moment_of(ctx: click.Context, param: click.Parameter, value: str | None) -> 
 
 
 def parsed(value: str) -> Moment:
-    """Parses a moment. Raises ValueError for what is none."""
+    """Parse a time. Raises ValueError for anything else."""
     text = value.strip()
     try:
         seconds = float(text)

@@ -1,4 +1,4 @@
-"""Options that say what the preload library records, for commands that start programs or say how to."""
+"""Options of the preload library's recording, for commands that start programs or print their environment."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KEYS: Final = ("layers", "libraries", "only_paths", "skip_paths", "calls", "sam
 def _words(
     known: Sequence[str], ctx: click.Context, param: click.Parameter, value: str | None
 ) -> tuple[str, ...] | None:
-    """Splits a list of known words with commas between them; ``all`` means each of them."""
+    """Split a comma-separated list of known words; ``all`` means each of them."""
     if value is None:
         return None
     words = tuple(word.strip().lower() for word in value.split(","))
@@ -35,7 +35,7 @@ def _words(
 
 
 class _Places(click.Path):
-    """Paths, none of them empty: what is meant by a variable that is not set is not the working directory."""
+    """Paths, none of them empty: an unset variable must not mean the working directory."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "":
@@ -71,7 +71,7 @@ _OPTIONS: Final = (
         multiple=True,
         envvar="IOTIDE_ONLY",
         metavar="PATH",
-        help="Record only files at or below PATH, and what is done through their handles. Repeat for several.",
+        help="Record only files at or below PATH, and calls through their handles. Repeatable.",
     ),
     _option(
         "--skip-paths",
@@ -79,7 +79,7 @@ _OPTIONS: Final = (
         multiple=True,
         envvar="IOTIDE_SKIP",
         metavar="PATH",
-        help="Leave out files at or below PATH. Repeat for several; stronger than --only-paths.",
+        help="Do not record files at or below PATH. Repeatable; overrides --only-paths.",
     ),
     _option(
         "--library",
@@ -87,29 +87,30 @@ _OPTIONS: Final = (
         type=_folders,
         multiple=True,
         metavar="FILE.so",
-        help="Load a further wrapper library, made by `iotide preload build`. Repeat for several.",
+        help="Load a further wrapper library, made by `iotide preload build`. Repeatable.",
     ),
     _option(
         "--sample",
         type=click.IntRange(1, 1_000_000),
         envvar="IOTIDE_SAMPLE",
         metavar="N",
-        help="Record one of N calls that move data or seek, and count the others. Default: 1, every call.",
+        help="Record one of N data or seek calls, and count the others. Default: 1, every call.",
     ),
     _option(
         "--ring-records",
         type=click.IntRange(256, 1 << 22),
         envvar="IOTIDE_RING_RECORDS",
         metavar="N",
-        help="Calls that a thread can be ahead of the collector before some are dropped and counted. Default: 65536.",
+        help="Calls that each thread can buffer for the collector; further ones are dropped and counted. "
+        "Default: 65536.",
     ),
 )
 
 
 def tracer_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options. The command gets one dict, ``tracer``, for ``settings_of``; empty where none was given.
+    """Add the options. The command gets one dict, ``tracer``, for ``settings_of``; empty if none was given.
 
-    What is not given is looked up in the variables that the library itself reads, so that both are checked alike.
+    Missing options are read from the library's own environment variables, so that both are checked in the same way.
     """
 
     @wraps(function)
@@ -124,7 +125,7 @@ def tracer_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def settings_of(tracer: dict[str, Any]) -> TracerSettings:
-    """Returns the settings that the options say, with ``all`` layers being those that are built."""
+    """Return the settings of the options; ``all`` layers are those that are built."""
     from ....collectors.settings import TracerSettings
     from ....collectors.tracer.preload_environment import LIBRARY_LAYERS
     from ....collectors.tracer.tracer_libraries import library_of

@@ -1,4 +1,4 @@
-"""What commands say of traces on standard error: what was wrong with them, and what of them is lost."""
+"""Messages on standard error about traces: malformed and unsupported parts."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from ....collectors.source import Problems, UnsupportedData
     from ....results.traces.analysis import InputProblem, NotCarried
 
-_MOST_ALIKE: Final = 3  # lines of one file with the same problem; the others are a count
+_MOST_ALIKE: Final = 3  # printed lines per file and problem; the others are counted
 
 
 def tell(problems: Problems, unsupported: UnsupportedData) -> None:
-    """Names the malformed pieces that were skipped, and what events have no place for."""
+    """Print the malformed pieces that were skipped, and the data that events cannot represent."""
     for line in _in_kinds(problems):
         click.echo(f"iotide: {line}", err=True)
     if problems.total > len(problems.first):
@@ -27,7 +27,7 @@ def tell(problems: Problems, unsupported: UnsupportedData) -> None:
 
 
 def _in_kinds(problems: Problems) -> Iterator[str]:
-    """Yields the first lines with each problem, and how many more of a file have it."""
+    """Yield the first lines of each problem, and the number of further ones per file."""
     seen: Counter[tuple[str, str]] = Counter()
     for problem in problems.first:
         kind = problem.where, re.sub(r"\d+", "N", problem.problem)
@@ -40,7 +40,7 @@ def _in_kinds(problems: Problems) -> Iterator[str]:
 
 
 def listed(problems: Problems) -> list[InputProblem]:
-    """Returns the malformed pieces for a report."""
+    """Return the malformed pieces for a report."""
     from ....results.traces.analysis import InputProblem
 
     return [
@@ -50,7 +50,7 @@ def listed(problems: Problems) -> list[InputProblem]:
 
 
 def not_carried(unsupported: UnsupportedData) -> list[NotCarried]:
-    """Returns what events have no place for, most frequent first, for a report."""
+    """Return the data that events cannot represent, most frequent first, for a report."""
     from ....results.traces.analysis import NotCarried
 
     return [NotCarried(what=what, count=count) for what, count in unsupported.counts.most_common()]

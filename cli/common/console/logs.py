@@ -1,4 +1,4 @@
-"""Lines of the log on standard error: so many, however often somebody outside causes one."""
+"""Log lines on standard error, bounded in number for causes outside of the process."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import IO, Final
 
 _WINDOW_S: Final = 60.0
 _MOST_OF_A_PLACE: Final = 20
-"""Lines of one place in the code, in each window; of those that only inform ``_MOST_TOLD``."""
+"""Maximum lines per code location and window; ``_MOST_TOLD`` for level INFO and below."""
 _MOST_TOLD: Final = 1000
 _MOST_PLACES: Final = 200
 _LONGEST: Final = 4000
-"""Characters of a line with its traceback."""
+"""Maximum characters of a line with its traceback."""
 
 
 @dataclass(slots=True)
@@ -28,14 +28,14 @@ class _Place:
 
 
 class LimitedHandler(logging.StreamHandler[IO[str]]):
-    """Writes a bounded number of lines a minute for each place in the code that logs, and says how many it left out.
+    """Writes a bounded number of lines per minute and code location, and reports the number of omitted lines.
 
-    What a line says may come from outside, where it is logged from does not: so the table of places is small, and what
-    is beyond its bound shares one place.
+    The content of a line may come from outside, its code location does not. The table of locations is therefore small;
+    locations beyond its bound share one entry.
 
     Args:
-        stream: by default standard error.
-        clock: a steady one, seconds.
+        stream: output stream; standard error by default.
+        clock: monotonic clock, seconds.
     """
 
     def __init__(self, stream: IO[str] | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -45,7 +45,7 @@ class LimitedHandler(logging.StreamHandler[IO[str]]):
         self._places: OrderedDict[tuple[str, int], _Place] = OrderedDict()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Writes a record, or counts it."""
+        """Write a record, or count it."""
         now_s = self._clock()
         self._tell_left_out(now_s)
         key = (record.pathname, record.lineno)
@@ -59,19 +59,19 @@ class LimitedHandler(logging.StreamHandler[IO[str]]):
         super().emit(record)
 
     def format(self, record: logging.LogRecord) -> str:
-        """Formats a record, cut where it is too long."""
+        """Format a record, truncated if it is too long."""
         text = super().format(record)
-        if self.form == "json":  # which is cut within
+        if self.form == "json":  # truncated in the formatter
             return text
         return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ... ({len(text) - _LONGEST} characters left out)"
 
     def close(self) -> None:
-        """Says what was left out at last."""
+        """Report the lines that were omitted last, and close."""
         self._tell_left_out(float("inf"))
         super().close()
 
     def _tell_left_out(self, now_s: float) -> None:
-        """Says what was left out in windows that are over, and forgets them."""
+        """Report omitted lines of expired windows, and remove these."""
         while self._places:
             key, place = next(iter(self._places.items()))
             if now_s - place.since_s < _WINDOW_S:
@@ -83,10 +83,10 @@ class LimitedHandler(logging.StreamHandler[IO[str]]):
 
 
 class JsonFormatter(logging.Formatter):
-    """Makes one JSON object of a record: ``time`` (Unix time, s), ``level``, ``part``, ``message``, ``traceback``."""
+    """Formats a record as a JSON object: ``time`` (Unix time, s), ``level``, ``part``, ``message``, ``traceback``."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """Returns the object as a line."""
+        """Return the object as one line."""
         told: dict[str, object] = {
             "time": round(record.created, 3),
             "level": record.levelname.lower(),
@@ -99,14 +99,14 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_to_standard_error(level: int, form: str = "text") -> LimitedHandler:
-    """Has all that is logged in this process, by libraries too, go to standard error in bounded amounts.
+    """Send all log records of this process, including those of libraries, to standard error in bounded amounts.
 
     Args:
-        level: the least one that is written.
+        level: least level that is written.
         form: ``text``, or ``json``.
 
     Returns:
-        What writes it.
+        The handler.
     """
     handler = LimitedHandler()
     root = logging.getLogger()
@@ -116,14 +116,14 @@ def log_to_standard_error(level: int, form: str = "text") -> LimitedHandler:
 
 
 def change_logs(handler: LimitedHandler, level: int, form: str) -> None:
-    """Has the log written otherwise from now on."""
+    """Change level and format of the log."""
     handler.form = form
     handler.setFormatter(JsonFormatter() if form == "json" else logging.Formatter("iotide: %(message)s"))
     logging.getLogger().setLevel(level)
 
 
 def say(text: str, form: str = "text") -> None:
-    """Writes a line that is no part of the log, whatever its level, in the same form."""
+    """Write a line outside of the log, independent of its level, in the same format."""
     handler = LimitedHandler()
     handler.setFormatter(JsonFormatter() if form == "json" else logging.Formatter("iotide: %(message)s"))
     handler.emit(logging.LogRecord("iotide", logging.INFO, __file__, 0, text, None, None))

@@ -1,4 +1,4 @@
-"""A table in the terminal without a library, for commands that nodes have."""
+"""A terminal table without a library, for commands that run on nodes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 _GAP = "  "
 _LEAST = 30
-"""Columns of the last column, however narrow the terminal is."""
+"""Least width of the last column."""
 
 
 def table_text(rows: Sequence[Sequence[str]]) -> str:
-    """Returns rows of equal length in columns; the last one is wrapped to the width of the terminal.
+    """Return rows of equal length in columns; the last column is wrapped to the width of the terminal.
 
     >>> print(table_text([["ok", "kernel", "6.1"], ["FAIL", "Python", "3.9"]]))
     ok    kernel  6.1

@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error when that is a terminal."""
+"""Progress of long work, on standard error if it is a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORTH_A_BAR = 32 * 1024 * 1024
 
 @contextlib.contextmanager
 def reading_progress(paths: Sequence[Path]) -> Iterator[Callable[[Path, int], None]]:
-    """Shows how far reading has come when the files are large; yields a function of path and bytes read."""
+    """Show the progress of reading large files; yield a function of path and bytes read."""
     sizes = {path: path.stat().st_size if os.path.isfile(path) else 0 for path in paths}
     total = sum(sizes.values())
     if not sys.stderr.isatty() or total < _WORTH_A_BAR:
@@ -36,7 +36,7 @@ def reading_progress(paths: Sequence[Path]) -> Iterator[Callable[[Path, int], No
 
 @contextlib.contextmanager
 def step_progress(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Shows how many of several equal steps are done; yields a function of steps done and steps in all."""
+    """Show the progress of several equal steps; yield a function of completed and total steps."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
@@ -51,7 +51,7 @@ def step_progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextlib.contextmanager
 def calls_progress(title: str, streams: int, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Shows how many streams are done, and how many calls; yields a function of streams done and further calls."""
+    """Show the numbers of processed streams and calls; yield a function of processed streams and further calls."""
     if quiet or not sys.stderr.isatty():
         yield lambda done, calls: None
         return

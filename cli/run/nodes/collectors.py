@@ -1,4 +1,4 @@
-"""The collectors that a run has started on other nodes: what they say, and how they are ended."""
+"""Collectors of a run on other nodes: start, messages and end."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from .launchers import Launcher
 from .messages import LONGEST_LINE, News, Orders, as_line
 
 _STARTED_WITHIN_S: Final = 30.0
-"""How long the command waits for them: a step of Slurm takes a second, on a busy controller ten."""
+"""Maximum time, s, that the command waits for them. A Slurm step takes one second, on a busy controller ten."""
 _ENDED_WITHIN_S: Final = 60.0
-"""How long they may take to have everything acknowledged: three times their own patience, and some."""
+"""Maximum time, s, for the acknowledgement of everything: three times their own timeout, and a margin."""
 _KILLED_S: Final = 5.0
 _LOOK_S: Final = 1.0
 _MOST_SAID: Final = 20
-"""Lines of the launcher's that are passed on."""
+"""Maximum number of forwarded output lines of the launcher."""
 
 
 class NodeCollectors:
     """Starts a collector on each node of a launcher, and ends them.
 
     Args:
-        launcher: reaches the nodes.
-        orders: what they are told.
-        say: tells the user.
+        launcher: starts programs on the nodes.
+        orders: instructions for the collectors.
+        say: prints a message for the user.
     """
 
     def __init__(self, launcher: Launcher, orders: Orders, say: Callable[[str], None]) -> None:
@@ -52,7 +52,7 @@ class NodeCollectors:
                 say(f"{command[0]}: {error.strerror}")
 
     def wait_until_listening(self, within_s: float = _STARTED_WITHIN_S) -> None:
-        """Waits until all nodes are ready for programs, or have said why not; says which are not."""
+        """Wait until all nodes are ready or have reported a failure; print those that are not ready."""
         until_s = time.monotonic() + within_s
         with self._changed:
             while self._silent and not self._over and (left_s := until_s - time.monotonic()) > 0:
@@ -65,10 +65,10 @@ class NodeCollectors:
             self._say(f"no collector yet on {_listed(silent)}: programs that start there before it is are not seen")
 
     def end(self, within_s: float = _ENDED_WITHIN_S) -> int:
-        """Has all of them send what they have; says what is missing.
+        """Make all collectors send their remaining events; print missing data.
 
         Returns:
-            How many nodes were not seen, or not to the end.
+            The number of nodes without data, or with incomplete data.
         """
         for process in self._processes:
             _close(process.stdin)
@@ -88,7 +88,7 @@ class NodeCollectors:
         return sum(map(bool, problems.values()))
 
     def close(self) -> None:
-        """Ends those that have not ended, whatever they have."""
+        """End the remaining collectors regardless of their backlog."""
         for process in self._processes:
             _close(process.stdin)
         for process in self._processes:
@@ -99,7 +99,7 @@ class NodeCollectors:
 
     @property
     def unseen(self) -> list[UnseenProgram]:
-        """Programs that were started on these nodes and are not traced; after ``end``."""
+        """Untraced programs on these nodes; after ``end``."""
         rows = [row for news in self._news.values() for each in news for row in each.unseen]
         return [UnseenProgram(program=row.program, reason=row.reason, times=row.times) for row in rows]
 
@@ -110,11 +110,11 @@ class NodeCollectors:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # the keyboard's signals are the command's
+            start_new_session=True,  # the keyboard's signals are for the command
         )
         self._processes.append(process)
         if process.stdin is not None:
-            with contextlib.suppress(OSError):  # it is gone, which its end tells
+            with contextlib.suppress(OSError):  # it has exited, which its end reports
                 process.stdin.write(orders)
                 process.stdin.flush()
         for stream, take in ((process.stdout, self._take), (process.stderr, self._pass_on)):
@@ -151,7 +151,7 @@ class NodeCollectors:
     def _kill(self, process: subprocess.Popen[bytes]) -> None:
         for number in (signal.SIGTERM, signal.SIGKILL):
             with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
-                os.killpg(process.pid, number)  # a session of its own
+                os.killpg(process.pid, number)  # it has a session of its own
                 process.wait(_KILLED_S)
                 return
 

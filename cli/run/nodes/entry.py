@@ -1,4 +1,4 @@
-"""Where the collectors of other nodes connect to a run: keys that are made for it, and nobody else gets in."""
+"""The endpoint for collectors of other nodes, protected by keys made for the run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LIST: Final = "principals.toml"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What listens, and the keys of who may connect.
+    """An endpoint and the keys of permitted collectors.
 
     Attributes:
-        endpoint: with a port that the system chooses.
-        access: of what listens.
-        public, secret: of the collectors.
-        server: public, of what listens.
+        endpoint: endpoint with a port that the system chooses.
+        access: access settings of the listener.
+        public, secret: keys of the collectors.
+        server: public key of the listener.
     """
 
     endpoint: str
@@ -35,11 +35,11 @@ class Entry:
 
 
 def make_entry(folder: Path, address: str) -> Entry:
-    """Returns an entry at an address of this machine.
+    """Return an entry at an address of this machine.
 
     Args:
-        folder: of the run, private to its user; gets the keys.
-        address: of an interface, numeric.
+        folder: folder of the run for the keys, private to its user.
+        address: numeric address of an interface.
 
     Raises:
         ConfigError: the keys cannot be written.

@@ -1,4 +1,4 @@
-"""How programs are started on the other nodes that a command will use."""
+"""Start of programs on the other nodes of a command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 from ....events import UnavailableError
 
 _ASKED_S: Final = 10.0
-"""How long Slurm's controller may take to answer."""
+"""Timeout of Slurm's controller, s."""
 _OF_STEPS: Final = ("SLURM_", "SLURMD_")
 _KEPT: Final = ("SLURM_CONF", "SLURM_CLUSTER_NAME")
 _EXPORTED: Final = "SLURM_EXPORT_ENV"
@@ -22,13 +22,13 @@ _MODULE: Final = "iotide.cli.run.nodes.on_node"
 
 @dataclass(frozen=True, slots=True)
 class Launcher:
-    """Starts a collector on each of some nodes.
+    """Starts a collector on each of several nodes.
 
     Attributes:
         nodes: their names.
-        address: of one of them, by which it is found from where they can reach us.
-        commands: one or several; each hands its standard input on to all that it starts.
-        environment: of the commands.
+        address: address of one of them, used to find our address in the same network.
+        commands: one or several; each passes its standard input to all programs that it starts.
+        environment: environment of the commands.
     """
 
     nodes: tuple[str, ...]
@@ -38,11 +38,11 @@ class Launcher:
 
 
 def launcher_of(environment: Mapping[str, str], say: Callable[[str], None]) -> Launcher | None:
-    """Returns what reaches the other nodes of the batch system's job; None where there are none.
+    """Return the launcher for the other nodes of the batch job; None without other nodes.
 
     Args:
-        environment: of the run.
-        say: is told why other nodes cannot be reached.
+        environment: environment of the run.
+        say: callback with the reason if other nodes are not accessible.
     """
     try:
         launcher = _of_slurm(environment)
@@ -56,20 +56,20 @@ def launcher_of(environment: Mapping[str, str], say: Callable[[str], None]) -> L
 
 
 def own_node(environment: Mapping[str, str]) -> str:
-    """Returns what Slurm, or else the system, calls the node that we are on."""
+    """Return the name of this node in Slurm, or else its host name."""
     return environment.get("SLURMD_NODENAME") or socket.gethostname()
 
 
 def address_towards(host: str) -> str:
-    """Returns the address of this machine from which packets to a host leave.
+    """Return the local address from which packets to a host are sent.
 
     Raises:
-        UnavailableError: nobody knows the host, or no way leads there.
+        UnavailableError: the host is unknown, or there is no route to it.
     """
     try:
         for family, kind, _, _, address in socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM):
             with socket.socket(family, kind) as tried:
-                tried.connect(address)  # which sends nothing
+                tried.connect(address)  # a UDP connect sends nothing
                 return str(tried.getsockname()[0])
     except OSError as error:
         raise UnavailableError(f"no way leads to {host}: {error.strerror or error}") from None
@@ -95,13 +95,13 @@ def _of_slurm(environment: Mapping[str, str]) -> Launcher | None:
         *("--kill-on-bad-exit=0", "--wait=0", "--quiet", "--job-name=iotide"),
         *(sys.executable, "-m", _MODULE),
     ]
-    # What was asked for the job (tasks, cores, their places) is not meant for a step of ours.
+    # Requests of the job (tasks, cores, placement) must not apply to our step.
     plain = {name: value for name, value in environment.items() if name in _KEPT or not name.startswith(_OF_STEPS)}
     return Launcher(tuple(others), next(iter(others.values())), (tuple(command),), plain)
 
 
 def _nodes_of_slurm(listed: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns the address of each node of a list as Slurm writes it."""
+    """Return the address of each node in a Slurm node list."""
     said = _said(("scontrol", "--oneliner", "show", "node", listed), environment)
     nodes = {}
     for line in said.splitlines():

@@ -1,4 +1,4 @@
-"""What a run and the collectors that it has started on other nodes tell one another, a line of JSON each."""
+"""Messages between a run and its collectors on other nodes, one line of JSON each."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import msgspec
 from ....events.batch_job import BatchJob
 
 LONGEST_LINE: Final = 1 << 20
-"""Bytes; a collector that says more is not understood."""
+"""Maximum bytes of a collector's line; longer ones are rejected."""
 
 
 class Orders(msgspec.Struct, frozen=True, kw_only=True):
-    """What a collector is told on its standard input, once. It goes on until that ends."""
+    """Instructions for a collector, once on its standard input. It runs until the end of this input."""
 
     endpoint: str
-    """Of the run, which is reached with these keys alone."""
+    """Endpoint of the run, which only accepts these keys."""
     public: str
     secret: str
     server: str
     socket: str
-    """Where programs look for a collector, on every node."""
+    """Socket path for programs, the same on every node."""
     job: str
     ends_at_s: float
     batch: BatchJob | None
 
 
 class Unseen(msgspec.Struct, frozen=True):
-    """A program that was started on the node and is not traced."""
+    """An untraced program on the node."""
 
     program: str
     reason: str
@@ -36,16 +36,16 @@ class Unseen(msgspec.Struct, frozen=True):
 
 
 class News(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a collector says on its standard output."""
+    """Status message of a collector on its standard output."""
 
     node: str
     state: Literal["listening", "shared", "heard", "ended", "failed"]
-    """shared: the run's own collector is found by programs there; heard: the run has answered."""
+    """shared: programs there use the run's own collector; heard: the run has answered."""
     reason: str = ""
-    """Why it failed, or is incomplete."""
+    """Reason of a failure or of incomplete data."""
     unseen: list[Unseen] = []
 
 
 def as_line(message: Orders | News) -> bytes:
-    """Returns a message as it is written."""
+    """Return a message as a line."""
     return msgspec.json.encode(message) + b"\n"

@@ -1,4 +1,4 @@
-"""A collector on a node that a run uses besides its own: a program of its own, started by the run's launcher."""
+"""A collector on another node of a run, as a separate program started by the run's launcher."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _DRAIN_S: Final = 10.0
 _LOOK_S: Final = 0.05
 _MOST_UNSEEN: Final = 100
 _LEFT_ALONE: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Who ends the command with them ends the run, which ends us: until then its programs may go on."""
+"""Signals that end the command also end the run, which ends us; until then programs may continue."""
 
 
 def main() -> int:
-    """Collects until standard input ends; returns the exit status."""
+    """Collect until the end of standard input; return the exit status."""
     for number in _LEFT_ALONE:
         signal.signal(number, signal.SIG_IGN)
     log_to_standard_error(logging.WARNING)
     node = own_node(os.environ)
     try:
         orders = msgspec.json.decode(_first_line(0), type=Orders)
-        if _answers(Path(orders.socket)):  # nodes of one machine, or of one with us
+        if _answers(Path(orders.socket)):  # nodes on one machine, or on ours
             _say(News(node=node, state="shared"))
             return 0
         raise_limit()
@@ -59,7 +59,7 @@ def main() -> int:
 
 
 def _first_line(descriptor: int) -> bytes:
-    """Reads no further than the line goes: what follows it is its end."""
+    """Read only the first line: after it, only the end of the input matters."""
     line = b""
     while not line.endswith(b"\n") and len(line) < LONGEST_LINE and (byte := os.read(descriptor, 1)):
         line += byte
@@ -77,7 +77,7 @@ def _answers(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _folder_for(path: Path) -> Iterator[None]:
-    """Makes the private folder of a socket, and takes it away, as well as those of collectors that were killed."""
+    """Create the private folder of a socket and remove it afterwards; also remove those of killed collectors."""
     path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     remove_left_over(path.parent.parent)
     path.parent.mkdir(mode=0o700)
@@ -126,7 +126,7 @@ async def _until_heard(agent: Agent, node: str) -> None:
 
 
 def at_the_end(descriptor: int, end: Callable[[], object]) -> None:
-    """Has the loop that runs call something when a descriptor has no more to read."""
+    """Have the running event loop call a function at the end of a descriptor's input."""
     loop = asyncio.get_running_loop()
 
     def look() -> None:
@@ -138,7 +138,7 @@ def at_the_end(descriptor: int, end: Callable[[], object]) -> None:
 
 
 def _say(news: News) -> None:
-    with contextlib.suppress(OSError):  # the run is gone, which the end of our input tells as well
+    with contextlib.suppress(OSError):  # the run has exited, which the end of our input also reports
         os.write(1, as_line(news))
 
 
