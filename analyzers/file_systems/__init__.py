@@ -1,1 +1,1 @@
-"""What a job does to each file system that it uses: phases with their bytes, calls and latencies."""
+"""Use of each file system by a job: phases with their bytes, calls and latencies."""

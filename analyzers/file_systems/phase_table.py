@@ -1,4 +1,4 @@
-"""The phases of a job by file system: a bounded table of stretches of time with sums."""
+"""Phases of a job by file system: a bounded table of time ranges with sums."""
 
 from __future__ import annotations
 
@@ -10,34 +10,33 @@ import numpy.typing as npt
 
 Rows = npt.NDArray[np.int64]
 LANE, START, END, LONGEST, READ, WRITTEN, CALLS, BUSY, METADATA, METADATA_BUSY = range(10)
-"""Columns; times are ns. LANE: twice the place, and one more for metadata calls. LONGEST: of these.
-
-From BUCKETS on how many of these took how long.
+"""Columns; times are ns. LANE: twice the place, plus one for metadata calls. LONGEST: longest metadata call. BUCKETS
+and
+following: number of metadata calls by duration.
 """
 BUCKETS: Final = 10
 BUCKET_COUNT: Final = 28
 WIDTH: Final = BUCKETS + BUCKET_COUNT
 SHORTEST_BITS: Final = 10
-_LARGE: Final = 2**44  # a million of these are no more than int64 holds
+_LARGE: Final = 2**44  # a million such values fit in int64
 _MOST: Final = 2**62
 METADATA_WAY: Final = 3
 PIECE_NS: Final = 60 * 10**9
-"""A phase is told in pieces that begin within one such stretch of time, so that one without end is bounded."""
+"""Length of the time pieces in which a phase is stored, so that a phase without end is bounded."""
 
 
 class PhaseTable:
-    """Phases, each the time in which events follow one another with pauses of at most ``gap_ns``.
+    """Phases: time ranges in which events follow one another with pauses of at most ``gap_ns``.
 
-    In whatever order events come in, and however many at a time, it has the same phases, until the oldest are
-    dropped.
+    The phases are independent of the order and split of events, until the oldest are dropped.
 
     Args:
-        gap_ns: longest pause within a phase.
-        bound: phases held.
+        gap_ns: maximum pause within a phase.
+        bound: maximum number of phases.
 
     Attributes:
-        rows: the phases, int64[n, columns], by lane and start; columns of buckets up to the last that is used.
-        dropped: phases that made room for later ones.
+        rows: phases, int64[n, columns], by lane and start; bucket columns up to the last used one.
+        dropped: number of phases dropped for later ones.
     """
 
     def __init__(self, gap_ns: int, bound: int) -> None:
@@ -47,7 +46,7 @@ class PhaseTable:
         self._bound = bound
 
     def add(self, fresh: Rows) -> None:
-        """Takes in rows, in any order."""
+        """Adds rows, in any order."""
         fresh = fresh[:, : self._widened(fresh)]
         first, last = int(fresh[:, START].min()) - self._gap, int(fresh[:, END].max()) + self._gap
         near = (self.rows[:, END] >= first) & (self.rows[:, START] <= last)
@@ -60,7 +59,7 @@ class PhaseTable:
             self._drop()
 
     def _widened(self, fresh: Rows) -> int:
-        """Makes room for the buckets that rows have, which are few or none, and returns how many columns there are."""
+        """Extends the table to the used buckets, which are few or none, and returns the number of columns."""
         used = np.flatnonzero(fresh[:, BUCKETS:].any(axis=0))
         width = BUCKETS + (int(used[-1]) + 1 if len(used) else 0)
         if width > self.rows.shape[1]:
@@ -68,7 +67,9 @@ class PhaseTable:
         return int(self.rows.shape[1])
 
     def _adds_to_one(self, near: npt.NDArray[np.intp], row: Rows) -> bool:
-        """Adds a row to the only phase near it, as most are; False where there is none, or it is another one's."""
+        """Adds a row to the only phase near it (the common case); False if there is not exactly one, or it does not
+        match.
+        """
         if len(near) != 1:
             return False
         before = self.rows[near[0]]
@@ -106,28 +107,28 @@ class PhaseTable:
         return made
 
     def _drop(self) -> None:
-        """Drops the oldest phases of the lanes that have the most."""
+        """Drops the oldest phases of the lanes with the most phases."""
         lane = self.rows[:, LANE]
         counts = np.bincount(lane)
         keep = 1
-        while int(np.minimum(counts, keep + 1).sum()) <= self._bound:  # which never is all of them
+        while int(np.minimum(counts, keep + 1).sum()) <= self._bound:  # never reaches all of them
             keep += max(1, (self._bound - int(np.minimum(counts, keep + 1).sum())) // len(counts))
-        from_end = np.cumsum(counts)[lane] - np.arange(len(lane))  # 1 for a lane's last
+        from_end = np.cumsum(counts)[lane] - np.arange(len(lane))  # 1 for the last phase of a lane
         kept = from_end <= keep
         self.dropped += len(lane) - int(kept.sum())
         self.rows = self.rows[kept]
 
 
 def rows_of(place: Rows, way: npt.NDArray[np.int64], sums: Rows, start: Rows, end: Rows, longest: Rows) -> Rows:
-    """Returns rows of a table for sums of events.
+    """Returns table rows for sums of events.
 
     Args:
-        place: of each sum, int64[n].
-        way: 0 read, 1 write, 2 flush, from METADATA_WAY on the bucket of a metadata call's time.
+        place: place of each sum, int64[n].
+        way: 0 read, 1 write, 2 flush; METADATA_WAY plus the bucket for metadata calls.
         sums: bytes, calls and time in calls, int64[n, 3].
-        start: of the events of each.
-        end: of them.
-        longest: of the calls, ns.
+        start: start of each sum's events, ns.
+        end: end of each sum's events, ns.
+        longest: longest call of each sum, ns.
     """
     made = np.zeros((len(place), WIDTH), np.int64)
     made[:, LANE], made[:, START], made[:, END] = 2 * place + (way >= METADATA_WAY), start, end
@@ -146,14 +147,14 @@ def rows_of(place: Rows, way: npt.NDArray[np.int64], sums: Rows, start: Rows, en
 
 
 def bucket_of(duration_ns: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-    """Returns which power of two each duration is below, from 1 us on."""
+    """Returns the bucket of each duration: its upper power of two, from 1 us on."""
     bits = np.frexp(duration_ns.astype(np.float64))[1]
     bucket: npt.NDArray[np.int64] = np.clip(bits - SHORTEST_BITS, 0, BUCKET_COUNT - 1).astype(np.int64)
     return bucket
 
 
 def quantile_s(counts: Rows, share: float, longest_ns: int) -> float:
-    """Returns the time that a share of the calls took at most, s, to a factor of 1.4: between powers of two evenly.
+    """Returns a quantile of the durations, s, accurate to a factor of 1.4: interpolated between powers of two.
 
     >>> round(quantile_s(np.bincount([3] * 99 + [20], minlength=28), 0.5, 10**9) * 1e6, 1)
     5.8

@@ -1,4 +1,4 @@
-"""Which file system a file lies on, as one identity for all nodes that share it."""
+"""File system of each file, with one identity for all nodes that share it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Numbers = npt.NDArray[np.int64]
 
 
 class Spot(Struct, frozen=True):
-    """A file system as one node sees it; ``name`` is its identity where that is the same on all nodes."""
+    """A file system as seen by one node; ``name`` is its identity if it is the same on all nodes."""
 
     name: str = ""
     place: Place = "unknown"
     type: str = ""
     source: str = ""
     local: str = ""
-    """What tells it from others of its node."""
+    """Distinguishes it from others of its node."""
 
 
 class Placed(Struct):
@@ -38,11 +38,11 @@ class Placed(Struct):
 
 
 def spot_of(file: FileInfo, names: Mapping[str, str]) -> Spot:
-    """Returns where a file lies.
+    """Returns the file system of a file.
 
     Args:
-        file: what is known of it.
-        names: given names, by beginnings of paths, by sources, and by type and source.
+        file: information on the file.
+        names: configured names by path prefix, by source, and by type and source.
 
     >>> spot_of(FileInfo("/s/a", mount_point="/s", filesystem="nfs4", shared=True, source="srv:/s"), {}).name
     'nfs4:srv:/s'
@@ -59,26 +59,26 @@ def spot_of(file: FileInfo, names: Mapping[str, str]) -> Spot:
         return Spot(f"{kind}:{source or point}", "shared", kind, source)
     if not point:
         return Spot()
-    local = source if source.startswith("/dev/") else point  # a device may be mounted in several places
+    local = source if source.startswith("/dev/") else point  # a device may be mounted at several places
     return Spot("", "unknown" if file.shared is None else "local", kind, source, local)
 
 
 def _given(path: str, names: Mapping[str, str]) -> str:
-    """Returns the name that stands for the longest beginning of a path, up to a slash; "" where there is none."""
+    """Returns the configured name of the longest path prefix that ends at a slash; "" if there is none."""
     fitting = [start for start in names if start.startswith("/") and (path + "/").startswith(start.rstrip("/") + "/")]
     return names[max(fitting, key=len)] if fitting else ""
 
 
 class Places:
-    """Numbers the file systems of a job; 0 is unknown, and all beyond the bound.
+    """Numbers the file systems of a job; 0 stands for unknown ones and those beyond the bound.
 
     Args:
-        bound: how many are told apart.
-        names: as of ``spot_of``.
+        bound: maximum number of distinct file systems.
+        names: configured names, as for ``spot_of``.
 
     Attributes:
-        all: what each number means.
-        beyond: files, and hosts' views of file systems, that are unknown as there were too many.
+        all: file systems by number.
+        beyond: number of files, and of hosts' views of file systems, that are unknown because of the bound.
     """
 
     def __init__(self, bound: int, names: Mapping[str, str]) -> None:
@@ -94,7 +94,7 @@ class Places:
         self._host_numbers: dict[str, int] = {}
         self._numbers: dict[str, int] = {UNKNOWN: 0}
         self._of_host = np.zeros((0, 1), np.int64)  # place by host and spot
-        self._used = np.zeros((0, 1), np.bool_)  # whether, by host and place
+        self._used = np.zeros((0, 1), np.bool_)  # whether each host uses each place
 
     def host(self, name: str) -> int:
         """Returns the number of a host."""
@@ -107,7 +107,7 @@ class Places:
         return number
 
     def know(self, files: Sequence[FileInfo]) -> None:
-        """Takes in files by number; those that were known are the same."""
+        """Adds files by number; known ones are unchanged."""
         first = len(self._of_file)
         if first == len(files):
             return
@@ -119,11 +119,11 @@ class Places:
         self._of_host = _grown(self._of_host, (len(self.hosts), len(self._spots)), _NOT_YET)
 
     def numbers(self, files: npt.NDArray[np.integer[Any]], hosts: Numbers) -> Numbers:
-        """Returns the place of each file as a host sees it.
+        """Returns the place of each file as seen by a host.
 
         Args:
-            files: numbers of files that are known.
-            hosts: the number of the host of each.
+            files: numbers of known files.
+            hosts: host number of each.
         """
         spots = self._of_file.take(files)
         found = self._of_host[hosts, spots]
@@ -135,14 +135,14 @@ class Places:
         return found
 
     def tables(self) -> tuple[Numbers, Numbers, npt.NDArray[np.bool_]]:
-        """Returns by file what it lies on as nodes see that, by host and that the place, by host and place the use.
+        """Returns three tables: spot by file; place by host and spot; and use by host and place.
 
-        A place that is not known yet is -1. Uses are to be set.
+        A place that is not yet known is -1. The caller may set uses.
         """
         return self._of_file, self._of_host, self._users()
 
     def use(self, hosts: Numbers, places: Numbers) -> None:
-        """Takes in that hosts use places."""
+        """Records that hosts use places."""
         self._users()[hosts, places] = True
 
     def _users(self) -> npt.NDArray[np.bool_]:
@@ -176,7 +176,7 @@ class Places:
         name = spot.name
         if not name:
             if not self.hosts[host]:
-                return 0  # nothing says which node's it is
+                return 0  # the node is unknown
             name = f"{self.hosts[host]}:{spot.local}"
         place = self._numbers.get(name)
         if place is None:

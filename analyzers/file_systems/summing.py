@@ -1,4 +1,4 @@
-"""Events summed up to rows of a table of phases: in C, and in NumPy where that was not built."""
+"""Sums of events as rows of a phase table: in C, with a NumPy fallback."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .phase_table import BUCKET_COUNT, METADATA_WAY, PIECE_NS, SHORTEST_BITS, WI
 from .places import Places
 
 METADATA: Final = 4
-"""Bit of a file whose metadata calls and flushes count, beside READS and WRITES."""
-_BIN_BITS: Final = 26  # 67 ms, less than the shortest gap: what begins in one bin is in one phase
+"""Bit of a file whose metadata calls and flushes count, besides READS and WRITES."""
+_BIN_BITS: Final = 26  # 67 ms, below the minimum gap: events that begin in one bin are in one phase
 _WAYS: Final = 64
 _LARGEST: Final = 2**44  # bytes or ns of one event
 _ROOM: Final = 1024
@@ -40,20 +40,20 @@ _NEEDS: Final = _table(
     },
     0,
 )  # fmt: skip
-"""Bit that has to be set for a file so that a call of a kind counts."""
+"""Bit that a file needs for a call of each kind to count."""
 _WAY: Final = _table({Kind.READ: 0, Kind.WRITE: 1, Kind.SYNC: 2}, METADATA_WAY)
 _TYPES: Final = {"start": "<i8", "duration": "<i8", "bytes": "<i8", "kind": "u1", "file": "<u4", "depth": "u1"}
 
 
 def summed(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[np.uint8], gap_ns: int) -> list[Rows]:
-    """Returns rows with the sums of the events that count; those of a row are one phase.
+    """Returns rows with the sums of the events that count; the events of a row are in one phase.
 
     Args:
-        batch: events in the job's numbers.
-        hosts: number of each one's host, int64[n], of stride 0 where it is one throughout.
-        places: where files lie; takes in who uses what.
-        counts: by file number which calls count, bits.
-        gap_ns: longest pause within a phase.
+        batch: events in the job's numbering.
+        hosts: host number of each event, int64[n], with stride 0 if constant.
+        places: file systems of files; records their users.
+        counts: bit mask of counted calls, by file number.
+        gap_ns: maximum pause within a phase.
     """
     library = native()
     fits = all(getattr(batch, name).dtype == np.dtype(kind) for name, kind in _TYPES.items())
@@ -82,12 +82,12 @@ def summed(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[
         if written.value:
             made.append(rows[: written.value])
         if at < length:
-            places.numbers(batch.file[at : at + 1], hosts[at : at + 1])  # which may be what it stopped for
+            places.numbers(batch.file[at : at + 1], hosts[at : at + 1])  # the place for which it stopped
     return made
 
 
 def summed_in_numpy(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[np.uint8]) -> Rows:
-    """Returns the same; its rows are shorter."""
+    """NumPy version of ``summed``; its rows cover shorter times."""
     counting = _counting(batch, counts)
     if not counting.all():
         rows = np.flatnonzero(np.broadcast_to(counting, (len(batch),)))
@@ -107,7 +107,7 @@ def summed_in_numpy(batch: EventBatch, hosts: Hosts, places: Places, counts: npt
 
 
 def _counting(batch: EventBatch, counts: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Tells which events count; bool[1] where that is the same for all."""
+    """Returns which events count; bool[1] if equal for all."""
     needs = _NEEDS.take(occurring(batch.kind))
     counting = (needs & counts.take(occurring(batch.file))) != 0
     result: npt.NDArray[np.bool_] = (

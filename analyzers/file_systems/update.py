@@ -1,4 +1,4 @@
-"""What a job does to each file system: events come in as batches, phases by file system come out when asked for."""
+"""Incremental use of file systems by a job: batches of events in, phases by file system out on request."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _MOST: Final = 2**62
 
 
 class FileSystemsAnalyzer:
-    """Follows what one job does to each file system.
+    """Tracks the use of each file system by one job.
 
-    Data are what counts in the job's signal; metadata calls are those at depth 0 on files of its data that open,
-    close, make, name, remove or look at them. Flushes count as data calls without bytes.
+    Data calls are those in the job's signal. Metadata calls are calls at depth 0 on files of its data that open, close,
+    create, rename, remove or stat them. Flushes count as data calls without bytes.
     """
 
     def __init__(self, context: JobContext, settings: FileSystemsSettings) -> None:
@@ -41,7 +41,7 @@ class FileSystemsAnalyzer:
         self._own_clock = False
 
     def update(self, taken: Taken) -> None:
-        """Takes in events."""
+        """Adds events."""
         self._places.know(self._names.files)
         if len(self._counts) < len(self._names.files):
             data = self._names.groups == DATA
@@ -55,19 +55,19 @@ class FileSystemsAnalyzer:
             self._phases.add(rows)
 
     def close_stream(self, stream: str) -> None:
-        """Changes nothing."""
+        """Does nothing."""
 
     def settle(self) -> None:
-        """Changes nothing."""
+        """Does nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns how many phases made room for later ones, and what is told as unknown as there is too much."""
+        """Returns the number of dropped phases, and of uses reported as unknown because of the bound."""
         told = {"phases": self._phases.dropped, "file_systems": self._places.beyond}
         return {reason: number for reason, number in told.items() if number}
 
     def frozen(self) -> Callable[[], JobFileSystems]:
-        """Copies the phases and returns what makes the result of them."""
-        rows, sums = self._phases.rows.copy(), self._sums  # the latter is replaced, never changed
+        """Copies the phases and returns a function that computes the result."""
+        rows, sums = self._phases.rows.copy(), self._sums  # sums are replaced, never changed in place
         job, gap_s, own_clock = self._job, self._gap_s, self._own_clock
         places = [(place, self._places.users(number)) for number, place in enumerate(self._places.all)]
         points = [place.points[:] for place, _ in places]
@@ -84,7 +84,7 @@ class FileSystemsAnalyzer:
         return result
 
     def _hosts(self, taken: Taken) -> npt.NDArray[np.int64]:
-        """Returns the number of each event's host."""
+        """Returns the host number of each event."""
         numbers = []
         for run in taken.runs:
             numbers.append(self._places.host(run.info.host))
@@ -121,7 +121,7 @@ def _use(
 
 
 def _continuing(rows: table.Rows, gap_s: float) -> list[bool]:
-    """Tells of each phase whether it goes on from the one before."""
+    """Returns whether each phase continues the one before."""
     pauses = rows[1:, table.START] - rows[:-1, table.END]
     return [False, *(pauses <= int(gap_s * 1e9)).tolist()][: len(rows)]
 

@@ -1,1 +1,1 @@
-"""Who in a job has which period: members told apart in bounded tables, and groups of them that do I/O together."""
+"""Members of a job in bounded tables, groups of members that do I/O together, and their periods."""

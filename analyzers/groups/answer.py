@@ -1,4 +1,4 @@
-"""The answer of a job that has groups: whose period is the main one, and who has others."""
+"""Result for a job with groups: main period, and periods of other groups."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ..periodicity.tuning import TUNING
 from .member_names import name_groups
 from .members import Member
 
-_LEAST_SHARE: Final = 1e-6  # of the bytes, that tells a group
+_LEAST_SHARE: Final = 1e-6  # minimum share of the bytes of a reported group
 
 
 class Found(Struct, frozen=True):
-    """A group, and what was found in its signal.
+    """A group, and the result for its signal.
 
     Attributes:
-        members: who it is.
-        volume: bytes that it moved.
-        prediction: its period, as if it were a job.
-        span_s: from its first to its last bytes.
+        members: members of the group.
+        volume: bytes moved.
+        prediction: prediction as if it were a job.
+        span_s: time from its first to its last bytes, s.
     """
 
     members: list[Member]
@@ -33,23 +33,23 @@ class Found(Struct, frozen=True):
 
     @property
     def phases(self) -> int:
-        """How many phases of its period there were; 0 without one."""
+        """Number of phases of its period; 0 without one."""
         return round(self.span_s / self.period_s) + 1 if self.period_s > 0 else 0
 
     @property
     def period_s(self) -> float:
-        """Its period; 0 without one."""
+        """Period of the group, s; 0 without one."""
         period = self.prediction.period_s
         return 0.0 if period is None else period.value
 
 
 class Answer(NamedTuple):
-    """What is said of a job whose members were looked at in groups.
+    """Result for a job whose members were analyzed in groups.
 
     Attributes:
-        prediction: the main period, and those of other groups beside it.
-        main: the group in whose signal the main period was found; None: in that of the whole job.
-        beside: the groups whose periods are the last ones of the prediction's others, in their order.
+        prediction: main period, with those of other groups beside it.
+        main: group whose signal has the main period; None if it is that of the whole job.
+        beside: groups of the last periods in the prediction's others, in the same order.
     """
 
     prediction: Prediction
@@ -58,15 +58,15 @@ class Answer(NamedTuple):
 
 
 def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
-    """Returns what is said of a job whose members were looked at in groups.
+    """Combines the prediction of a job with its groups.
 
-    Groups of one period are one. With one period the job as a whole has it, unless what else the job does hides it.
-    With several the main one is the whole job's where that is a group's, or foresees the next phase surely; else that
-    of the group with the most bytes.
+    Groups of the same period are merged. A single period belongs to the whole job, unless other I/O hides it. With
+    several, the main one is that of the whole job if a group has it too, or if it predicts the next phase with
+    certainty. Otherwise it is that of the group with the most bytes.
 
     Args:
-        prediction: what was found in the signal of the whole job.
-        groups: all groups that were found.
+        prediction: prediction for the signal of the whole job.
+        groups: all groups.
     """
     periodic_ones = _of_one_period(_lasting(groups))
     if not periodic_ones:
@@ -86,7 +86,7 @@ def answer_with(prediction: Prediction, groups: Sequence[Found]) -> Answer:
 
 
 def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found], groups: Sequence[Found]) -> Answer:
-    """Returns the answer with the main group's period, and those of the others beside it."""
+    """Returns the result with the main group's period, and those of the others beside it."""
     total = sum(group.volume for group in groups)
     whose = name_groups([group.members for group in named], [group.volume / max(total, 1.0) for group in named])
     told_beside = [
@@ -121,7 +121,7 @@ def _replaced(prediction: Prediction, main: Found | None, named: Sequence[Found]
 
 
 def _lasting(groups: Sequence[Found]) -> list[Found]:
-    """Returns those with a period that is none of the inside of a phase: of which enough phases were seen."""
+    """Returns groups with enough phases whose period is not the inside of another group's phase."""
     sure = [
         group
         for group in groups
@@ -131,7 +131,7 @@ def _lasting(groups: Sequence[Found]) -> list[Found]:
 
 
 def _of_one_period(groups: Sequence[Found]) -> list[Found]:
-    """Puts groups of the same period together, the surest one's answer for all; the most bytes first."""
+    """Merges groups of the same period under the most certain prediction, sorted by descending bytes."""
     made: list[Found] = []
     for group in sorted(groups, key=lambda each: -each.prediction.confidence):
         for place, other in enumerate(made):

@@ -1,7 +1,7 @@
-"""How finely members of a job are told apart: by process or rank, by command, and by kind of file.
+"""Granularity of a job's members: by process or rank, by command, and by kind of file.
 
-Each of the three has steps from fine to coarse; a step is made from the one before it, so that what was put together
-stays together.
+Each of the three has steps from fine to coarse. A step is derived from the one before it, so that merged members stay
+merged.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ _NUMBER: Final = re.compile(r"\d+")
 _LONGEST: Final = 256
 _NO_PID, _NO_HOST = 1, 2
 FILE_STEPS: Final = 2
-"""After these, and one more, all files are one."""
+"""Number of steps of ``files_at``; after one more step all files are equal."""
 PROCESS_STEPS: Final = 34
-"""After these all ranks are one."""
+"""Number of steps of ``process_at``, after which all ranks are equal."""
 KIN_STEPS: Final = 2
-"""Of ``kin_at``."""
+"""Number of steps of ``kin_at``."""
 
 
 class Process(Struct, frozen=True):
-    """Ranks of one range, or a process without a rank.
+    """A range of ranks, or a process without a rank.
 
     Attributes:
         rank: number of the range of ranks, -1 without.
-        host: where the process runs; "" once hosts are one.
-        pid: its number; 0 once the processes of a host are one.
+        host: host of the process; "" once hosts are merged.
+        pid: process id; 0 once the processes of a host are merged.
     """
 
     rank: int = -1
@@ -37,7 +37,7 @@ class Process(Struct, frozen=True):
 
 
 class Key(Struct, frozen=True):
-    """What one member is."""
+    """Identity of a member."""
 
     process: Process
     command: str
@@ -45,7 +45,7 @@ class Key(Struct, frozen=True):
 
 
 def shift_at(step: int) -> int:
-    """Returns by how many bits ranks are shifted: processes without ranks are put together first."""
+    """Returns the number of bits by which ranks are shifted; processes without ranks are merged first."""
     return max(step - 1, 0)
 
 
@@ -57,7 +57,7 @@ def process_at(process: Process, step: int) -> Process:
 
 
 def command_at(command: str, step: int) -> str:
-    """Returns a command at a step: as it is, without its numbers, two words of it, one word, nothing."""
+    """Returns a command at a step: unchanged, without numbers, two words, one word, nothing."""
     match step:
         case 0:
             return command[:_LONGEST]
@@ -71,13 +71,13 @@ def command_at(command: str, step: int) -> str:
 
 
 def kin_at(key: Key, step: int) -> Key:
-    """Returns what processes that come one after another are alike in: all but their numbers, then files left out."""
+    """Returns the common identity of successive processes: without process and command numbers, then without files."""
     process = Process(rank=key.process.rank, host=key.process.host)
     return Key(process, _NUMBER.sub("*", key.command), key.files if step == 0 else "")
 
 
 def files_at(path: str, step: int) -> str:
-    """Returns a kind of file at a step: a path without its numbers, its folder and ending, its ending, nothing.
+    """Returns a kind of file at a step: path without numbers, folder and extension, extension, nothing.
 
     >>> [files_at("/run7/dump.0100.chk", step) for step in range(1)], files_at("/run*/dump.*.chk", 1)
     (['/run*/dump.*.chk'], '/run*/*.chk')

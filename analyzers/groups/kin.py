@@ -1,4 +1,4 @@
-"""Members that are one program in turn: processes of a loop, ranks or files of which each phase has another."""
+"""Members that are one program in turn: processes of a loop, or ranks or files that alternate between phases."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Units = list[list[int]]
 
 
 def with_kin(volumes: Volumes, keys: Sequence[Key]) -> tuple[Units, list[Shape]]:
-    """Puts members together that have their phases in turn.
+    """Merges members that have their phases in turn.
 
-    A loop of a shell makes a process a phase: none of them has a period, and all of one command have. Where each
-    phase is another rank's, each has a multiple of the period.
+    A shell loop creates one process per phase: none of them has a period, but together they have one. If ranks
+    alternate between phases, each has a multiple of the period.
 
     Args:
-        volumes: bytes of each member in the bins of each level, the coarsest first.
-        keys: what each member is.
+        volumes: bytes of each member in the bins of each level, coarsest first.
+        keys: identity of each member.
 
     Returns:
         The members of each unit, and the shapes of the units at each level.
@@ -43,7 +43,7 @@ def with_kin(volumes: Volumes, keys: Sequence[Key]) -> tuple[Units, list[Shape]]
 
 
 def _by_kin(units: Units, chosen: npt.NDArray[np.bool_], kin_of: Callable[[list[int]], object]) -> Units:
-    """Returns the chosen units that are kin, by number."""
+    """Groups the chosen units by a common identity, by number."""
     made: dict[object, list[int]] = {}
     for unit in np.flatnonzero(chosen).tolist():
         made.setdefault(kin_of(units[unit]), []).append(unit)
@@ -51,7 +51,7 @@ def _by_kin(units: Units, chosen: npt.NDArray[np.bool_], kin_of: Callable[[list[
 
 
 def _joined(volumes: Volumes, units: Units, shapes: list[Shape], together: Units) -> tuple[Units, list[Shape]]:
-    """Returns the units, of which some are put together, and their shapes."""
+    """Merges the given units; returns all units and their shapes."""
     if not together:
         return units, shapes
     gone = {unit for each in together for unit in each}
@@ -61,7 +61,7 @@ def _joined(volumes: Volumes, units: Units, shapes: list[Shape], together: Units
 
 
 def _in_turn(volumes: Volumes, units: Units, kin: list[int]) -> bool:
-    """Tells whether units have as many phases each, never two at once, at even distances."""
+    """Returns whether units have about equally many phases, never simultaneously, at even distances."""
     if len(kin) < 2:
         return False
     parts = [units[unit] for unit in kin]
@@ -70,7 +70,7 @@ def _in_turn(volumes: Volumes, units: Units, kin: list[int]) -> bool:
 
 
 def _is_turn(shape: Shape) -> bool:
-    """Tells whether the rows but the last one take turns; the last one is their sum."""
+    """Returns whether the rows except the last take turns; the last row is their sum."""
     counts, together = shape.counts[:-1], int(shape.counts[-1])
     if not shape.clear[-1] or together < (1 - _GROUPING.turns) * counts.sum():
         return False

@@ -1,4 +1,4 @@
-"""Who a group of members is, in the words of its job."""
+"""Names of groups of members, in the terms of the job."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _NUMBER: Final = re.compile(r"(\d+)")
 
 
 def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> list[Who]:
-    """Names groups by what tells them apart: commands, ranks, hosts, files, or processes.
+    """Names groups by what distinguishes them: commands, ranks, hosts, files, or processes.
 
     Args:
-        groups: the members of each.
-        shares: the share of the job's bytes that each moves.
+        groups: members of each group.
+        shares: share of the job's bytes of each group.
     """
     told = [_about(group) for group in groups]
     kind: WhoKind = next((each for each in _KINDS if _apart(each, told)), "processes")
@@ -33,13 +33,13 @@ def name_groups(groups: Sequence[Sequence[Member]], shares: Sequence[float]) -> 
 
 
 def _shortened(told: Sequence[dict[WhoKind, list[str]]]) -> list[dict[WhoKind, list[str]]]:
-    """Puts commands that differ in numbers alone into one word, where that tells the groups apart as they were."""
+    """Merges commands that differ only in numbers, if this distinguishes the groups equally well."""
     short: list[dict[WhoKind, list[str]]] = [{**about, "commands": alike(about["commands"])} for about in told]
     return short if _apart("commands", short) or not _apart("commands", told) else list(told)
 
 
 def alike(names: Sequence[str]) -> list[str]:
-    """Returns names of which those that differ in numbers alone are one; the numbers that differ are ``*``.
+    """Merges names that differ only in numbers; differing numbers become ``*``.
 
     >>> alike(["dd of=ck.1 bs=64k", "dd of=ck.2 bs=64k", "cp 1"])
     ['dd of=ck.* bs=64k', 'cp 1']
@@ -58,7 +58,7 @@ _KINDS: Final[tuple[WhoKind, ...]] = ("commands", "ranks", "hosts", "files")
 
 
 def _apart(kind: WhoKind, told: Sequence[dict[WhoKind, list[str]]]) -> bool:
-    """Tells whether each group has names of a kind, and none that another one has."""
+    """Returns whether each group has names of a kind, none of them shared with another group."""
     names = [about[kind] for about in told]
     if not all(names):
         return False

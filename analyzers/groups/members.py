@@ -1,4 +1,4 @@
-"""Which member of a job each event is of, in a table of bounded size."""
+"""Assignment of events to members of a job, in a bounded table."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .classes import Key, Process
 
 Ints = npt.NDArray[np.int64]
 
-_MOST_TOLD: Final = 8  # names of one kind that are kept of a member
-_COMMANDS, _FILES = 2, 4  # as parts of the members: most commands and kinds of files told apart
+_MOST_TOLD: Final = 8  # maximum names of one kind kept per member
+_COMMANDS, _FILES = 2, 4  # maximum distinct commands and kinds of files, as divisors of the maximum members
 _MOST_KNOWN: Final = 4096
 _UNTOLD: Final = -1
 
 
 class Who(NamedTuple):
-    """The columns of events that tell who made them."""
+    """Columns of events that identify their maker."""
 
     rank: npt.NDArray[Any]
     pid: npt.NDArray[Any]
@@ -32,7 +32,7 @@ class Who(NamedTuple):
 
     @classmethod
     def of(cls, batch: EventBatch, rows: npt.NDArray[np.intp] | None) -> Who:
-        """Returns those of some rows; None: of all."""
+        """Returns the columns of some rows; None for all."""
         columns = (batch.rank, batch.pid, batch.file)
         if rows is None:
             return cls(*columns)
@@ -40,12 +40,12 @@ class Who(NamedTuple):
 
 
 class Member(Struct):
-    """What is known of one member.
+    """Information on one member.
 
     Attributes:
-        key: what makes it one.
-        ranks: least and largest rank; -1 where none is known.
-        hosts, pids: the first few in order.
+        key: identity of the member.
+        ranks: smallest and largest rank; -1 if unknown.
+        hosts, pids: first few in order.
     """
 
     key: Key
@@ -54,7 +54,7 @@ class Member(Struct):
     pids: list[int] = field(default_factory=list)
 
     def note(self, ranks: tuple[int, int], hosts: list[str], pids: list[int]) -> None:
-        """Takes in who else it is."""
+        """Adds ranks, hosts and pids."""
         known = [bound for bound in (self.ranks, ranks) if bound[0] >= 0]
         if known:
             self.ranks = min(low for low, _ in known), max(high for _, high in known)
@@ -65,14 +65,14 @@ class Member(Struct):
 
 
 class Members:
-    """Numbers members from 0. When there are more than ``most``, they are told apart less finely.
+    """Numbers members from 0. If there are more than ``most``, the granularity becomes coarser.
 
     Args:
-        most: members at most, at least 2.
+        most: maximum number of members, at least 2.
 
     Attributes:
-        all: the members by number.
-        joined: how often members were put together as there were too many.
+        all: members by number.
+        joined: how often members were merged because of the bound.
     """
 
     def __init__(self, most: int) -> None:
@@ -90,15 +90,15 @@ class Members:
         return len(self.all)
 
     def numbers(self, columns: Who, info: StreamInfo, files: Sequence[FileInfo]) -> tuple[Ints, list[Ints]]:
-        """Returns the member of each event of a stream, int64; new ones are numbered.
+        """Returns the member of each event of a stream, int64; new members are numbered.
 
         Args:
-            columns: of events that count, at least one.
-            info: whose they are.
-            files: what file numbers mean.
+            columns: columns of events that count, at least one.
+            info: introduction of the stream.
+            files: files by number.
 
         Returns:
-            The numbers; and, for each time that members were put together on the way, the new number of each old one.
+            The numbers; and for each merge of members on the way, the new number of each old one.
         """
         merged: list[Ints] = []
         while True:
@@ -184,7 +184,7 @@ class Members:
         return number
 
     def _too_many(self) -> str | None:
-        """Returns what has to be told apart less finely."""
+        """Returns the property whose granularity must become coarser."""
         if len({member.key.command for member in self.all}) > max(self._most // _COMMANDS, 2):
             return "command"
         if len({member.key.files for member in self.all}) > max(self._most // _FILES, 2):
@@ -192,7 +192,7 @@ class Members:
         return "process" if len(self.all) > self._most else None
 
     def _coarser(self, step: str) -> Ints:
-        """Puts members together; returns the new number of each."""
+        """Merges members; returns the new number of each."""
         self.joined += 1
         if step == "command":
             self._command_step += 1
@@ -202,7 +202,7 @@ class Members:
             self._put_kinds_together()
         elif self._process_step < classes.PROCESS_STEPS:
             self._process_step += 1
-        elif self._files_step <= classes.FILE_STEPS:  # few commands and kinds of files are many members together
+        elif self._files_step <= classes.FILE_STEPS:  # few commands and kinds of files still multiply to many members
             self._files_step += 1
             step = "files"
             self._put_kinds_together()
@@ -236,7 +236,7 @@ class Members:
 
 
 def _filled(column: npt.NDArray[Any], unknown: int, known: int) -> npt.NDArray[Any]:
-    """Returns a column with what the stream says of itself where the events do not say."""
+    """Returns a column with unknown values replaced by that of the stream's introduction."""
     if known == unknown:
         return column
     if is_constant(column):

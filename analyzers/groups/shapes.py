@@ -1,4 +1,4 @@
-"""Where the signals of members are within phases, and whether these show."""
+"""Phases in the signals of members, and whether they are clear."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Ints = npt.NDArray[np.int64]
 
 
 class Shape(Struct, frozen=True, eq=False):
-    """The phases of all members at one level.
+    """Phases of all members at one level.
 
     Attributes:
-        within: whether each bin is, bool[members, bins].
-        clear: whether a member's phases show, bool[members].
-        counts: how many there are, int64[members].
+        within: whether each bin is within a phase, bool[members, bins].
+        clear: whether a member's phases are clear, bool[members].
+        counts: number of phases, int64[members].
     """
 
     within: npt.NDArray[np.bool_]
@@ -31,7 +31,7 @@ class Shape(Struct, frozen=True, eq=False):
     counts: Ints
 
     def alike(self) -> Floats:
-        """Returns the correlation of being within a phase, float64[members, members]."""
+        """Returns the correlation of the phases of members, float64[members, members]."""
         centred = self.within - self.within.mean(axis=1, keepdims=True)
         centred /= np.maximum(np.sqrt((centred**2).sum(axis=1)), 1e-12)[:, None]
         made: Floats = centred @ centred.T
@@ -39,7 +39,7 @@ class Shape(Struct, frozen=True, eq=False):
 
 
 def shape_of(volume: npt.NDArray[Any]) -> Shape:
-    """Finds where each member's signal is above its mean."""
+    """Finds the bins in which each member's signal is above its mean."""
     total = volume.sum(axis=1, keepdims=True)
     within = volume > total / volume.shape[1]
     count = np.count_nonzero(within, axis=1)
@@ -50,6 +50,6 @@ def shape_of(volume: npt.NDArray[Any]) -> Shape:
 
 
 def phased_of(shapes: Sequence[Shape]) -> npt.NDArray[np.bool_]:
-    """Tells of which rows the phases show at any level."""
+    """Returns which rows have clear phases at any level."""
     made: npt.NDArray[np.bool_] = np.logical_or.reduce([shape.clear for shape in shapes])
     return made

@@ -1,4 +1,4 @@
-"""The signals of a job's members beside one another, at several resolutions, in memory of bounded size."""
+"""Signals of a job's members at several resolutions, in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 BINS: Final = 512
-"""Of each level: 2 KiB a member."""
+"""Bins per level: 2 KiB per member."""
 LEVELS: Final = 9
-_FEW: Final = 2  # bins of a batch that need no binning
+_FEW: Final = 2  # bins of a batch that needs no binning
 _AT_ONCE: Final = 2048  # bins; a batch that spans more is binned coarsely first
 _BITS: Final = FACTOR.bit_length() - 1
 
 
 class Sketch:
-    """Bytes of each member in bins; level l has bins of ``bin_ns * 4**l``, the newest 512 of them.
+    """Bytes of each member in bins; level l has the newest 512 bins of ``bin_ns * 4**l``.
 
-    Levels come into being as those of a ``BandwidthSignal`` do, when the one before can no longer hold all.
+    Levels are created like those of a ``BandwidthSignal``, when the one before can no longer cover all data.
 
     Attributes:
         bin_ns: length of the finest bins.
-        newest, oldest: numbers of the latest and the earliest of the finest bins with bytes; -1 before the first.
-        ahead: events left out as they are ahead of the present.
-        version: grows with each change.
+        newest, oldest: indices of the latest and earliest finest bins with bytes; -1 before the first.
+        ahead: number of events dropped because they are in the future.
+        version: counter that increases with each change.
     """
 
     def __init__(self, bin_ns: int) -> None:
@@ -42,16 +42,16 @@ class Sketch:
 
     @property
     def levels(self) -> int:
-        """How many levels there are."""
+        """Number of levels."""
         return len(self._levels)
 
     @property
     def last_ns(self) -> int | None:
-        """End of the latest bin with bytes; None for an empty sketch."""
+        """End of the latest bin with bytes, ns; None for an empty sketch."""
         return (self.newest + 1) * self.bin_ns if self.newest >= 0 else None
 
     def length(self, level: int) -> int:
-        """Returns how many bins of a level reach back over all that was seen, as far as it holds them."""
+        """Returns the number of bins of a level that cover all data, up to its capacity."""
         return min((self.newest >> _BITS * level) - (self.oldest >> _BITS * level) + 1, BINS)
 
     def add(
@@ -66,12 +66,12 @@ class Sketch:
         """Adds requests.
 
         Args:
-            member: whose each is.
+            member: member of each request.
             start: ns.
             end: ns.
             volume: bytes.
-            members: how many there are by now.
-            until_ns: the present as far as it is known; what is ahead of it is left out.
+            members: current number of members.
+            until_ns: current time if known; later requests are dropped.
         """
         self.version += 1
         end = np.maximum(start, end)
@@ -103,7 +103,9 @@ class Sketch:
                 self._place(level, *self._binned(*some, level, max(floor, low >> _BITS * level), members))
 
     def read(self, level: int, low: int, high: int, members: Ints) -> Floats:
-        """Returns the bytes of some members together in the bins low .. high - 1 of a level; 0 where none are held."""
+        """Returns the summed bytes of members in the bins low .. high - 1 of a level; bins that are not stored are
+        0.
+        """
         sums = np.zeros(high - low)
         begin, stop = self._held(level, low, high)
         if begin < stop:
@@ -111,12 +113,12 @@ class Sketch:
         return sums
 
     def each(self, level: int) -> npt.NDArray[np.float32]:
-        """Returns the bytes of each member in the bins of a level over all that was seen, [members, bins]."""
+        """Returns the bytes of each member in the bins of a level over all data, [members, bins]."""
         newest = self.newest >> _BITS * level
         return self._bins(level, newest - self.length(level) + 1, newest + 1)
 
     def until_ns(self, members: Ints) -> int | None:
-        """Returns the end of the latest bin with bytes of some members; None where none has."""
+        """Returns the end of the latest bin with bytes of the members, ns; None without bytes."""
         for level in range(self.levels):
             newest = self.newest >> _BITS * level
             low = newest - self.length(level) + 1
@@ -126,7 +128,7 @@ class Sketch:
         return None
 
     def since_ns(self, members: Ints) -> int | None:
-        """Returns the start of the earliest bin with bytes of some members, where bins hold all that was seen."""
+        """Returns the start of the earliest bin with bytes of the members, at a level that covers all data."""
         for level in range(self.levels):
             newest = self.newest >> _BITS * level
             if newest - (self.oldest >> _BITS * level) < BINS or level == self.levels - 1:
@@ -136,11 +138,11 @@ class Sketch:
         return None
 
     def put_together(self, new: Ints, members: int) -> None:
-        """Adds up members; ``new`` is the new number of each."""
+        """Merges members; ``new`` is the new number of each."""
         self.version += 1
         for level, old in enumerate(self._levels):
             made = np.zeros((_room(members), BINS), np.float32)
-            count = min(len(new), len(old))  # the latest have no bytes yet
+            count = min(len(new), len(old))  # the latest members have no bytes yet
             np.add.at(made, new[:count], old[:count])
             self._levels[level] = made
 
@@ -170,14 +172,14 @@ class Sketch:
             self._levels.append(made)
 
     def _bins_from(self, level: int, low: int, last: int) -> npt.NDArray[np.float32]:
-        """Returns the bins low .. last; those that are no longer held are 0."""
+        """Returns the bins low .. last; those no longer stored are 0."""
         bins = np.zeros((len(self._levels[0]), last - low + 1), np.float32)
         begin = max(low, last - BINS + 1)
         bins[:, begin - low :] = self._bins(level, begin, last + 1)
         return bins
 
     def _advance(self, newest: int) -> None:
-        """Makes room up to the bin ``newest``."""
+        """Clears the bins up to ``newest``."""
         if self.newest < 0 or newest == self.newest:
             return
         for level, bins in enumerate(self._levels):
@@ -193,14 +195,14 @@ class Sketch:
         """Returns the bytes of each member in the bins of a level from ``low`` on, [members, bins], and ``low``."""
         bin_ns = self.bin_ns << _BITS * level
         low_ns = low * bin_ns
-        if int(start.min()) < low_ns:  # what lies before is left out
+        if int(start.min()) < low_ns:  # drop earlier parts
             part = np.maximum(start, low_ns)
             volume = volume * ((end - part) / np.maximum(end - start, 1))
             start = part
         bins = (max(int(end.max()) - 1, int(start.max())) - low_ns) // bin_ns + 1
         if bins <= _FEW:
             return _few_bins(member, start, end, volume, low_ns + bin_ns, members)[:, :bins], low
-        # members lie one after another, so that one pass bins all of them
+        # members are concatenated, so that one pass bins all of them
         whose = member[:1] if member.strides == (0,) else member
         offset = whose * (bins * bin_ns) - low_ns
         begun, ended = start + offset, end + offset
@@ -227,14 +229,14 @@ def _few_bins(member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], bo
 
 
 def _before(start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int) -> Floats:
-    """Returns how many bytes of each request move before a time; one that does not last moves at its start."""
+    """Returns the bytes of each request before a time; a request of zero duration moves them at its start."""
     share = (border_ns - start) / np.maximum(end - start, 1)
     before: Floats = volume * np.minimum(np.maximum(share, 0.0), 1.0)
     return before
 
 
 def _merged(fresh: npt.NDArray[Any], low: int) -> tuple[npt.NDArray[Any], int]:
-    """Returns the bins of the next level, and the number of the first of them."""
+    """Returns the bins of the next level, and the index of the first of them."""
     before = low % FACTOR
     after = -(before + fresh.shape[1]) % FACTOR
     padded = np.pad(fresh, ((0, 0), (before, after))) if before or after else fresh
@@ -242,5 +244,5 @@ def _merged(fresh: npt.NDArray[Any], low: int) -> tuple[npt.NDArray[Any], int]:
 
 
 def _room(members: int) -> int:
-    """Returns for how many members memory is taken."""
+    """Returns the number of members for which memory is allocated."""
     return 1 << max(members - 1, 1).bit_length()

@@ -1,4 +1,4 @@
-"""Which members do I/O together: groups by when their phases are."""
+"""Groups of members that do I/O together, from the times of their phases."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Ints = npt.NDArray[np.int64]
 
 
 def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
-    """Returns the members that have phases in groups that have them together, the one with the most bytes first.
+    """Returns groups of members with simultaneous phases, by descending bytes.
 
-    Two members are compared at the coarsest level where the phases of both show. Where there is none, but each has
-    phases, they are of different orders, and of different groups. Members without phases are a group.
+    Two members are compared at the coarsest level at which both have clear phases. Members with phases, but without
+    such a level, are of different orders and in different groups. Members without phases form one group.
 
     Args:
-        sketch: the signals.
-        keys: what each member is.
+        sketch: signals of the members.
+        keys: identity of each member.
     """
     volumes = [sketch.each(level)[: len(keys)] for level in range(sketch.levels - 1, -1, -1)]
     units, shapes = with_kin(volumes, keys)
@@ -54,9 +54,9 @@ def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
 
 
 def _with_parts(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) -> list[list[int]]:
-    """Joins groups to those in whose phases they do I/O, but not in every one nor in each second, third ...
+    """Merges groups into those in whose phases they do I/O irregularly, not in all or in every n-th phase.
 
-    Ranks that now and then have nothing to write are no group of their own.
+    Ranks that sometimes have nothing to write do not form a separate group.
     """
     kept = sorted(groups, key=lambda group: -float(volumes[0][group].sum()))
     for part in kept[::-1]:
@@ -68,7 +68,7 @@ def _with_parts(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) ->
 
 
 def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[int]) -> bool:
-    """Tells whether a group skips phases of another at random, and does nothing between them."""
+    """Returns whether a group skips phases of another at random, and does no I/O between them."""
     for volume in volumes:
         signals = np.array([volume[group].sum(axis=0) for group in (whole, part)])
         shape = shape_of(signals)
@@ -86,7 +86,7 @@ def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[i
 
 
 def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: list[int]) -> int | None:
-    """Returns the group in whose phases the members without clear phases do I/O together; None: in those of none."""
+    """Returns the group whose phases contain the I/O of the members without clear phases; None if there is none."""
     likeness = np.full(len(groups), -1.0)
     for each in volumes:
         shape = shape_of(np.array([each[group].sum(axis=0) for group in (*groups, rest)]))
@@ -96,9 +96,9 @@ def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: li
 
 
 def _joined(members: Ints, alike: Floats) -> list[list[int]]:
-    """Joins the two groups whose sums are most alike, until none are alike enough.
+    """Merges the two groups with the most similar sums, until none are similar enough.
 
-    Members that each come with a delay of their own are hardly alike, but many of them are like many others.
+    Members with individual delays are hardly similar to one another, but many of them are similar to many others.
     """
     within = alike[np.ix_(members, members)].copy()
     np.fill_diagonal(within, 1.0)

@@ -1,4 +1,4 @@
-"""Groups of a running job: events come in as batches, the answer with its groups comes out when asked for."""
+"""Incremental groups of a running job: batches of events in, predictions with groups out on request."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from .together import groups_of
 Ints = npt.NDArray[np.int64]
 
 FEWEST_MEMBERS: Final = 8
-"""Below so many that may be told apart none are."""
+"""Minimum of the setting ``group_members``; below it no groups are searched."""
 MOST_GROUPS: Final = 4
-"""Groups that are looked at, those with the most bytes."""
+"""Maximum number of analyzed groups, by descending bytes."""
 
 
 class GroupAnalyzer:
-    """Follows the members of one job. Memory is bounded by ``group_members``; work, by it and by the events.
+    """Tracks the members of one job. ``group_members`` bounds memory and, with the number of events, the work.
 
     Args:
         settings: method and limits.
@@ -57,14 +57,14 @@ class GroupAnalyzer:
         left_out: LeftOut,
         until_ns: int | None = None,
     ) -> None:
-        """Takes in events of one stream, in any order.
+        """Adds events of one stream, in any order.
 
         Args:
-            batch: the events.
-            info: whose they are.
-            files: what file numbers mean; the same numbers for all streams.
-            left_out: what does not count, by file number.
-            until_ns: the present as far as it is known; what is ahead of it is left out.
+            batch: events.
+            info: introduction of the stream.
+            files: files by number, the same for all streams.
+            left_out: mask of directions that do not count, by file number.
+            until_ns: current time if known; later events are dropped.
         """
         if not len(batch):
             return
@@ -82,7 +82,7 @@ class GroupAnalyzer:
     def numbered(
         self, batch: EventBatch, info: StreamInfo, files: Sequence[FileInfo], left_out: LeftOut
     ) -> tuple[Ints, npt.NDArray[np.intp] | None] | None:
-        """Returns the members of the events that count, and which these are; None for all. None: none counts."""
+        """Returns the members of the events that count, and their rows (None for all); None if no event counts."""
         counting = counted(batch, left_out, self._settings.mode)
         rows = None if counting.all() else np.flatnonzero(counting)
         if rows is not None and not len(rows):
@@ -94,22 +94,22 @@ class GroupAnalyzer:
         return member, rows
 
     def grouped(self) -> list[list[int]]:
-        """Returns the members in groups, by number; those with the most bytes first."""
+        """Returns the members in groups, by number, by descending bytes."""
         if len(self.members) < 2 or not self.sketch.levels:
             return []
         return groups_of(self.sketch, [member.key for member in self.members.all])
 
     def answer(self, prediction: Prediction, now_ns: int, *, whole: bool = False) -> Prediction:
-        """Returns a prediction of the whole job with what its groups add to it.
+        """Extends a prediction of the whole job by its groups.
 
         Args:
-            prediction: what was found in the signal of the whole job.
-            now_ns: the present.
-            whole: look at the whole observation, as the last word on a job.
+            prediction: prediction for the signal of the whole job.
+            now_ns: current time.
+            whole: whether to analyze the whole observation, for the final result of a job.
         """
         if len(self.members) < 2 or self._from_ns is None:
             return prediction
-        # what a new member does is missing in its group until it is in it
+        # a new member's I/O is missing in its group until the groups are updated
         grown = sum(len(group.members) for group in self._groups) != len(self.members)
         turn = whole or self._age % TUNING.grouping.every == 0
         if turn or grown:
@@ -120,7 +120,7 @@ class GroupAnalyzer:
         found = []
         for group in self._groups[:MOST_GROUPS]:
             last_ns = group.signal.last_ns or 0
-            # what ended earlier than the job is silent since, which is none of its period
+            # a group that ended earlier than the job is silent since, which is not part of its period
             view, periodicity = group.lookout.whole(last_ns) if whole else group.lookout.look(now_ns, last_ns)
             own = prediction_of(
                 prediction.job, self._settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=group.lookout.adapted
@@ -130,7 +130,7 @@ class GroupAnalyzer:
         return answer_with(prediction, found).prediction
 
     def _is_explained(self, prediction: Prediction) -> bool:
-        """Tells whether a period of the whole job foresees its phases, and no group is known to have another."""
+        """Returns whether the whole job's period predicts its phases, and no group is known to have another period."""
         period, coming = prediction.period_s, prediction.next_phase
         if period is None or coming is None or min(prediction.confidence, coming.confidence) < TUNING.same.sure:
             return False
@@ -138,7 +138,7 @@ class GroupAnalyzer:
         return all(each is None or abs(math.log(each / period.value)) < TUNING.same.period for each in known)
 
     def _group(self) -> None:
-        """Looks for groups anew; one that has most of its members as before goes on."""
+        """Searches groups again; a group that keeps most of its members continues."""
         known, self._groups = self._groups, []
         for members in self.grouped():
             before = next((group for group in known if 2 * len(set(members) & set(group.members)) > len(members)), None)
@@ -150,21 +150,21 @@ class GroupAnalyzer:
             self._groups.append(before)
 
     def losses(self) -> dict[str, int]:
-        """Returns how often members were put together as there were too many, and events left out."""
+        """Returns how often members were merged because of the bound, and the number of dropped events."""
         told = {"members": self.members.joined, "ahead": self.sketch.ahead}
         return {reason: number for reason, number in told.items() if number}
 
 
 class _Resolutions(Resolutions, frozen=True):
-    """The levels of a sketch, whose bins are fewer: a period has 16 to 64 of them."""
+    """Levels of a sketch, which has fewer bins: a period has 16 to 64 of them."""
 
     def of_period(self, period_s: float, current: int | None = None) -> int:
-        """Returns the level at which a period has 16 to 64 bins; the current one while it is nearly so."""
+        """Returns the level at which a period has 16 to 64 bins; the current one while it is close to that."""
         return super().of_period(2 * period_s, current)
 
 
 class _GroupSignal(BandwidthSignal):
-    """The bytes of some members, out of the sketch."""
+    """Bytes of some members, read from the sketch."""
 
     def __init__(self, sketch: Sketch, members: list[int]) -> None:
         super().__init__(sketch.bin_ns, BINS, LEVELS)
@@ -174,19 +174,19 @@ class _GroupSignal(BandwidthSignal):
 
     @property
     def last_ns(self) -> int | None:
-        """End of the latest bin with bytes."""
+        """End of the latest bin with bytes, ns."""
         if self._until[0] != self._sketch.version:
             self._until = self._sketch.version, self._sketch.until_ns(np.array(self._members, np.int64))
         return self._until[1]
 
     @property
     def span_s(self) -> float:
-        """From the first to the last bin with bytes."""
+        """Time from the first to the last bin with bytes, s."""
         members = np.array(self._members, np.int64)
         return ((self.last_ns or 0) - (self._sketch.since_ns(members) or 0)) / 1e9
 
     def forget(self) -> None:
-        """Takes in that the members have changed."""
+        """Invalidates the cache after a change of members."""
         self._until = (-1, None)
 
     @property
@@ -207,14 +207,14 @@ class _GroupSeen(Seen):
 
 
 class _Group(Struct, eq=False):
-    """Members that have their phases together, and where to look for their period."""
+    """Members with simultaneous phases, and the search state of their period."""
 
     members: list[int]
     signal: _GroupSignal
     lookout: ResolutionSearch
 
     def change(self, members: list[int]) -> None:
-        """Has other members from now on."""
+        """Replaces the members."""
         self.members[:] = members
         self.signal.forget()
 

@@ -1,1 +1,1 @@
-"""Who of a job does I/O when."""
+"""Heat map of a job's I/O by member and time."""

@@ -1,4 +1,4 @@
-"""Time in calls in a table of rows and bins that never outgrows its bounds: bins, and rows, get coarser instead."""
+"""Time in calls in a bounded table of rows and bins; bins and rows become coarser instead of growing."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 _BITS: Final = 23
 BIN_NS: Final = 1 << _BITS
-"""The finest bin, 8.4 ms; each coarser one is twice as long. Powers of two, as shifts take less than divisions."""
+"""Finest bin, 8.4 ms; each coarser one is twice as long. Powers of two, since shifts are faster than divisions."""
 BINS: Final = 160
 PLANES: Final = 3
-"""Reads, writes, calls that move nothing."""
-_AT_ONCE: Final = 4096  # events over several bins; each may have a part in every bin
+"""Reads, writes, and calls that move no bytes."""
+_AT_ONCE: Final = 4096  # events across several bins; each may have a part in every bin
 _FEWER_EACH: Final = 4
 _EXACT: Final = 2**53
 
@@ -23,27 +23,27 @@ Ints = npt.NDArray[np.int64]
 class Grid:
     """Sums nanoseconds by row, plane and bin.
 
-    The length of a bin and the sums depend on what was added, and neither on its order nor on how it was cut.
+    Bin length and sums depend on the added data only, not on their order or split.
 
     Attributes:
-        cells: int64[rows, PLANES, BINS], from bin ``low`` on; the number of rows grows with what is added.
-        shift: a bin is ``BIN_NS << shift`` long.
+        cells: int64[rows, PLANES, BINS], from bin ``low`` on; rows grow with the data.
+        shift: a bin is ``BIN_NS << shift`` ns long.
     """
 
     def __init__(self) -> None:
         self.cells: Ints = np.zeros((0, PLANES, BINS), np.int64)
         self.shift = 0
         self.low = 0
-        self._span: tuple[int, int] | None = None  # first and last bin of the finest kind
+        self._span: tuple[int, int] | None = None  # first and last bin at the finest length
 
     @property
     def bin_ns(self) -> int:
-        """Length of a bin."""
+        """Length of a bin, ns."""
         return BIN_NS << self.shift
 
     @property
     def used(self) -> tuple[int, int]:
-        """First bin that has something, and the one past the last."""
+        """First bin with data, and one after the last."""
         if self._span is None:
             return 0, 0
         return self._span[0] >> self.shift, (self._span[1] >> self.shift) + 1
@@ -53,10 +53,10 @@ class Grid:
 
         Args:
             row: row of each call.
-            plane: its plane.
-            start: its start, ns, at least 0.
-            end: its end, ns, after the start.
-            busy: time that it took, ns.
+            plane: plane of each call.
+            start: start of each call, ns, at least 0.
+            end: end of each call, ns, after the start.
+            busy: time of each call, ns.
         """
         if not len(row):
             return
@@ -79,12 +79,12 @@ class Grid:
             length = (end - start)[of]
             left = np.clip(bins * width - start[of], 0, length) / length
             right = np.clip((bins + 1) * width - start[of], 0, length) / length
-            # The parts of a call add up to it however long the bins are, as each edge is rounded by itself.
+            # The parts of a call always add up to its time, since each edge is rounded independently.
             part = np.floor(busy[of] * right) - np.floor(busy[of] * left)
             self._sum(place[of] + bins, part.astype(np.int64))
 
     def fold_rows(self, first: int, count: int) -> None:
-        """Adds up each two neighbours of ``count`` rows from ``first`` on; the upper half of them gets empty."""
+        """Sums pairs of neighbours among ``count`` rows from ``first`` on; the upper half becomes empty."""
         rows = self.cells[first : first + count]
         half = (len(rows) + 1) // 2
         summed = rows[0::2].copy()
@@ -98,7 +98,7 @@ class Grid:
         low, high = int(place.min()), int(place.max()) + 1
         if high - low > _FEWER_EACH * len(place) or int(busy.max()) * len(busy) >= _EXACT:
             np.add.at(flat, place, busy)
-        else:  # floats, exact up to 2**53, take a third of the time
+        else:  # floats are exact up to 2**53 and three times as fast
             flat[low:high] += np.bincount(place - low, busy, high - low).astype(np.int64)
 
     def _grow(self, rows: int) -> None:
@@ -107,7 +107,7 @@ class Grid:
             self.cells = np.concatenate([self.cells, more])
 
     def _reach(self, first: int, last: int) -> None:
-        """Moves and coarsens the bins, so that those from ``first`` to ``last`` of the finest kind have a place."""
+        """Shifts and coarsens the bins to include those from ``first`` to ``last`` at the finest length."""
         before = self._span
         if before is not None:
             first, last = min(first, before[0]), max(last, before[1])
@@ -127,7 +127,7 @@ class Grid:
 
 
 def summed_bins(cells: Ints, target: Ints, bins: int) -> Ints:
-    """Returns cells of other bins: what was in bin i is in bin ``target[i]`` of ``bins``."""
+    """Rebins cells: the content of bin i goes to bin ``target[i]`` of ``bins``."""
     summed = np.zeros((*cells.shape[:2], bins), np.int64)
     for at, to in enumerate(target.tolist()):
         summed[:, :, to] += cells[:, :, at]

@@ -1,4 +1,4 @@
-"""Who of a job does I/O when: events come in as batches, a table of members and moments comes out when asked for."""
+"""Incremental heat map of a job's I/O: batches of events in, table of members and times out on request."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .grid import BIN_NS, Grid, Ints, summed_bins
 from .settings import HeatMapSettings
 
 _MOST_PROCESSES: Final = 4096
-"""Processes without a rank that are told apart; with more, all further ones are the last."""
+"""Maximum number of distinct processes without a rank; all further ones count as the last."""
 _MOST_TOLD_APART: Final = 65_536
-"""Ranks whose time is told apart within a row."""
+"""Maximum number of ranks whose times are stored separately within a row."""
 _AT_ONCE: Final = 8192
 _PLANES: Final = np.full(256, 2, np.int64)
 _PLANES[Kind.READ], _PLANES[Kind.WRITE] = 0, 1
@@ -29,10 +29,10 @@ _BITS: Final = np.array([READS, WRITES, _MOVES_NOTHING], np.uint8)[_PLANES]
 
 
 class _Rows:
-    """The rows of one kind of members: numbers from 0 on, and how many neighbours share a row (2**fold).
+    """Rows of one kind of member: numbers from 0 on, with 2**fold neighbours per row.
 
     Attributes:
-        spent: time of each member in calls, ns; of as many as are told apart.
+        spent: time of each member in calls, ns, up to the maximum number of members.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class _Rows:
         self.spent: Ints = np.zeros(0, np.int64)
 
     def add(self, member: Ints, busy: Ints) -> None:
-        """Takes in the time of calls."""
+        """Adds the time of calls."""
         self.count = max(self.count, int(member.max()) + 1)
         known = min(self.count, _MOST_TOLD_APART)
         if known > len(self.spent):
@@ -51,7 +51,7 @@ class _Rows:
 
 
 class HeatMapAnalyzer:
-    """Sums up the time in calls that the program itself makes on its data, by member and moment."""
+    """Sums the time in calls of the program (depth 0) on its data, by member and time."""
 
     def __init__(self, context: JobContext, settings: HeatMapSettings) -> None:
         self._job = context.job
@@ -64,7 +64,7 @@ class HeatMapAnalyzer:
         self._beyond = 0
 
     def update(self, taken: Taken) -> None:
-        """Takes in events."""
+        """Adds events."""
         run = np.broadcast_to(np.int64(0), (len(taken.batch),))
         if len(taken.runs) > 1:
             run = np.repeat(np.arange(len(taken.runs)), taken.lengths)
@@ -97,17 +97,17 @@ class HeatMapAnalyzer:
             self._add(1, member, plane[others], start[others], end[others], spent[others])
 
     def close_stream(self, stream: str) -> None:
-        """Changes nothing."""
+        """Does nothing."""
 
     def settle(self) -> None:
-        """Changes nothing."""
+        """Does nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns how many times a further process was taken for the last one."""
+        """Returns how often a process beyond the bound was counted as the last one."""
         return {"processes": self._beyond} if self._beyond else {}
 
     def frozen(self) -> Callable[[], HeatMap]:
-        """Copies the sums and returns what makes the result of them."""
+        """Copies the sums and returns a function that computes the result."""
         job, grids = self._job, [(grid.cells.copy(), grid.low, grid.used, grid.shift) for grid in self._grids]
         rows = [(each.fold, each.count, each.spent.copy()) for each in self._rows]
         names = [_process_name(*key, command) for key, command in zip(self._processes, self._commands, strict=True)]
@@ -118,17 +118,17 @@ class HeatMapAnalyzer:
         return result
 
     def _wanted(self, batch: EventBatch, busy: Ints) -> Ints:
-        """Returns the rows of calls that the program made on its data and that took time."""
+        """Returns the rows of calls of the program on its data with a duration above 0."""
         left_out, groups = self._names.left_out, self._names.groups
         ways = np.where(groups == DATA, np.uint8(0), _MOVES_NOTHING) | (left_out & np.uint8(READS | WRITES))
-        ways[0] = 0  # a call without a file, or with one that is not known
+        ways[0] = 0  # no file, or an unknown one
         wanted = (occurring(batch.depth) == 0) & (busy > 0)
         if ways.any():
             wanted &= (ways.take(occurring(batch.file), mode="clip") & _BITS.take(occurring(batch.kind))) == 0
         return np.flatnonzero(wanted)
 
     def _members(self, batch: EventBatch, runs: list[Run], run: Ints, rows: Ints) -> Ints:
-        """Returns the number of the process of each event, by host and process id."""
+        """Returns the process number of each event, by host and process id."""
         pid = batch.pid.take(rows).astype(np.int64)
         key = (run.take(rows) << 32) | (pid & 0xFFFFFFFF)
         keys, first, which = np.unique(key, return_index=True, return_inverse=True)
@@ -145,7 +145,7 @@ class HeatMapAnalyzer:
                     self._beyond += 1
                     number = _MOST_PROCESSES - 1
             if info.command and number < len(self._commands):
-                self._commands[number] = info.command  # a process may become another program
+                self._commands[number] = info.command  # a process may execute another program
             numbers[at] = number
         members: Ints = numbers[which]
         return members
@@ -165,7 +165,7 @@ def _heat_map(
     members: list[tuple[int, int, Ints]],
     names: list[str],
 ) -> HeatMap:
-    """Brings ranks and processes together on one axis of time."""
+    """Combines ranks and processes on one time axis."""
     shift = max(each[3] for each in grids)
     spans = [
         (begin >> (shift - own), ((end - 1) >> (shift - own)) + 1) for _, _, (begin, end), own in grids if end > begin

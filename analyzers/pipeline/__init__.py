@@ -1,1 +1,1 @@
-"""The steps from a stream's batch to an analyzer, the same for running jobs and for finished traces."""
+"""Steps from a stream's batch to an analyzer, shared by running jobs and finished traces."""

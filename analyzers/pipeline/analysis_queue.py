@@ -1,4 +1,4 @@
-"""What has come in and was not analysed yet: many small batches take as long as one large one, and more memory."""
+"""Queue of events that are not yet analyzed: many small batches cost as much as one large one, and more memory."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final, NamedTuple, Self
 from ...events import EventBatch, StreamInfo, concatenate
 
 _MOST_PIECES: Final = 16
-"""Batches beside one another; an array of few events takes more memory than the events."""
+"""Maximum number of separate batches; an array of few events takes more memory than the events."""
 
 
 class Run(NamedTuple):
-    """Rows of one stream, and what it said of itself when they came."""
+    """Rows of one stream, and its introduction at that time."""
 
     stream: str
     info: StreamInfo
@@ -21,11 +21,11 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Events in the order in which they came, in the job's numbers.
+    """Events in order of arrival, in the job's numbering.
 
     Attributes:
-        batch: the events.
-        runs: whose they are, from the first row on.
+        batch: events.
+        runs: streams of the rows, from the first row on.
     """
 
     batch: EventBatch
@@ -34,16 +34,16 @@ class Taken:
 
     @classmethod
     def of(cls, batch: EventBatch, stream: str, info: StreamInfo) -> Self:
-        """Returns events of one stream."""
+        """Creates an object from the events of one stream."""
         return cls(batch, [Run(stream, info, len(batch))])
 
     @property
     def lengths(self) -> list[int]:
-        """Events of each run."""
+        """Number of events of each run."""
         return [run.length for run in self.runs]
 
     def parts(self) -> list[tuple[EventBatch, str, StreamInfo]]:
-        """Returns the events of each run; they are cut once, however many ask."""
+        """Returns the events of each run; they are split once and cached."""
         if len(self.runs) == 1:
             return [(self.batch, self.runs[0].stream, self.runs[0].info)]
         if not self._parts:
@@ -55,17 +55,17 @@ class Taken:
 
 
 class AnalysisQueue:
-    """A row of batches; ``since`` returns what came from some event on, so that each reader goes on where it was."""
+    """Queue of batches; ``since`` returns the events from a position on, so that each reader continues where it was."""
 
     def __init__(self) -> None:
         self._batches: list[EventBatch] = []
         self._runs: list[Run] = []
         self._length = 0
         self._whole: Taken | None = None
-        """All of it, once somebody asked."""
+        """All events as one object, cached on first request."""
 
     def __len__(self) -> int:
-        """Events that are held."""
+        """Number of queued events."""
         return self._length
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
@@ -81,7 +81,7 @@ class AnalysisQueue:
             self._runs.append(Run(stream, info, len(batch)))
 
     def since(self, first: int) -> Taken:
-        """Returns all events but the ``first`` ones; there must be some."""
+        """Returns all events except the ``first`` ones; there must be some."""
         if len(self._batches) > 1:
             self._batches = [concatenate(self._batches)]
         if not first:
@@ -96,10 +96,10 @@ class AnalysisQueue:
         return Taken(self._batches[0].select(slice(first, None)), runs)
 
     def pack(self) -> None:
-        """Makes one batch of them that shares no memory with what came over the wire."""
+        """Concatenates all events to one batch that shares no memory with received messages."""
         if self._batches:
             self._batches, self._whole = [concatenate(self._batches)], None
 
     def clear(self) -> None:
-        """Lets go of all events."""
+        """Removes all events."""
         self._batches, self._runs, self._length, self._whole = [], [], 0, None

@@ -1,4 +1,4 @@
-"""What every analyzer of a job offers, and what a job offers to it."""
+"""Interface of every analyzer of a job, and what the job provides to it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _Settings = TypeVar("_Settings", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """What a job's analyzers are made of.
+    """Input for the creation of a job's analyzers.
 
     Attributes:
-        job: its id.
-        names: what the numbers in its events mean; grows as events come in.
-        settings: those of all analyzers.
-        read: returns the text of a file that a setting names.
+        job: job id.
+        names: names of the numbers in its events; grows with the events.
+        settings: settings of all analyzers.
+        read: function that returns the text of a file named in a setting.
     """
 
     job: str
@@ -36,54 +36,54 @@ class JobContext:
         """Returns the settings in the table ``analyzers.NAME``.
 
         Raises:
-            ConfigError: one of them is unknown or out of its limits; the text names it.
+            ConfigError: a setting is unknown or out of range; the text names it.
         """
         return parsed_settings(self.settings, name, model)
 
 
 class Analyzer(Protocol):
-    """Follows one job. A function of what came in, in its order: it has no clock, no file, no thread, no socket.
+    """Analyzes one job. Its state is a function of the input in its order, without clock, files, threads or sockets.
 
-    Its memory is bounded whatever comes in, and what a bound costs is counted in ``losses``. However a stream's events
-    are cut into batches, it tells the same. All it knows is in its attributes: numbers, texts, arrays, containers and
-    objects of iotide's classes, so that ``snapshots`` can write it down; it holds no function.
+    Memory is bounded for any input, and ``losses`` counts the cost of each bound. The result is independent of the
+    split of a stream's events into batches. The whole state is in attributes: numbers, texts, arrays, containers and
+    objects of iotide's classes, so that ``snapshots`` can store it; functions are not allowed.
     """
 
     def update(self, taken: Taken) -> None:
-        """Takes in events, in the job's numbers; none of an earlier end than those before, but for other streams'."""
+        """Adds events in the job's numbering; events of one stream are in order of their ends."""
         ...
 
     def close_stream(self, stream: str) -> None:
-        """Takes in that a stream has ended. A stream of the same name may begin later."""
+        """Ends a stream. A stream of the same name may begin later."""
         ...
 
     def settle(self) -> None:
-        """Takes in what it holds back, and gives memory back that a silent job does not need."""
+        """Processes buffered events, and frees memory that a job without activity does not need."""
         ...
 
     def losses(self) -> dict[str, int]:
-        """Returns what is missing in what it tells, by reason."""
+        """Returns what the result lacks, by reason."""
         ...
 
 
 @runtime_checkable
 class Reporting(Protocol):
-    """An analyzer that has a result of its own."""
+    """Analyzer with a public result."""
 
     def frozen(self) -> Callable[[], BaseModel]:
-        """Copies the state and returns what makes the result of it, in another thread and as late as one likes."""
+        """Copies the state and returns a function that computes the result, later and in any thread."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AnalyzerKind:
-    """One analyzer, as the registry knows it.
+    """Registry entry of an analyzer.
 
     Attributes:
-        name: of its failures and losses, of its table of settings, and of its path below a job's in the API.
-        make: makes one for a job; None where the settings switch it off.
-        settings: of the table ``analyzers.NAME``; None where ``AnalyzerSettings`` has a table of its own for it.
-        result: what ``frozen`` makes, and the API answers below the job's path; None where it is told in another way.
+        name: name in failures and losses, in settings tables, and in the API path below the job.
+        make: function that creates an analyzer for a job; None if the settings disable it.
+        settings: model of the table ``analyzers.NAME``; None if ``AnalyzerSettings`` has a separate table.
+        result: model returned by ``frozen`` and by the API below the job's path; None if published elsewhere.
     """
 
     name: str
@@ -93,7 +93,7 @@ class AnalyzerKind:
 
 
 def parsed_settings(settings: AnalyzerSettings, name: str, model: type[_Settings]) -> _Settings:
-    """Returns the settings in the table ``analyzers.NAME``. Raises ConfigError if they are wrong."""
+    """Returns the settings in the table ``analyzers.NAME``. Raises ConfigError if they are invalid."""
     try:
         return model.model_validate(settings.analyzers.get(name, {}))
     except ValidationError as error:

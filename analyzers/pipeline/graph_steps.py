@@ -1,4 +1,4 @@
-"""From events in a job's numbers to the columns of a directly-follows graph, and what its activities are on."""
+"""Conversion of events to the columns of a directly-follows graph, and of activities to data or not."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from ..file_groups import DATA
 from .numbering import JobNames
 
 GraphColumns: TypeAlias = dict[str, npt.NDArray[Any]]
-"""What ``DfgAnalyzer.update`` takes, by name: case, activity, start, duration and size of each event."""
+"""Arguments of ``DfgAnalyzer.update`` by name: case, activity, start, duration and size of each event."""
 
 
 def let_through(batch: EventBatch, selector: Selector, names: JobNames, info: StreamInfo) -> EventBatch:
-    """Returns the events of a stream that a filter lets through."""
+    """Returns the events of a stream that a filter selects."""
     mask = selector.of(batch, names, info)
     return batch if mask is None or mask.all() else batch.select(mask)
 
 
 def graph_columns(batch: EventBatch, case: npt.NDArray[np.int64], mapper: Mapper, names: JobNames) -> GraphColumns:
-    """Returns what the analyzer of graphs takes of events.
+    """Returns the columns for the graph analyzer.
 
     Args:
-        batch: in the job's numbers.
-        case: that of each event.
-        mapper: numbers the activities.
-        names: what the numbers mean.
+        batch: events in the job's numbering.
+        case: case of each event.
+        mapper: numbering of the activities.
+        names: names by number.
     """
     activity, _ = mapper.apply(batch, names, case)
     return {
@@ -46,12 +46,12 @@ def graph_columns(batch: EventBatch, case: npt.NDArray[np.int64], mapper: Mapper
 
 
 def activities_on_data(mapper: Mapper, names: JobNames) -> dict[str, bool]:
-    """Tells of each activity by name whether one of its files is the program's data, or not known."""
+    """Returns, by activity name, whether any of its files is program data or unknown."""
     on_data = mapper.activities_with(names.groups == DATA)
     return dict(zip(mapper.names, on_data.tolist(), strict=True))
 
 
 def with_data(graph: Graph, on_data: dict[str, bool]) -> Graph:
-    """Returns a graph whose activities say whether they are on data; of the sum of the rarest it is not known."""
+    """Adds ``on_data`` to a graph's activities; unknown for the sum of the rarest."""
     rows = [row.model_copy(update={"on_data": on_data.get(row.name)}) for row in graph.activities]
     return graph.model_copy(update={"activities": rows})

@@ -1,4 +1,4 @@
-"""What a stream says of itself, as the analyzer of interactions takes it."""
+"""Conversion of a stream's introduction for the interaction analyzer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .numbering import JobNames
 
 
 def introduction(names: JobNames, info: StreamInfo, *, space: int, stream: int) -> Introduction:
-    """Returns what tells an analyzer who a stream is: its process, who made that, and what it is called."""
+    """Returns the introduction of a stream: its process, parent process, and name."""
     program = program_name(info.command)
     name = names.file(text_about(COMM, program)[1]) if program else 0
     return Introduction(space, stream, info.pid, info.rank, info.parent_pid, name)

@@ -1,4 +1,4 @@
-"""The directly-follows graph of one job: from batches in the job's numbers to the graph."""
+"""Directly-follows graph of one job, from batches in the job's numbering."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ from .graph_steps import activities_on_data, graph_columns, let_through, with_da
 if TYPE_CHECKING:
     from ...results.dfg import Graph
 
-_SPARE: Final = 1024  # activities named beyond those told apart, so that their number can be told
+_SPARE: Final = 1024  # activities named beyond the bound, so that their number can be reported
 
 
 def check_graph(settings: DfgSettings, read: Callable[[str], str]) -> None:
-    """Tries the mapping, the filter and the sites.
+    """Validates the mapping, the filter and the site variables.
 
     Args:
-        settings: of the graph.
-        read: returns the text of a file of rules.
+        settings: settings of the graph.
+        read: function that returns the text of a file of rules.
 
     Raises:
-        ConfigError: one of them is wrong.
+        ConfigError: one of them is invalid.
     """
     _parsed(settings.mapping, settings.filter, tuple(sorted(settings.sites.items())), read)
 
 
 class JobGraph:
-    """Maps a job's events to activities and cases, and hands them to the analyzer."""
+    """Maps a job's events to activities and cases, and passes them to the graph analyzer."""
 
     def __init__(self, context: JobContext) -> None:
         settings = context.settings.dfg
@@ -59,7 +59,7 @@ class JobGraph:
         self._numbered = 0
 
     def update(self, taken: Taken) -> None:
-        """Takes in events."""
+        """Adds events."""
         if self._by_stream and not self._selector.filter.terms:
             streams = np.array([self._number(run.stream) for run in taken.runs], np.int64)
             self._add(taken.batch, np.repeat(streams, taken.lengths))
@@ -79,21 +79,21 @@ class JobGraph:
             self._analyzer.update(**graph_columns(batch, case, self._mapper, self._names))
 
     def close_stream(self, stream: str) -> None:
-        """Takes in that a stream has ended, and with it its case where the streams are the cases."""
+        """Ends a stream, and its case if cases are streams."""
         if (case := self._streams.pop(stream, None)) is not None:
             self._analyzer.close_case(case)
 
     def settle(self) -> None:
-        """Gives memory back that a silent job does not need."""
+        """Frees memory that a job without activity does not need."""
         self._analyzer.settle()
 
     def graph(self) -> Graph:
-        """Returns the graph of now."""
+        """Returns the current graph."""
         graph = self._analyzer.graph(self._mapper.names, self._job)
         return with_data(graph, activities_on_data(self._mapper, self._names))
 
     def frozen(self) -> Callable[[], Graph]:
-        """Copies the state and returns what makes the graph of it, in another thread and as late as one likes."""
+        """Copies the state and returns a function that computes the graph, later and in any thread."""
         settings, data, names = self._settings, self._analyzer.snapshot(), list(self._mapper.names)
         on_data = activities_on_data(self._mapper, self._names)
         return lambda: with_data(DfgAnalyzer.restore(settings, data).graph(names, self._job), on_data)
@@ -106,14 +106,14 @@ class JobGraph:
         ]
 
     def losses(self) -> dict[str, int]:
-        """Returns what the graph lacks, by reason."""
+        """Returns losses by reason."""
         return self._analyzer.losses()
 
     def _case(self, stream: str, length: int) -> npt.NDArray[np.int64]:
         return np.broadcast_to(np.int64(self._number(stream)), (length,))
 
     def _number(self, stream: str) -> int:
-        """Numbers a stream until it is closed; a job may have any number of them one after the other."""
+        """Numbers a stream until it is closed; a job may have any number of successive streams."""
         if stream not in self._streams:
             self._streams[stream] = self._numbered
             self._numbered += 1

@@ -1,4 +1,4 @@
-"""The groups of one job: from batches in the job's numbers to what they add to its prediction."""
+"""Groups of one job, from batches in the job's numbering, and their contribution to its prediction."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .contract import AnalyzerKind, JobContext
 
 
 class JobGroups:
-    """Hands a job's events to the analyzer of groups, with who a stream is.
+    """Passes a job's events to the group analyzer, with the introductions of streams.
 
     Attributes:
-        signal: that of the whole job, which knows how late it is.
+        signal: predictor of the whole job, which provides the current time.
     """
 
     def __init__(self, context: JobContext) -> None:
@@ -23,29 +23,29 @@ class JobGroups:
         self.analyzer = GroupAnalyzer(context.settings.detect)
 
     def update(self, taken: Taken) -> None:
-        """Takes in events."""
-        # a clock that jumped ahead is told from the job's by the signal of the whole job
+        """Adds events."""
+        # the signal of the whole job distinguishes a clock that jumped ahead
         until_ns = None if self.signal is None else self.signal.last_ns
         for batch, _, info in taken.parts():
             self.analyzer.update(batch, info, self._names.files, self._names.left_out, until_ns)
 
     def answer(self, prediction: Prediction, now_ns: int, *, whole: bool) -> Prediction:
-        """Returns a prediction of the job with what its groups add to it."""
+        """Returns a prediction of the job, extended by its groups."""
         return self.analyzer.answer(prediction, now_ns, whole=whole)
 
     def close_stream(self, stream: str) -> None:
-        """Changes nothing: what ended stays a member."""
+        """Does nothing; members of ended streams remain."""
 
     def settle(self) -> None:
-        """Changes nothing."""
+        """Does nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns how often members were put together, and what events were left out."""
+        """Returns how often members were merged, and the number of dropped events."""
         return self.analyzer.losses()
 
 
 def groups_wanted(settings: DetectSettings) -> bool:
-    """Tells whether groups are looked for in running jobs."""
+    """Returns whether groups are searched in running jobs."""
     return settings.method == "tide" and settings.group_members >= FEWEST_MEMBERS
 
 

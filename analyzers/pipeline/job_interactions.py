@@ -1,4 +1,4 @@
-"""The interaction graph of one job: from batches in the job's numbers to the ranking, alone and with other jobs'."""
+"""Interaction graph of one job, from batches in the job's numbering, and its ranking, alone or with other jobs."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _UNKNOWN = -1
 
 
 class JobInteractions:
-    """Hands a job's events to the analyzer of interactions, with who a stream is.
+    """Passes a job's events to the interaction analyzer, with the introductions of streams.
 
     Args:
         context: the job.
-        is_live: streams come in the order of time, and are of one job. In finished traces neither holds: streams of
-            several jobs have machines of their own, and who has given all events says who the streams are, with
-            ``introduce``.
+        is_live: whether streams come in order of time and belong to one job. Finished traces guarantee neither: streams
+            of several jobs have separate machines, and the caller introduces the streams with ``introduce`` after all
+            events.
     """
 
     def __init__(self, context: JobContext, *, is_live: bool = True) -> None:
@@ -47,13 +47,13 @@ class JobInteractions:
         self._spaces: dict[tuple[str, str], int] = {}  # by job and host
         self._streams: dict[str, int] = {}
         self._introduced: dict[str, StreamInfo] = {}
-        self._introductions: list[Introduction] = []  # held: one costs as much as a thousand
+        self._introductions: list[Introduction] = []  # buffered, since one costs as much as a thousand
         self._numbered = 0
         self._held: dict[tuple[int, int], list[EventBatch]] = {}
         self._held_events = 0
 
     def update(self, taken: Taken) -> None:
-        """Takes in events in the job's numbers."""
+        """Adds events in the job's numbering."""
         if len(taken.runs) > 1 and self._all_told(taken):
             return
         for batch, stream, info in taken.parts():
@@ -62,7 +62,7 @@ class JobInteractions:
             self._hold(who, space, _ANY if _is_told(who) else number)
 
     def _all_told(self, taken: Taken) -> bool:
-        """Takes in the events of many streams of one host at once, if their numbers tell all who made them."""
+        """Adds the events of several streams of one host at once, if all are identified by numbers."""
         infos = [run.info for run in taken.runs]
         if any(info.host != infos[0].host for info in infos):
             return False
@@ -80,13 +80,13 @@ class JobInteractions:
         return True
 
     def introduce(self, stream: str, info: StreamInfo) -> None:
-        """Takes in what a stream of a finished trace says of itself; of one process the last stream names it."""
+        """Adds the introduction of a finished trace's stream; the last stream of a process names it."""
         self.settle()
         space, number = self.number(stream, info)
         self._analyzer.introduce_all([introduction(self._names, info, space=space, stream=number)])
 
     def number(self, stream: str, info: StreamInfo) -> tuple[int, int]:
-        """Returns the numbers of a stream's host and of itself; one of a running job is introduced if it is new."""
+        """Returns the numbers of a stream's host and of the stream; introduces a new stream of a running job."""
         if stream not in self._streams:
             self._numbered += 1
             self._streams[stream] = self._numbered
@@ -102,19 +102,19 @@ class JobInteractions:
         return space, number
 
     def _hold(self, who: EventBatch, space: int, number: int) -> None:
-        # of those who are told by their numbers many streams are one batch
+        # events identified by numbers form one batch across streams
         self._held.setdefault((space, number), []).append(who)
         self._held_events += len(who)
         if self._held_events >= _MOST_HELD:
             self.settle()
 
     def close_stream(self, stream: str) -> None:
-        """Takes in that a stream has ended."""
+        """Ends a stream."""
         self._streams.pop(stream, None)
         self._introduced.pop(stream, None)
 
     def settle(self) -> None:
-        """Hands on what is held back: a batch of few events costs as much as one of a thousand."""
+        """Processes buffered events, since a batch of few events costs as much as one of a thousand."""
         self._introduce()
         for (space, number), batches in self._held.items():
             self._analyzer.update(concatenate(batches), self._names, space=space, stream=number)
@@ -122,28 +122,28 @@ class JobInteractions:
         self._held_events = 0
 
     def frozen(self) -> Callable[[], Ranking]:
-        """Copies the state and returns what ranks it, in another thread and as late as one likes."""
+        """Copies the state and returns a function that computes the ranking, later and in any thread."""
         tables, settings = self.tables(), self._settings
         names, spaces, job = self._names, list(self._spaces), self._job
 
         def rank() -> Ranking:
-            from ..interaction.report.report import ranking_of  # SciPy takes a tenth of a second to import
+            from ..interaction.report.report import ranking_of  # importing SciPy takes a tenth of a second
 
             return ranking_of(tables, settings, names, spaces, job)
 
         return rank
 
     def tables(self) -> Tables:
-        """Returns a copy of what is known."""
+        """Returns a copy of the graph's columns."""
         self.settle()
         return self._analyzer.tables()
 
     def shared(self) -> tuple[str, Tables, Sequence[str]]:
-        """Returns a copy of what ``rank_jobs`` asks of a job."""
+        """Returns a copy of the input that ``rank_jobs`` needs from a job."""
         return self._job, self.tables(), [host for _, host in self._spaces]
 
     def losses(self) -> dict[str, int]:
-        """Returns what the graph lacks, by reason."""
+        """Returns losses by reason."""
         self._introduce()
         return self._analyzer.losses()
 
@@ -153,7 +153,7 @@ class JobInteractions:
 
 
 def _is_told(who: EventBatch) -> bool:
-    """Tells whether all events say by numbers who made them."""
+    """Returns whether all events identify their thread, process or rank by number."""
     for column, unknown in ((who.tid, 0), (who.pid, 0), (who.rank, UNKNOWN_RANK)):
         if is_constant(column) and column[0] != unknown:
             return True
@@ -161,7 +161,7 @@ def _is_told(who: EventBatch) -> bool:
 
 
 def _filled(column: IntArray, unknown: int, known: int) -> npt.ArrayLike:
-    """Returns a column with what the stream says of itself where the events do not say."""
+    """Returns a column with unknown values replaced by that of the stream's introduction."""
     if known == unknown:
         return column
     if is_constant(column):
@@ -173,11 +173,11 @@ KIND = AnalyzerKind("interactions", lambda context: JobInteractions(context) if 
 
 
 def rank_jobs(jobs: Sequence[tuple[str, Tables, Sequence[str]]], settings: InteractionSettings) -> Ranking:
-    """Ranks jobs by the files through which they interact: shared ones, and node-local ones of a common host.
+    """Ranks jobs by the files through which they interact: shared files, and node-local ones of a common host.
 
     Args:
-        jobs: name of each, what is known of it, and its hosts by number.
-        settings: how they are ranked; what a vertex is, is a job.
+        jobs: name, tables and hosts by number of each job.
+        settings: settings of the ranking; vertices are jobs.
     """
     bounds = {"max_uses": max(settings.max_uses, 2**20), "max_actors": max(settings.max_actors, 2 * len(jobs))}
     analyzer = InteractionAnalyzer(settings.model_copy(update={"by": "job", "min_share": 0.0, **bounds}))

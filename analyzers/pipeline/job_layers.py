@@ -1,4 +1,4 @@
-"""The layers of one job: from batches in the job's numbers to the report."""
+"""Layers of one job, from batches in the job's numbering."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class JobLayers:
-    """Hands a job's events to the analyzer of layers, with what their numbers mean."""
+    """Passes a job's events to the layer analyzer, with the names of their numbers."""
 
     def __init__(self, context: JobContext) -> None:
         detect = context.settings.detect
@@ -26,44 +26,44 @@ class JobLayers:
         self._analyzer = LayerAnalyzer(settings)
 
     def update(self, taken: Taken) -> None:
-        """Takes in events."""
+        """Adds events."""
         for batch, stream, info in taken.parts():
             self._analyzer.update(batch, stream, info, self._names.files)
 
     def close_stream(self, stream: str) -> None:
-        """Takes in that a stream has ended, and with it the calls that it was in."""
+        """Ends a stream, and the enclosing calls in it."""
         self._analyzer.close_stream(stream)
 
     def settle(self) -> None:
-        """Gives memory back that a silent job does not need."""
+        """Frees memory that a job without activity does not need."""
         self._analyzer.settle()
 
     def frozen(self) -> Callable[..., Layers]:
-        """Copies the state and returns what makes the report of it, in another thread and as late as one likes.
+        """Copies the state and returns a function that computes the report, later and in any thread.
 
-        What is returned takes how long the lists of the report may be, a ``Cut``; by default they are whole.
+        The function takes a ``Cut`` with the maximum lengths of the report's lists; by default they are complete.
         """
         settings, data, calls = self._settings, self._analyzer.snapshot(), list(self._names.calls)
         return lambda cut=None: _report(LayerAnalyzer.restore(settings, data), calls, self._job, cut)
 
     def report(self, cut: Cut | None = None, nesting: Nesting | None = None) -> Layers:
-        """Returns the report of now, without a copy of the state.
+        """Returns the current report, without a copy of the state.
 
         Args:
-            cut: how long its lists may be; by default they are whole.
-            nesting: how it is known which calls were made in which, where the calls do not say.
+            cut: maximum lengths of its lists; by default they are complete.
+            nesting: source of the nesting of calls, if the calls do not record it.
         """
         return _report(self._analyzer, self._names.calls, self._job, cut, nesting)
 
     def losses(self) -> dict[str, int]:
-        """Returns what the layers lack, by reason."""
+        """Returns losses by reason."""
         return self._analyzer.losses()
 
 
 def _report(
     analyzer: LayerAnalyzer, calls: Sequence[str], job: str, cut: Cut | None, nesting: Nesting | None = None
 ) -> Layers:
-    from ..layers.report.report import Cut, make_report  # with all its findings, which few ask for
+    from ..layers.report.report import Cut, make_report  # imported on demand with all findings, which are rarely needed
 
     return make_report(analyzer, calls, job, nesting=nesting, cut=cut or Cut())
 

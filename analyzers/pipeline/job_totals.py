@@ -1,4 +1,4 @@
-"""The sums of one job by call and by file: from batches in the job's numbers to the totals."""
+"""Sums of one job by call and by file, from batches in the job's numbering."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .numbering import JobNames
 
 
 class JobTotals:
-    """Hands a job's events to the sums.
+    """Passes a job's events to the sums.
 
     Attributes:
-        totals: the sums.
+        totals: sums.
     """
 
     def __init__(self, context: JobContext) -> None:
@@ -22,17 +22,17 @@ class JobTotals:
         self.totals = Totals(max_files=context.settings.max_files, max_calls=context.settings.max_calls)
 
     def update(self, taken: Taken) -> None:
-        """Takes in events."""
+        """Adds events."""
         self.totals.update(taken.batch, self._names.left_out)
 
     def close_stream(self, stream: str) -> None:
-        """Changes nothing."""
+        """Does nothing."""
 
     def settle(self) -> None:
-        """Changes nothing."""
+        """Does nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns nothing: what is beyond the bounds is summed as other."""
+        """Returns an empty dict: items beyond the bounds are summed as other."""
         return {}
 
 
@@ -40,7 +40,7 @@ KIND = AnalyzerKind("totals", JobTotals)
 
 
 def not_counted(totals: Totals, names: JobNames) -> NotCounted:
-    """Returns what does not count of the bytes that the program itself moved."""
+    """Returns the bytes moved by the program that do not count."""
     moved = totals.not_counted(names.left_out, names.groups)
     (system_read, system_written), (channel_read, channel_written) = (
         moved.get(SYSTEM, (0, 0)),

@@ -1,7 +1,8 @@
-"""One numbering a job: streams number strings and files each for themselves, a job's analyzers see one number each.
+"""Numbering per job: streams number strings and files separately, and a job's analyzers see one common number.
 
-Signatures have none, and handles keep the numbers of their process: no analyzer asks what they are, and with
-ten thousand streams their texts would fill the memory. They stay with the stream's definitions, for who keeps those.
+Signatures have no number and handles keep those of their process, since no analyzer needs their meaning. With ten
+thousand streams their texts would fill the memory. They remain in the stream's definitions for components that keep
+those.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from .submissions import marked, starts_operation
 
 
 class JobNames:
-    """The strings and files of a job, numbered from 1; 0 stands for what is unknown or beyond the bound."""
+    """Strings and files of a job, numbered from 1; 0 stands for unknown, or beyond the bound."""
 
     def __init__(self, max_calls: int, max_files: int, rule: CountRule = CountRule()) -> None:  # noqa: B008
         self.calls: list[str] = [""]
         self.files: list[FileInfo] = [FileInfo("")]
         self.beyond: Counter[str] = Counter()
-        """Uses of calls and files beyond the bound, each once a stream."""
+        """Uses of calls and files beyond the bound, each once per stream."""
         self._max = {"calls": max_calls, "files": max_files}
         self._call_numbers: dict[str, int] = {"": 0}
         self._file_numbers: dict[str, int] = {"": 0}
@@ -37,12 +38,12 @@ class JobNames:
 
     @property
     def overflowed(self) -> int:
-        """All that is beyond the bounds."""
+        """Total number of uses beyond the bounds."""
         return self.beyond.total()
 
     @property
     def left_out(self) -> npt.NDArray[np.uint8]:
-        """What does not count of each of the job's files, by number, uint8; bits of ``CountRule.left_out``."""
+        """Mask of directions that do not count, by file number, uint8; bits of ``CountRule.left_out``."""
         return self._left_out[: len(self.files)]
 
     @property
@@ -59,7 +60,7 @@ class JobNames:
 
     @property
     def groups(self) -> npt.NDArray[np.uint8]:
-        """The group of each of the job's files, likewise: DATA, CHANNEL or SYSTEM."""
+        """Group of each file by number, uint8: DATA, CHANNEL or SYSTEM."""
         return self._groups[: len(self.files)]
 
     def call(self, name: str) -> int:
@@ -93,18 +94,18 @@ class JobNames:
 
 
 class StreamNames:
-    """Translates one stream's numbers to the job's, whole columns at a time."""
+    """Translates one stream's numbers to the job's, by columns."""
 
     def __init__(self, job: JobNames) -> None:
         self.undefined = 0
-        """Numbers that were used and never defined; they count as unknown."""
+        """Number of uses of undefined numbers, which count as unknown."""
         self._job = job
         self._table = DefinitionTable(calls=False)
         self._calls = np.zeros(64, np.uint32)
         self._files = np.zeros(64, np.uint32)
 
     def define(self, fresh: Definitions) -> None:
-        """Takes in definitions.
+        """Adds definitions.
 
         Raises:
             ProtocolError: they contradict earlier ones.
@@ -117,7 +118,7 @@ class StreamNames:
             self._files = _extended(self._files, files, list(map(self._job.file, self._table.files_from(files))))
 
     def translate(self, batch: EventBatch) -> EventBatch:
-        """Returns the batch in the job's numbers, without signatures: no analyzer asks for these."""
+        """Returns the batch in the job's numbering, without signatures, which no analyzer needs."""
         translated = batch.replace(
             call=self._known(self._calls, batch.call, self._table.string_count),
             file=self._known(self._files, batch.file, self._table.file_count),
@@ -126,7 +127,7 @@ class StreamNames:
         return marked(translated, self._job.starts) if self._job.any_starts else translated
 
     def _known(self, table: npt.NDArray[np.uint32], numbers: IntArray, count: int) -> npt.ArrayLike:
-        """Returns the job's numbers of a stream's; those from ``count`` on count as unknown."""
+        """Returns the job's numbers for a stream's; those from ``count`` on count as unknown."""
         if is_constant(numbers):
             one = int(numbers[0])
             if one >= count:
@@ -140,7 +141,7 @@ class StreamNames:
 
 
 def _extended(table: npt.NDArray[Any], first: int, values: list[int]) -> npt.NDArray[Any]:
-    """Returns a table, made longer where need be, with values from ``first`` on."""
+    """Returns a table with values from ``first`` on, extended if necessary."""
     end = first + len(values)
     if end > len(table):
         grown = np.zeros(max(end, 2 * len(table)), table.dtype)

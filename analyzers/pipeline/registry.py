@@ -1,4 +1,4 @@
-"""All analyzers that follow a job besides its period. A new one is a line here."""
+"""Registry of all analyzers that follow a job besides its period. A new analyzer needs one line here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .contract import Analyzer, AnalyzerKind, JobContext, parsed_settings
 from .settings import AnalyzerSettings
 
 
-# These take time to import, and a job without events needs none of them.
+# Imported on demand, since imports are slow and a job without events needs none of them.
 def _graph(context: JobContext) -> Analyzer | None:
     from .job_graph import KIND
 
@@ -72,14 +72,14 @@ ANALYZERS: Final[dict[str, AnalyzerKind]] = {
         AnalyzerKind("advice", _advice, settings=AdviceSettings, result=Advice),
     )
 }
-"""By name, in the order in which they take events in."""
+"""Analyzers by name, in the order in which they receive events."""
 
 
 def check_settings(settings: AnalyzerSettings) -> None:
-    """Tries the tables of further analyzers.
+    """Validates the tables of additional analyzers.
 
     Raises:
-        ConfigError: there is no such analyzer, or a value is wrong; the text names it.
+        ConfigError: there is no such analyzer, or a value is invalid; the text names it.
     """
     further = {name: kind.settings for name, kind in ANALYZERS.items() if kind.settings is not None}
     for name in settings.analyzers:

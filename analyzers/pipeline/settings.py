@@ -1,4 +1,4 @@
-"""What can be chosen about the analyzers of a job."""
+"""Settings of the analyzers of a job."""
 
 from __future__ import annotations
 
@@ -15,21 +15,25 @@ class AnalyzerSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    max_files: int = Field(10_000, ge=1, description="Files told apart in a job; the rest is summed up as other.")
-    max_calls: int = Field(1_000, ge=1, description="Functions told apart in a job; the rest is summed up as other.")
+    max_files: int = Field(
+        10_000, ge=1, description="Maximum number of distinct files per job; further ones are summed as other."
+    )
+    max_calls: int = Field(
+        1_000, ge=1, description="Maximum number of distinct functions per job; further ones are summed as other."
+    )
     detect: DetectSettings = Field(
-        default_factory=DetectSettings.model_construct, description="How periods are looked for."
+        default_factory=DetectSettings.model_construct, description="Settings of the period detection."
     )
     dfg: DfgSettings = Field(
-        default_factory=DfgSettings.model_construct, description="How directly-follows graphs are kept."
+        default_factory=DfgSettings.model_construct, description="Settings of directly-follows graphs."
     )
     layers: LayersSettings = Field(
-        default_factory=LayersSettings.model_construct, description="How the layers of jobs are kept."
+        default_factory=LayersSettings.model_construct, description="Settings of the layer analysis."
     )
     rank: InteractionSettings = Field(
         default_factory=InteractionSettings.model_construct,
-        description="How who interacts with whom is kept and ranked.",
+        description="Settings of interaction graphs and their ranking.",
     )
     analyzers: dict[str, dict[str, object]] = Field(
-        default_factory=dict, description="Settings of further analyzers, a table each by the analyzer's name."
+        default_factory=dict, description="Settings of additional analyzers, one table per analyzer name."
     )

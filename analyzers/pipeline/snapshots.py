@@ -1,9 +1,9 @@
-"""The state of analyzers as a document: written, and read again, without running anything that the document names.
+"""State of analyzers as a document, which is written and read without executing any code that the document names.
 
-A document is one MessagePack map: two versions, the classes with the names of their attributes, a table of values
-that others refer to by number, so that what two attributes share is shared again, and the first of them. Unlike a
-pickle it holds data alone. Its classes are those of iotide's own analyzers, sessions and events; an object is made
-without its constructor and given its attributes.
+A document is one MessagePack map: two versions, the classes with their attribute names, a table of values referenced by
+number (so that shared values remain shared), and the root value. Unlike a pickle it only contains data. Its classes are
+those of iotide's analyzers, sessions, events and results; an object is created without its constructor and given its
+attributes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from pydantic import BaseModel
 from ...events import IotideError
 
 FORMAT: Final = 1
-"""Version of how values are written."""
+"""Version of the encoding of values."""
 STATE_VERSION: Final = 11
-"""Version of the attributes that the classes have and of what they mean: a state of another one is not restored."""
+"""Version of the classes' attributes and their meaning; a state of another version is not restored."""
 _PACKAGE: Final = __name__.rsplit(".", 3)[0]
 _FOLDERS: Final = ("analyzers", "daemon", "events", "results")
 _REFERENCE: Final = 1
@@ -52,7 +52,7 @@ _MAPS: Final[dict[type, int]] = {dict: _DICT, Counter: _COUNTER, OrderedDict: _O
 _ROWS: Final[dict[type, int]] = {list: _LIST, tuple: _TUPLE, set: _SET, frozenset: _FROZEN}
 
 Shared: TypeAlias = Mapping[str, object]
-"""What a snapshot refers to by name and does not hold: it is there where the state is restored."""
+"""Objects referenced by name, which a snapshot does not contain and the restoring side provides."""
 
 
 class SnapshotError(IotideError):
@@ -60,14 +60,14 @@ class SnapshotError(IotideError):
 
 
 def snapshot(state: object, shared: Shared | None = None) -> bytes:
-    """Writes a state down.
+    """Encodes a state.
 
     Args:
-        state: an analyzer, or anything made of numbers, texts, arrays, containers and objects of iotide's classes.
-        shared: what is referred to by name.
+        state: an analyzer, or any value made of numbers, texts, arrays, containers and objects of iotide's classes.
+        shared: objects referenced by name.
 
     Raises:
-        SnapshotError: it holds something else, such as a function; the text names where.
+        SnapshotError: the state contains other values, such as a function; the text names where.
     """
     writer = _Writer(shared or {})
     root = writer.value(state, type(state).__name__)
@@ -82,14 +82,14 @@ def snapshot(state: object, shared: Shared | None = None) -> bytes:
 
 
 def restore(document: bytes, shared: Shared | None = None) -> Any:
-    """Makes the state that was written down.
+    """Decodes a state.
 
     Args:
-        document: what ``snapshot`` returned.
-        shared: what it refers to by name; the same names.
+        document: result of ``snapshot``.
+        shared: objects referenced by name, with the same names.
 
     Raises:
-        SnapshotError: it is damaged, or of another version.
+        SnapshotError: the document is damaged, or of another version.
     """
     try:
         read = msgspec.msgpack.decode(document, ext_hook=_read_extension)
@@ -100,18 +100,18 @@ def restore(document: bytes, shared: Shared | None = None) -> Any:
         return _Reader(read, shared or {}).value(read["root"])
     except SnapshotError:
         raise
-    except Exception as error:  # whatever a damaged document leads to
+    except Exception as error:  # a damaged document may cause any error
         raise SnapshotError(f"the snapshot cannot be read: {error!r}") from error
 
 
 def schema(document: bytes) -> dict[str, list[str]]:
-    """Returns the attributes of each class in a snapshot: what a reader of another version has to have alike."""
+    """Returns the attributes of each class in a snapshot, to compare versions."""
     read = msgspec.msgpack.decode(document, ext_hook=_read_extension)
     return {name: sorted(attributes) for name, attributes in sorted(read["classes"])}
 
 
 class _Reference(int):
-    """The number of a value that is written once."""
+    """Number of a value that is written once."""
 
 
 class _Writer:
@@ -120,11 +120,11 @@ class _Writer:
         self.values: list[object] = []
         self._class_numbers: dict[tuple[type, tuple[str, ...]], int] = {}
         self._numbers: dict[int, int] = {}
-        self._kept: list[object] = []  # so that no address is used twice
+        self._kept: list[object] = []  # keeps values alive, so that no address is reused
         self._names = {id(value): name for name, value in shared.items()}
 
     def value(self, value: object, where: str) -> object:
-        """Returns a value as it is written: itself, if it is a number or a text, else the number of its row."""
+        """Returns the encoded form of a value: itself for a number or text, otherwise the number of its row."""
         if value is None or type(value) in (bool, float, str, bytes):
             return value
         if type(value) is int:
@@ -179,7 +179,7 @@ class _Reader:
         self._shared = shared
 
     def value(self, value: object) -> Any:
-        """Returns what a written value stands for."""
+        """Returns the value of an encoded form."""
         if not isinstance(value, _Reference):
             return value
         if value not in self._made:
@@ -191,7 +191,7 @@ class _Reader:
         made: Any
         if kind in (_ARRAY, _CONSTANT):
             made = _array_of(kind, *rest)
-        elif kind in (_LIST, _SET, _DEQUE):  # what may hold itself is there before what it holds
+        elif kind in (_LIST, _SET, _DEQUE):  # containers that may contain themselves are created before their content
             made = self._made[number] = [] if kind == _LIST else set() if kind == _SET else deque(maxlen=rest[1])
             (made.update if kind == _SET else made.extend)(self._all(rest[0]))
         elif kind in (_TUPLE, _FROZEN):
@@ -239,7 +239,7 @@ def _model(cls: type[BaseModel], text: str) -> BaseModel:
 
 @lru_cache(64)
 def _settings(cls: type[BaseModel], text: str) -> BaseModel:
-    """Returns settings, which are frozen; jobs have the same ones, and read one by one would have their own."""
+    """Returns frozen settings, cached so that jobs share equal ones."""
     return cls.model_validate_json(text)
 
 
@@ -247,7 +247,7 @@ def _attributes(value: Any, where: str) -> tuple[tuple[str, ...], list[object]]:
     """Returns the names and values of an object's attributes.
 
     Raises:
-        SnapshotError: it is none of iotide's, or a function.
+        SnapshotError: the class is not one of iotide's, or the value is a function.
     """
     kind = type(value)
     folder = kind.__module__.removeprefix(f"{_PACKAGE}.").split(".")[0]
@@ -273,10 +273,10 @@ def _name_of(kind: type) -> str:
 
 
 def _class_of(name: str) -> type:
-    """Returns the class of a name.
+    """Returns the class with a given name.
 
     Raises:
-        SnapshotError: there is none in iotide's analyzers, sessions and events.
+        SnapshotError: there is no such class in iotide's analyzers, sessions, events and results.
     """
     module, _, path = name.partition(":")
     if module.split(".")[0] not in _FOLDERS or not all(part.isidentifier() for part in module.split(".")):
