@@ -102,12 +102,16 @@ async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> N
 def _worker(settings: AggregatorSettings, state: Path, number: int) -> tuple[Sequence[str], Mapping[str, str]]:
     """Return command and environment of a partition's process; its settings are in a separate file."""
     from ..daemon.cluster.worker_settings import folder_of, worker_settings
+    from ..daemon.state.state_folder import unusable
 
     folder = folder_of(state, number)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / "serve.toml"
-    path.touch(0o600)
-    path.write_text(settings_text(worker_settings(settings, folder, number)))
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(0o600)
+        path.write_text(settings_text(worker_settings(settings, folder, number)))
+    except OSError as error:
+        raise unusable(state, f"{path} cannot be written", error) from None
     command = [sys.executable, "-m", "iotide", "serve", "--config", str(path), BEHIND_GATEWAYS]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
     return command, {**environment, "IOTIDE_MEMBER": str(os.getpid())}

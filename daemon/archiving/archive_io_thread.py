@@ -15,6 +15,8 @@ from typing import Any, Final, NamedTuple
 
 from msgspec import Struct
 
+from ...events import ConfigError
+
 _SUFFIX: Final = ".iotide"
 _MOST_ALIKE: Final = 1000
 """Jobs of one name that begin in one second."""
@@ -241,6 +243,23 @@ class ArchiveIoThread:
         """Waits for all that was asked for."""
         self.settle(wait=True)
         self._pool.shutdown()
+
+
+def make_writable(folder: Path) -> None:
+    """Makes the folder of archives if it is absent.
+
+    Raises:
+        ConfigError: it cannot be made, or its file system is read-only.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+    except OSError as error:
+        raise ConfigError(
+            f"archive.folder = {folder}: no archives can be written: {error.strerror}; repair its disk, or set "
+            "archive.folder to another folder"
+        ) from None
 
 
 def sync_files(paths: Sequence[Path], folder: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from ...events import ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
 from ..ingest.sink import Sink
-from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, make_room, sync_files
+from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, make_room, make_writable, sync_files
 from .archive_job import ArchivedJob, MissingListener, at_once, is_beginning_of
 from .archive_settings import ArchiveSettings
 
@@ -86,12 +86,9 @@ class Archives:
         """Makes the folder, which is otherwise made with the first archive.
 
         Raises:
-            ConfigError: the folder cannot be made.
+            ConfigError: the folder cannot be made, or is on a read-only file system.
         """
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            raise ConfigError(f"no archives can be kept in {self._folder}: {error.strerror}") from None
+        make_writable(self._folder)
 
     def finish(self, job: str) -> Path | None:
         """Completes all archives; what the disk does not take now is counted, as after that nothing is archived.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from ...events import ConfigError
+from ..state.state_folder import unusable
 
 _log = logging.getLogger(__name__)
 _START_S: Final = 30.0
@@ -61,10 +62,12 @@ class OwnNats:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.chmod(0o700)
             if not self.token.exists():
-                self.token.touch(0o600)
-                self.token.write_text(secrets.token_hex(32))
+                fresh = self.token.with_suffix(".partial")  # a full disk must not leave an empty token
+                fresh.touch(0o600)
+                fresh.write_text(secrets.token_hex(32))
+                fresh.replace(self.token)
         except OSError as error:
-            raise ConfigError(f"{self._folder}: {error.strerror}") from None
+            raise self._unusable(error) from None
         await self._begin()
 
     async def run(self) -> None:
@@ -94,6 +97,9 @@ class OwnNats:
             self._process.kill()
             await self._process.wait()
 
+    def _unusable(self, error: OSError) -> ConfigError:
+        return unusable(self._folder.parent, f"{self._folder} cannot be written", error)
+
     async def _begin(self) -> None:
         conf = _CONF.format(
             port=self._port,
@@ -103,8 +109,11 @@ class OwnNats:
             token=json.dumps(self.token.read_text().strip()),
         )
         path = self._folder / "nats-server.conf"
-        path.touch(0o600)
-        path.write_text(conf)
+        try:
+            path.touch(0o600)
+            path.write_text(conf)
+        except OSError as error:
+            raise self._unusable(error) from None
         for left in self._folder.glob("*.ports"):
             left.unlink(missing_ok=True)
         self._process = await asyncio.create_subprocess_exec(

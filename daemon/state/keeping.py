@@ -21,6 +21,7 @@ from ..journal.segment_journal import SegmentJournal
 from ..journal.segments import SUFFIX
 from ..journal.settings import JournalSettings
 from .saved_state import SavedState
+from .state_folder import unusable
 
 _log = logging.getLogger(__name__)
 JOURNAL: Final = "journal"
@@ -41,7 +42,8 @@ class Attempts:
 
     def count(self) -> None:
         """Takes in that another one begins."""
-        with self._path.open("ab") as file:
+        # A full disk must not keep --no-journal from starting; with a journal, its first file reports the disk.
+        with contextlib.suppress(OSError), self._path.open("ab", buffering=0) as file:
             file.write(b".")
 
     def forget(self) -> None:
@@ -97,7 +99,7 @@ class Keeping:
             self._at = self._take_up()
         except OSError as error:
             self._saved.close()
-            raise ConfigError(f"state = {folder}: the journal cannot be read: {error.strerror}") from None
+            raise unusable(folder, "the journal cannot be opened", error) from None
         except BaseException:
             self._saved.close()
             raise
@@ -116,7 +118,7 @@ class Keeping:
         try:
             self._journal.begin(self._at, wake)
         except OSError as error:
-            raise ConfigError(f"the journal cannot be written: {error.strerror}") from None
+            raise unusable(self._saved.path.parent, "the journal cannot be written", error) from None
         now = Moment(self._clocks.clock(), self._clocks.steady(), time.monotonic())
         self._journal.append((), b"", now, Kind.RESTART)
         self.durability = Durability(

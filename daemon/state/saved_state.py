@@ -25,6 +25,7 @@ from ..jobs.session import JobSession
 from ..journal.contract import Position
 from ..journal.segments import save_folder
 from .state_file import StateFile, StateWriter, is_state_file
+from .state_folder import unusable
 
 NAME: Final = "jobs.state"
 _MAGIC: Final = b"iotide state 1\n"
@@ -54,9 +55,10 @@ class SavedState:
         self._damaged: set[str] = set()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock: IO[bytes] = (folder / "lock").open("a+b")
+            # Unbuffered: closing a buffered file on a full disk would raise again.
+            self._lock: IO[bytes] = (folder / "lock").open("a+b", buffering=0)
         except OSError as error:
-            raise ConfigError(f"state = {folder}: {error.strerror}; expected a folder that may be written") from None
+            raise unusable(folder, "its lock cannot be opened", error) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -70,7 +72,6 @@ class SavedState:
         with contextlib.suppress(OSError):  # a full disk
             self._lock.truncate(0)
             self._lock.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-            self._lock.flush()
 
     def save(self, aggregator: Aggregator, core: IngestCore | None, archives: Archives | None) -> bool:
         """Writes what is known of all jobs; says so and returns False where that fails."""

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import socket
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
+
+from ...events import ConfigError
 
 _log = logging.getLogger(__name__)
+_DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Errors of a disk that is full or read-only."""
 
 
 def default_folder(environment: Mapping[str, str]) -> Path:
@@ -25,14 +31,30 @@ def default_folder(environment: Mapping[str, str]) -> Path:
     return base / "iotide" / "serve" / socket.gethostname()
 
 
+def unusable(folder: Path, what: str, error: OSError) -> ConfigError:
+    """Returns the error of a state folder that cannot be used: folder, failed step, cause and remedy in one line."""
+    return ConfigError(
+        f"state = {folder}: {what}: {error.strerror or error}; free or repair its disk, name another folder with "
+        "--state DIR, or keep nothing with --state none"
+    )
+
+
 def made(folder: Path) -> bool:
-    """Makes the default folder where it is not there; False, with a warning, where nothing can be kept in it."""
+    """Makes the default folder if it is absent; logs a warning and returns False if it cannot be used.
+
+    Raises:
+        ConfigError: the disk is full or read-only. The folder may hold jobs, so the aggregator does not start without.
+    """
     reason = "it may not be written"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS))
         if os.access(folder, os.W_OK | os.X_OK):
             return True
     except OSError as error:
+        if error.errno in _DISK:
+            raise unusable(folder, "the folder cannot be written", error) from None
         reason = str(error.strerror)
     _log.warning(
         "jobs are not kept over a restart: %s: %s; --state DIR names another folder, --state none switches this off",

@@ -12,6 +12,7 @@ import pytest
 from support.servers.restarted_job import job_at
 from support.system.commands import IOTIDE, iotide, plain_environment
 from support.system.conversations import Talking
+from support.system.small_file_systems import fill, small_room
 from support.system.waiting import DEADLINE_S, wait_for
 
 SAMPLE = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
@@ -74,3 +75,29 @@ def test_folder_that_cannot_be_made_is_told_and_the_daemon_serves(tmp_path: Path
     with Talking(command(in_the_way, f"ipc://{tmp_path}/in"), listen_to="stderr") as process:
         started(process)
         assert any("jobs are not kept over a restart" in line and "--state DIR" in line for line in process.heard)
+
+
+@pytest.mark.parametrize("kind", ["full", "read_only"])
+@pytest.mark.parametrize("named", [False, True])
+def test_disk_that_takes_nothing_ends_the_start_with_one_line(tmp_path: Path, kind: str, named: bool) -> None:
+    with small_room(tmp_path / "small", 64 << 10) as room:
+        state = room / "home" / "iotide" / "serve" / socket.gethostname()
+        state.mkdir(parents=True)
+        fill(room)
+        if kind == "read_only":
+            subprocess.run(["mount", "-o", "remount,ro", str(room)], check=True)
+        options = ["--state", str(state)] if named else []
+        done = subprocess.run(
+            command(room / "home", f"ipc://{tmp_path}/in", *options),
+            env=plain_environment(),
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert f"state = {state}: " in line
+    assert {"full": "No space left on device", "read_only": "Read-only file system"}[kind] in line
+    assert "--state DIR" in line
+    assert "--state none" in line

@@ -27,3 +27,12 @@ def small_room(folder: Path, size: int) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], check=False)
+
+
+def fill(folder: Path) -> Path:
+    """Leaves no room in a small file system; removing the returned file gives it back."""
+    ballast = folder / "ballast"
+    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    return ballast
