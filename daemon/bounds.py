@@ -92,7 +92,7 @@ BOUNDS: Final[Mapping[str, Bound]] = {
     "journal.quota_bytes": Bound(
         "journal_unwritten:quota",
         'iotide_journal_unwritten_total{reason="quota"}',
-        "messages are acknowledged but not journalled until the next snapshot",
+        "messages are acknowledged with the next snapshot",
     ),
     "archive.quota_bytes": Bound("", "iotide_archives_removed_total", "the oldest finished archives are removed"),
     "archive.memory_bytes": Bound(

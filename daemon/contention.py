@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 LOOKS: Final = "contention_looks"
 FAILURES: Final = "contention_failures"
+_RETRY_S: Final = 10.0
+"""Time between attempts to write alerts to a disk that takes nothing, s."""
 ALERTS: Final = "contention_alerts:"
 """Before the state and the kind of an alert."""
 _RESOLVED: Final = 100
@@ -125,7 +127,7 @@ class ContentionWatch:
         from ..analyzers.contention.alerts import Alerts
         from .state.kept_alerts import AlertFile
 
-        self._file = AlertFile(folder)
+        self._file = AlertFile(folder, self._aggregator.counters)
         now_s = self._aggregator.clock()
         kept, age_s = self._file.read(now_s)
         if self.notifier is not None:
@@ -143,7 +145,9 @@ class ContentionWatch:
         while self._file is not None:
             await self._to_write.wait()
             self._to_write.clear()
-            await asyncio.to_thread(self._file.write, self._kept())
+            if not await asyncio.to_thread(self._file.write, self._kept()):
+                await asyncio.sleep(_RETRY_S)
+                self._to_write.set()
 
     def finish(self) -> None:
         """Writes down what is known now."""

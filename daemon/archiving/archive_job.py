@@ -341,8 +341,9 @@ class ArchivedJob:
         if done.error is None:
             self._unsaved_events = 0 if save else self._unsaved_events
             if self.problem:
-                _log.warning("the archive of job %s is written again: %s", self.name, self.file.path)
-            self._set_problem("")
+                self._set_problem("")
+                if not self.counters["archives_waiting"]:
+                    _log.warning("all archives are written again, the last one %s", self.file.path)
             self._retry_s = _RETRY_S
             self.pump(tried_at_s)
         elif done.is_unsaved:
@@ -360,7 +361,12 @@ class ArchivedJob:
         self._retry_s = min(2 * self._retry_s, _LONGEST_RETRY_S)
         if not self.problem and not self.is_given_up:
             where = self.file.path or self.file.folder
-            _log.error("the archive of job %s cannot be written to %s: %s", self.name, where, error.strerror or error)
+            if not self.counters["archives_waiting"]:  # a full disk stops the archives of thousands of jobs
+                _log.error(
+                    "the archive of job %s cannot be written to %s: %s; it waits in memory and is tried again, as are "
+                    "others, which iotide_archives_waiting counts (this is said once)",
+                    self.name, where, error.strerror or error,
+                )  # fmt: skip
             self._set_problem(error.strerror or str(error))
 
     def _set_problem(self, problem: str) -> None:

@@ -167,7 +167,11 @@ class KeptJournal(Journal, Protocol):
         ...
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
-        """Goes on after an error, once what was appended before is kept elsewhere."""
+        """Goes on after an error; what is appended from then on counts after ``accept`` alone."""
+        ...
+
+    def accept(self) -> None:
+        """Makes what was appended since ``restart`` part of the journal, once a snapshot has all that was before."""
         ...
 
     def close(self) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from ...events.network.wire import Frame, Heartbeat, decode_header, encode
 from ..aggregator import Aggregator
@@ -30,15 +31,28 @@ _SHORT_REST: Final = 4
 """Likewise, where the next daemon would have much to do again."""
 _RETRY_S: Final = 10.0
 _FEW: Final = 16  # jobs, whose part of a snapshot cannot be told from the rest
+_MOST_DEFERRED: Final = 1 << 17
+"""Answers that wait for a snapshot; beyond it the oldest goes, and its collector sends its message again."""
 _FLUSH_S: Final = 1.0
 """What nobody waits for, such as predictions, is written so often."""
+
+
+class _Held(NamedTuple):
+    """Answers to a message that the next daemon might not know yet."""
+
+    record: int
+    """Number of its record; 0 where it was not journalled."""
+    taken: int
+    """How many messages had been taken in with it."""
+    replies: list[Reply]
 
 
 class Durability:
     """Journals what changes the state; holds answers back until that is on disk.
 
-    What the journal costs when its disk fails, or its quota is reached, is that what comes is acknowledged although a
-    daemon that is killed would lose it: monitoring goes on. It is counted, said, and ends with the next snapshot.
+    While the disk fails or the quota is reached, messages are taken in and shown, but not acknowledged. A daemon that
+    is killed then loses them, and their collectors send them again. The next snapshot ends that, as it has what the
+    journal lacks. Collectors keep what they may not send any more (``bounds.credit``) in their backlogs.
 
     Args:
         journal: has begun an epoch.
@@ -51,9 +65,12 @@ class Durability:
         keep: returns the descriptors that ``write`` needs.
 
     Attributes:
-        counters: ``journal_records``, ``journal_unwritten:REASON`` (messages that were acknowledged and
-            not journalled),
-            ``journal_failures``, ``snapshots`` and ``snapshots_failed``; the aggregator's.
+        counters: ``journal_records``, ``journal_unwritten:REASON`` (messages that were taken in and not journalled),
+            ``journal_failures``, ``answers_deferred`` (now), ``snapshots`` and ``snapshots_failed``; the aggregator's.
+        problem: why the journal takes nothing now; "" while it does.
+        problem_since_s: time of day at which that began.
+        snapshot_problem: why the last snapshot failed; "" where it did not.
+        snapshot_problem_since_s: time of day at which that began.
     """
 
     def __init__(
@@ -75,7 +92,11 @@ class Durability:
         self._aggregator, self._clocks, self._core = aggregator, clocks, core
         self._settings = settings
         self._write, self._commit, self._wake = write, commit, wake
-        self._held: deque[tuple[int, list[Reply]]] = deque()
+        self.problem = self.snapshot_problem = ""
+        self.problem_since_s = self.snapshot_problem_since_s = 0.0
+        self._held: deque[_Held] = deque()
+        self._taken = self._covered = self._covered_next = 0
+        self._sure = 0  # the last record that counts, of a journal that has failed
         self._written_at = journal.last
         self._now_s = now_s
         self._next_s = now_s if aggregator.jobs else now_s + settings.snapshot_s
@@ -96,6 +117,7 @@ class Durability:
         self._now_s = now_s
         if self.journal.is_fenced:
             return []
+        self._taken += 1
         with self._clocks.held() as (clock_s, steady_s):
             number = self._append(frames, identity, Moment(clock_s, steady_s, now_s), Kind.MESSAGE)
             self._aggregator.journals = number is not None
@@ -103,10 +125,11 @@ class Durability:
         self._has_news = True
         if number is None:
             self.counters[f"journal_unwritten:{self._reason}"] += 1
-            return replies
         if not replies or (_answers_beat(replies[0]) and not _tells_losses(frames)):
             return replies
-        self._held.append((number, replies))
+        self._held.append(_Held(number or 0, self._taken, replies))
+        if self.is_behind and len(self._held) > _MOST_DEFERRED:
+            self._held.popleft()  # its collector asks again
         return []
 
     def tick(self, now_s: float) -> None:
@@ -121,30 +144,37 @@ class Durability:
         if self._held and not self.journal.problem:
             self.journal.sync()
 
+    @property
+    def is_behind(self) -> bool:
+        """Whether answers wait for a snapshot, as the journal lacks what they are about."""
+        return self._is_suspended or bool(self.journal.problem)
+
     def released(self) -> list[Reply]:
         """Returns the answers to what is on disk by now."""
         if self.journal.is_fenced:
             self._held.clear()
             return []
-        problem = bool(self.journal.problem)
-        synced = self.journal.synced.record
         replies: list[Reply] = []
-        while self._held and (problem or self._held[0][0] <= synced):
-            number, held = self._held.popleft()
-            self.counters[f"journal_unwritten:{self._reason}"] += number > synced
-            replies += held
+        while self._held and self._is_safe(self._held[0].record, self._held[0].taken):
+            replies += self._held.popleft().replies
         return replies
+
+    def _is_safe(self, record: int, taken: int) -> bool:
+        """Whether the next daemon would know a message, by its record (0: none) or a snapshot."""
+        sure = self._sure if self._is_suspended else self.journal.synced.record
+        return 0 < record <= sure or taken <= self._covered
 
     def mark(self) -> Callable[[], bool]:
         """Returns what tells whether all that came up to now is on disk, and otherwise has it put there."""
-        number = self.journal.last.record
+        record, taken = 0 if self.journal.problem else self.journal.last.record, self._taken
 
         def is_on_disk() -> bool:
             if self.journal.is_fenced:
                 return False
-            if self.journal.problem or self.journal.synced.record >= number:
+            if self._is_safe(record, taken):
                 return True
-            self.journal.sync()
+            if not self.journal.problem:
+                self.journal.sync()
             return False
 
         return is_on_disk
@@ -167,8 +197,8 @@ class Durability:
 
     @property
     def holds_answers(self) -> bool:
-        """Whether messages that were taken in wait for the disk."""
-        return bool(self._held)
+        """Whether messages that were taken in wait for a disk that works."""
+        return bool(self._held) and not self.is_behind
 
     @property
     def is_full(self) -> bool:
@@ -192,14 +222,8 @@ class Durability:
         if (done := self.child.poll()) is not None:
             self._end(done, now_s)
         if self.journal.problem and not self._is_suspended:
-            self._is_suspended = True
-            self.counters["journal_failures"] += 1
-            self._next_s = 0.0
-            _log.error(
-                "the journal takes no more: %s; what comes is acknowledged and would be lost with a daemon that is "
-                "killed, until the jobs have been written down",
-                self.journal.problem,
-            )
+            self._suspend()
+        self.counters["answers_deferred"] = len(self._held) if self._is_suspended else 0
         full = self.journal.total_bytes > min(
             _FULL_SEGMENTS * self._settings.segment_bytes, self._settings.quota_bytes // 2
         )
@@ -231,11 +255,13 @@ class Durability:
                 len(changed), expected_s,
             )  # fmt: skip
             return False
-        with contextlib.suppress(OSError):
+        try:
             if self._write(self.journal.last, changed):
                 self._commit()
                 self.journal.remove()
                 return True
+        except OSError as error:
+            _log.error("the jobs could not be written down: %s; the next aggregator has the journal", error.strerror)
         return False
 
     def close(self) -> None:
@@ -253,6 +279,7 @@ class Durability:
                 return
         at = self.journal.last
         self._has_news = False
+        self._covered_next = self._taken
         jobs = self._aggregator.jobs
         self._unwritten |= jobs.touched
         jobs.touched.clear()
@@ -262,15 +289,28 @@ class Durability:
         self._written_at = at
         self._worked_from_s = time.thread_time()
 
+    def _suspend(self) -> None:
+        self._is_suspended = True
+        self._sure = self.journal.synced.record
+        self.problem, self.problem_since_s = self.journal.problem, self._aggregator.clock()
+        self.counters["journal_failures"] += 1
+        self.counters["journal_failing"] = 1
+        self._next_s = 0.0
+        _log.error(
+            "the journal takes no more: %s; messages are taken in, and acknowledged once the jobs have been written "
+            "down: free the disk of state, or raise journal.quota_bytes (this is said once)",
+            self.journal.problem,
+        )
+
     def _end(self, done: bool, now_s: float) -> None:
+        why = "see above" if self.child.errno == 0 else os.strerror(self.child.errno)
         try:
             if done:
                 self._commit()
         except OSError as error:
-            _log.error("a snapshot could not be put in its place: %s", error.strerror)
-            done = False
+            why, done = error.strerror or str(error), False
         if not done:
-            self._failed("see above", now_s)
+            self._failed(why, now_s)
             return
         if len(self._unwritten) > _FEW:
             self._each_s = self.child.cpu_s / len(self._unwritten)
@@ -278,20 +318,45 @@ class Durability:
             self._fixed_s = self.child.cpu_s
         self._unwritten.clear()
         self._ended_s = now_s
+        self._covered = self._covered_next
         self.counters["snapshots"] += 1
         self.counters["snapshot_ms"] = round(1000 * self.child.took_s)
         self.counters["snapshot_pause_us"] = round(1e6 * self.child.paused_s)
         self.journal.trim(self._written_at)
+        if self.snapshot_problem:
+            self.snapshot_problem = ""
+            self.counters["snapshots_failing"] = 0
+            _log.warning("the jobs are written down again")
+        if self._is_suspended:
+            self._resume()
         self._next_s = now_s if self.journal.problem else now_s + self._settings.snapshot_s
-        if self._is_suspended and not self.journal.problem:
+
+    def _resume(self) -> None:
+        """Goes on with the journal behind the snapshot that has what it lacks, unless it failed again meanwhile."""
+        if not self.journal.problem:
+            self.journal.accept()
+        self._sure = 0
+        if not self.journal.problem:
             self._is_suspended = False
-            _log.warning("the journal goes on")
+            self.counters["journal_failing"] = 0
+            _log.warning(
+                "the journal goes on after %.0f s; what came meanwhile is acknowledged now",
+                self._aggregator.clock() - self.problem_since_s,
+            )
+            self.problem = ""
+        self._wake()
 
     def _failed(self, why: str, now_s: float) -> None:
         self.counters["snapshots_failed"] += 1
+        self.counters["snapshots_failing"] = 1
         self._has_news = True
         self._next_s = self._retry_at_s = now_s + _RETRY_S
-        _log.error("the jobs could not be written down: %s; it is tried again", why)
+        if not self.snapshot_problem:
+            self.snapshot_problem_since_s = self._aggregator.clock()
+            _log.error(
+                "the jobs could not be written down: %s; it is tried each %.0f s (this is said once)", why, _RETRY_S
+            )
+        self.snapshot_problem = why
 
     # ---- inside ----
 

@@ -18,6 +18,8 @@ _DIE_WITH_PARENT: Final = 1
 _NICE: Final = 5
 _STANDARD_ERROR: Final = 2
 _SLOWEST_S: Final = 3600.0
+_FAILED: Final = 255
+"""Exit status of a copy that failed without an OSError; lower ones are error numbers of the system."""
 
 
 class Forked:
@@ -27,11 +29,13 @@ class Forked:
         took_s: wall time of the last one that ended.
         cpu_s: CPU time of the last one that ended.
         paused_s: for how long the last one held the process up.
+        errno: number of the OSError that the last one ended with; 0 for another reason, or none.
     """
 
     def __init__(self) -> None:
         self.took_s = 0.0
         self.paused_s = self.cpu_s = 0.0
+        self.errno = 0
         self._pid = 0
         self._begun_s = 0.0
 
@@ -65,13 +69,15 @@ class Forked:
             pid, status, used = os.wait4(self._pid, 0 if wait else os.WNOHANG)
             cpu_s = used.ru_utime + used.ru_stime
         except ChildProcessError:
-            pid, status, cpu_s = self._pid, 1, 0.0
+            pid, status, cpu_s = self._pid, _FAILED << 8, 0.0
         if not pid:
             return None
         self._pid = 0
         self.cpu_s = cpu_s
         self.took_s = time.monotonic() - self._begun_s
-        return status == 0
+        code = os.waitstatus_to_exitcode(status)
+        self.errno = code if 0 < code < _FAILED else 0
+        return code == 0
 
     def close(self) -> None:
         """Ends the child, if there is one."""
@@ -86,7 +92,7 @@ class Forked:
 
 def _do(work: Callable[[], bool], parent: int, keep: Collection[int]) -> None:
     """Works in the child, which ends here: nothing of what the process would do at its end is done."""
-    status = 1
+    status = _FAILED
     try:
         gc.disable()
         signal.set_wakeup_fd(-1)
@@ -95,9 +101,11 @@ def _do(work: Callable[[], bool], parent: int, keep: Collection[int]) -> None:
         if os.getppid() == parent:
             with contextlib.suppress(OSError):  # a sandbox may forbid it
                 os.nice(_NICE)
-            status = 0 if work() else 1
+            status = 0 if work() else _FAILED
+    except OSError as error:
+        status = error.errno if error.errno is not None and 0 < error.errno < _FAILED else _FAILED
     except BaseException:  # the exit status tells
-        status = 1
+        status = _FAILED
     finally:
         os._exit(status)
 

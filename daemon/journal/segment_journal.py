@@ -10,7 +10,7 @@ from typing import Final
 
 from ...events.network.wire import Frame
 from .contract import Gap, JournalError, Kind, Moment, Position, Replayed
-from .segment_writer import Pending, SegmentWriter
+from .segment_writer import STAGED, Pending, SegmentWriter
 from .segments import HEADER_BYTES, SUFFIX, Segment, read_header, records, sound_bytes
 from .synced_mark import NAME as MARK
 from .synced_mark import read_mark
@@ -103,11 +103,7 @@ class SegmentJournal:
         Raises:
             OSError: no file can be written.
         """
-        self._epoch = max(self._epoch, after.epoch) + 1
-        self._next = max(self._next, after.record + 1)
-        writer = (self._folder, self._epoch, self._next, self._segment_bytes, self._quota_bytes)
-        self._writer = SegmentWriter(*writer, self._segments, on_synced)
-        return Position(self._epoch, self._next - 1)
+        return self._begun(after, on_synced, is_staged=False)
 
     def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
         """Takes in a record, and returns where it will stand."""
@@ -165,7 +161,10 @@ class SegmentJournal:
         self._writing.trim(until.record + 1)
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
-        """Goes on in another file after an error, once what was appended before is kept elsewhere.
+        """Goes on in another file after an error; the file counts after ``accept`` alone.
+
+        What was appended before and not written is to be in a snapshot by then. A daemon that is killed earlier leaves
+        a journal that ends where the error came: nothing behind that was acknowledged.
 
         Returns:
             The position before the next record.
@@ -176,7 +175,11 @@ class SegmentJournal:
         self._writing.close()
         self._segments = self._sound_segments()
         self._next += 1  # so that what was not written is missed when it is replayed
-        return self.begin(self.last, on_synced)
+        return self._begun(self.last, on_synced, is_staged=True)
+
+    def accept(self) -> None:
+        """Makes what was appended since ``restart`` part of the journal; a failure is a ``problem``."""
+        self._writing.accept()
 
     def close(self) -> None:
         """Writes what is there, and closes the files."""
@@ -185,9 +188,18 @@ class SegmentJournal:
 
     def remove(self) -> None:
         """Removes all files; after ``close``."""
-        for path in self._folder.glob(f"*{SUFFIX}"):
+        for path in (*self._folder.glob(f"*{SUFFIX}"), *self._folder.glob(f"*{STAGED}")):
             path.unlink(missing_ok=True)
         (self._folder / MARK).unlink(missing_ok=True)
+
+    def _begun(self, after: Position, on_synced: Callable[[], None], *, is_staged: bool) -> Position:
+        for path in self._folder.glob(f"*{STAGED}"):  # of a restart that came to nothing
+            path.unlink(missing_ok=True)
+        self._epoch = max(self._epoch, after.epoch) + 1
+        self._next = max(self._next, after.record + 1)
+        writer = (self._folder, self._epoch, self._next, self._segment_bytes, self._quota_bytes)
+        self._writer = SegmentWriter(*writer, self._segments, on_synced, is_staged=is_staged)
+        return Position(self._epoch, self._next - 1)
 
     @property
     def _writing(self) -> SegmentWriter:

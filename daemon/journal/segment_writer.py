@@ -15,6 +15,8 @@ from .contract import JournalError, Kind, Moment
 from .segments import HEADER_BYTES, SUFFIX, Segment, encode, header, name_of, save_folder
 from .synced_mark import SyncedMark
 
+STAGED: Final = ".staged"
+"""Suffix of files that are no part of the journal yet: without the snapshot before them, nothing in them counts."""
 _MOST_PIECES: Final = 512  # of one writev; the system takes 1024
 _LAZY_BYTES: Final = 1 << 20
 """Of records that nobody waits for, above which they are written."""
@@ -44,6 +46,7 @@ class SegmentWriter:
         quota_bytes: what all files may take; a record beyond it is an error, as a full disk is.
         older: files from before.
         on_synced: called from the thread, when more is on disk, and after an error.
+        is_staged: the files become part of the journal with ``accept``.
 
     Attributes:
         synced: number of the last record that is on disk.
@@ -61,6 +64,8 @@ class SegmentWriter:
         quota_bytes: int,
         older: Sequence[Segment],
         on_synced: Callable[[], None],
+        *,
+        is_staged: bool = False,
     ) -> None:
         self.synced = first - 1
         self.syncs = 0
@@ -73,7 +78,8 @@ class SegmentWriter:
         self._pending: list[Pending] = []
         self._pending_bytes = 0
         self._wanted = self._written = first - 1
-        self._is_closing = self._is_flushing = False
+        self._is_closing = self._is_flushing = self._is_accepting = False
+        self._is_staged = is_staged
         self._keep_from = 0
         self._older = [(segment.path, segment.first, segment.path.stat().st_size) for segment in older]
         self._older_bytes = sum(size for _, _, size in self._older)
@@ -83,6 +89,7 @@ class SegmentWriter:
         self._first = first
         self._begin(first)
         self._mark = SyncedMark(folder, epoch)
+        self._marked = first - 1
         self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
         self._thread.start()
 
@@ -124,6 +131,14 @@ class SegmentWriter:
             self._keep_from = max(self._keep_from, keep_from)
             self._changed.notify_all()
 
+    def accept(self) -> None:
+        """Makes staged files part of the journal; waits for the thread. A failure becomes the ``problem``."""
+        with self._changed:
+            self._is_accepting = self._is_staged
+            self._changed.notify_all()
+            while self._is_accepting:
+                self._changed.wait()
+
     def close(self) -> None:
         """Writes what is there, and ends the thread."""
         with self._changed:
@@ -136,9 +151,10 @@ class SegmentWriter:
     def _run(self) -> None:
         while True:
             with self._changed:
-                while not (self._has_work or self._is_closing):
+                while not (self._has_work or self._is_closing or self._is_accepting):
                     self._changed.wait()
-                if self._is_closing and not self._pending and not self._removable(self._keep_from):
+                accepting = self._is_accepting
+                if self._is_closing and not (accepting or self._pending or self._removable(self._keep_from)):
                     break
                 records, self._pending = self._pending, []
                 self._pending_bytes = 0
@@ -148,6 +164,8 @@ class SegmentWriter:
             try:
                 self._trim(keep_from)
                 if not self.problem:
+                    if accepting:
+                        self._take_in_staged()
                     self._write(records)
                     if self._written > synced and (self._is_closing or wanted > synced):
                         begun_s = time.monotonic()
@@ -155,12 +173,15 @@ class SegmentWriter:
                         self.sync_s += time.monotonic() - begun_s
                         self.syncs += 1
                         synced = self._written
+                    if not self._is_staged and synced > self._marked:
                         self._mark.write(synced)
+                        self._marked = synced
             except Exception as error:  # nobody may wait for a thread that is gone
                 problem = (error.strerror if isinstance(error, OSError) else None) or str(error) or repr(error)
             with self._changed:
                 self.synced = synced
                 self.problem = self.problem or problem
+                self._is_accepting = self._is_accepting and not accepting
                 self._changed.notify_all()
             self._on_synced()
         with contextlib.suppress(OSError):
@@ -214,6 +235,13 @@ class SegmentWriter:
                 if some:
                     some[0] = some[0][written:]
 
+    def _take_in_staged(self) -> None:
+        """Renames staged files to their names in the journal."""
+        self._older = [(_accepted(path), first, size) for path, first, size in self._older]
+        self._path = _accepted(self._path)
+        save_folder(self._folder)
+        self._is_staged = False
+
     def _rotate(self, first: int) -> None:
         os.fsync(self._descriptor)
         os.close(self._descriptor)
@@ -230,9 +258,15 @@ class SegmentWriter:
         for path in self._folder.glob(f"*{SUFFIX}"):
             if path.name > name_of(self._epoch + 1, 0):
                 raise JournalError(f"{path} is of a later aggregator; this one may write no more")
-        self._path, self._first = self._folder / name_of(self._epoch, first), first
+        name = Path(name_of(self._epoch, first))
+        self._path, self._first = self._folder / (name.with_suffix(STAGED) if self._is_staged else name), first
         self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        os.write(self._descriptor, header(self._epoch, first))
+        self._flush([header(self._epoch, first)])  # a disk with few bytes left takes a part of it
         os.fsync(self._descriptor)
         save_folder(self._folder)
         self._size = HEADER_BYTES
+
+
+def _accepted(path: Path) -> Path:
+    """Renames a file that is staged; returns its path."""
+    return path.replace(path.with_suffix(SUFFIX)) if path.suffix == STAGED else path

@@ -56,8 +56,8 @@ class JournalSettings(BaseModel):
     quota_bytes: int = Field(
         2**32,
         ge=2**20,
-        description="Bytes that all files may take; beyond it what comes is acknowledged and not journalled until the "
-        "next snapshot.",
+        description="Bytes that all files may take; beyond it what comes is taken in and acknowledged with the next "
+        "snapshot.",
     )
     servers: tuple[Annotated[str, AfterValidator(_server)], ...] = Field(
         (),

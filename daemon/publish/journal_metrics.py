@@ -21,11 +21,16 @@ JOURNAL_FAMILIES: Final[dict[str, Family]] = {
     "iotide_journal_waiting_bytes": Family(GaugeMetricFamily, "Bytes that wait to be written to the journal."),
     "iotide_journal_unwritten_total": Family(
         CounterMetricFamily,
-        "Messages that were acknowledged and not journalled, as journal.quota_bytes was reached (quota) or the disk "
-        "took nothing (disk): a daemon that is killed loses them.",
+        "Messages received but not journalled, by reason (quota, disk); acknowledged once a snapshot has them.",
         ("reason",),
     ),
     "iotide_journal_failures_total": Family(CounterMetricFamily, "Times that the journal could not be written."),
+    "iotide_journal_failing": Family(
+        GaugeMetricFamily, "1 while the journal cannot be written and nothing is acknowledged."
+    ),
+    "iotide_journal_deferred_answers": Family(
+        GaugeMetricFamily, "Messages whose acknowledgement waits for a snapshot, as the journal failed."
+    ),
     "iotide_journal_recovered_records": Family(
         GaugeMetricFamily, "Records of the journal that were done again when the aggregator started."
     ),
@@ -37,6 +42,8 @@ JOURNAL_FAMILIES: Final[dict[str, Family]] = {
     ),
     "iotide_snapshots_total": Family(CounterMetricFamily, "Snapshots of all jobs, after which the journal is shorter."),
     "iotide_snapshot_failures_total": Family(CounterMetricFamily, "Snapshots that could not be made or written."),
+    "iotide_snapshots_failing": Family(GaugeMetricFamily, "1 if the last snapshot failed."),
+    "iotide_alerts_unwritten": Family(GaugeMetricFamily, "1 if the last write of the alerts file failed."),
     "iotide_snapshot_seconds": Family(GaugeMetricFamily, "How long the last snapshot took, beside the aggregator."),
     "iotide_snapshot_pause_seconds": Family(
         GaugeMetricFamily, "For how long the last snapshot held the aggregator up."
@@ -54,10 +61,14 @@ def add_journal(counters: Mapping[str, int], add: Callable[..., None]) -> None:
     add("iotide_journal_sync_seconds_total", counters["journal_sync_us"] / 1e6)
     add("iotide_journal_waiting_bytes", counters["journal_waiting_bytes"])
     add("iotide_journal_failures_total", counters["journal_failures"])
+    add("iotide_journal_failing", counters["journal_failing"])
+    add("iotide_journal_deferred_answers", counters["answers_deferred"])
     for reason in ("disk", "quota"):
         add("iotide_journal_unwritten_total", counters[f"journal_unwritten:{reason}"], reason)
     add("iotide_job_states_lost_total", counters["job_states_lost"])
     add("iotide_snapshots_total", counters["snapshots"])
     add("iotide_snapshot_failures_total", counters["snapshots_failed"])
+    add("iotide_snapshots_failing", counters["snapshots_failing"])
+    add("iotide_alerts_unwritten", counters["alerts_unwritten"])
     add("iotide_snapshot_seconds", counters["snapshot_ms"] / 1e3)
     add("iotide_snapshot_pause_seconds", counters["snapshot_pause_us"] / 1e6)

@@ -6,6 +6,7 @@ import contextlib
 import logging
 import os
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import Final
 
@@ -34,9 +35,11 @@ class AlertFile:
 
     Args:
         folder: of this aggregator alone.
+        counters: get ``alerts_unwritten``, 1 while the file cannot be written.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, counters: Counter[str] | None = None) -> None:
+        self._counters = Counter() if counters is None else counters
         self._path = folder / NAME
         self._partial = folder / f"{NAME}.partial"
         self._written = b""
@@ -63,10 +66,11 @@ class AlertFile:
                 self._path.replace(aside)
         return KeptAlerts(), 0.0
 
-    def write(self, kept: KeptAlerts) -> None:
-        """Writes it, or says that it is as it was; says so in the log where that fails."""
+    def write(self, kept: KeptAlerts) -> bool:
+        """Writes it, or says that it is as it was; logs the first failure in a row, and returns False for each."""
         with self._lock:
             self._write(kept.model_dump_json().encode())
+            return not self._failed
 
     def _write(self, content: bytes) -> None:
         try:
@@ -80,9 +84,18 @@ class AlertFile:
                     os.fsync(descriptor)
                 self._partial.replace(self._path)
                 self._written = content
+            if self._failed:
+                _log.warning("alerts are written again to %s", self._path)
             self._failed = False
         except OSError as error:
             self._written = b""
+            with contextlib.suppress(OSError):  # half a file would keep a full disk full
+                self._partial.unlink(missing_ok=True)
             if not self._failed:
-                _log.error("alerts could not be written to %s: %s", self._path, error.strerror)
+                _log.error(
+                    "alerts could not be written to %s: %s; they stay in memory, and it is tried again "
+                    "(this is said once)",
+                    self._path, error.strerror,
+                )  # fmt: skip
             self._failed = True
+        self._counters["alerts_unwritten"] = int(self._failed)

@@ -80,7 +80,10 @@ class SavedState:
                 self.commit()
                 return True
         except OSError as error:
-            _log.error("%s cannot be put in its place: %s", self._path, error.strerror)
+            _log.error(
+                "what is known of %d jobs could not be written to %s: %s",
+                len(aggregator.jobs), self._path, error.strerror or error,
+            )  # fmt: skip
         return False
 
     def write(
@@ -99,6 +102,12 @@ class SavedState:
             archives: of the jobs.
             at: up to where a journal is part of it.
             changed: jobs that are not as they were when the file was written that was committed last; None: all.
+
+        Returns:
+            False where something that is known cannot be written in any file, which the log says.
+
+        Raises:
+            OSError: the disk does not take it.
         """
         state: dict[str, Any] = {"ingest": None if core is None else core.state()}
         if core is not None and at is not None:
@@ -108,11 +117,15 @@ class SavedState:
                 state["archives"] = archives.state()
             state["aggregator"] = aggregator.state()  # after what the archives may tell it
             self._write(aggregator, state, changed)
-        except (OSError, SnapshotError) as error:
+        except SnapshotError as error:
             _log.error(
                 "what is known of %d jobs could not be written to %s: %s", len(aggregator.jobs), self._path, error
             )
             return False
+        except OSError:
+            with contextlib.suppress(OSError):  # half a file would keep a full disk full
+                self._partial.unlink(missing_ok=True)
+            raise
         return True
 
     def commit(self) -> None:

@@ -39,6 +39,17 @@ def test_kills_are_seen_in_nothing(tmp_path: Path, seed: int, undisturbed: list[
         assert schedule.run() == undisturbed
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds(_FEW // 3))
+def test_kills_are_seen_in_nothing_where_the_journal_fails_meanwhile(
+    tmp_path: Path, seed: int, undisturbed: list[object]
+) -> None:
+    """What comes while the journal takes nothing is not acknowledged, so that its collector has it still."""
+    faults = {"trouble": (0.0, 0.05)[seed % 2], "disorder": (0.0, 0.0, 0.3)[seed % 3], "steps": seed % 5 in (1, 2)}
+    with closing(Schedule(tmp_path, seed, kills=1 + seed % 4, failures=1 + seed % 3, **faults)) as schedule:
+        assert schedule.run() == undisturbed
+
+
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServers]:
     with nats_servers(tmp_path_factory.mktemp("nats")) as found:

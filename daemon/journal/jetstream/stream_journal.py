@@ -261,6 +261,9 @@ class StreamJournal:
         """Never goes on: where nothing more can be appended, another aggregator has to."""
         raise JournalError(self.problem)
 
+    def accept(self) -> None:
+        """Does nothing: this journal never restarts."""
+
     def close(self) -> None:
         """Appends what is there, as far as the servers answer."""
         if self._writer is not None:

@@ -24,6 +24,7 @@ from iotide.daemon.journal.contract import Gap
 from iotide.daemon.journal.durability import Durability
 from iotide.daemon.journal.jetstream.opening import stand_by
 from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
+from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.daemon.journal.synced_mark import read_mark
@@ -180,6 +181,7 @@ class Schedule:
         disorder: how often messages come in another order.
         steps: whether the time of day is set while the aggregator runs, and is another one in each of its lives.
         damage: how many bytes of the journal each kill changes, whether they were synced or not.
+        failures: how often the journal fails, as on a full disk, and takes nothing until the jobs are written down.
         servers: where the journal is; by default in files.
     """
 
@@ -193,11 +195,13 @@ class Schedule:
         disorder: float = 0.0,
         steps: bool = False,
         damage: int = 0,
+        failures: int = 0,
         servers: JournalSettings | None = None,
     ) -> None:
         self.random = random.Random(seed)
         self._folder, self._kills, self._trouble = folder, kills, trouble
-        self._disorder, self._steps, self._damage = disorder, steps, damage
+        self._disorder, self._steps, self._damage, self._failures = disorder, steps, damage, failures
+        self._has_failed = False
         self._lives = 0
         self._servers = servers
         self.daemon = Daemon(folder / "0", servers=servers)
@@ -222,7 +226,8 @@ class Schedule:
         ledger = ledger_of(session, archives=True)
         made = self.made
         assert ledger.balanced
-        assert (ledger.total.made, ledger.total.received, ledger.total.journalled) == (made, made, made)
+        assert (ledger.total.made, ledger.total.received) == (made, made)
+        assert ledger.total.journalled == made or self._has_failed
         assert (ledger.analysed, ledger.archived, ledger.waiting_for_archive) == (made, made, 0)
         totals, written, graph, *others = told(session)
         assert isinstance(graph, Graph)
@@ -246,6 +251,7 @@ class Schedule:
             (1, lambda: self.daemon.written_down(whole=self.random.random() < 0.7)),
             (2, self.tick),
             (1, self.kill),
+            *([(1, self.fail)] if self._failures else []),
         ]
         while sum(self._fed) < STREAMS * PARTS or self._kills:
             self.random.choices([act for _, act in actions], [weight for weight, _ in actions])[0]()
@@ -256,6 +262,8 @@ class Schedule:
             if self.shipper.flushed and not self.shipper._windows:
                 break
             self.carry()
+            if self.daemon.durability.is_behind:
+                self.daemon.written_down(whole=True)
             self.answer()
         else:
             raise AssertionError("not all was acknowledged")
@@ -303,6 +311,17 @@ class Schedule:
         sure, self.daemon = self.daemon.sure, Daemon(copy, servers=self._servers)
         self.daemon.sure = sure
         self._identity = str(self._lives).encode()  # the connection is another one
+
+    def fail(self) -> None:
+        if not self._failures or self.daemon.durability.is_behind:
+            return
+        self._failures -= 1
+        self._has_failed = True
+        journal = self.daemon.durability.journal
+        assert isinstance(journal, SegmentJournal)
+        with journal._writing._changed:
+            journal._writing.problem = "No space left on device"
+        self.daemon.durability._suspend()
 
     def close(self) -> None:
         self.daemon.keeping.close()

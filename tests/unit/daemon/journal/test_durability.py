@@ -18,6 +18,7 @@ from iotide.events.network.wire import Ack, Frame, Heartbeat, Hello, decode, enc
 from support.servers.killed_aggregator import Daemon
 from support.servers.restarted_job import UNTIL_S
 from support.servers.running_aggregator import periodic_batch
+from support.system.small_file_systems import fill, small_room
 from support.system.waiting import wait_for
 
 EVENTS = 600
@@ -31,10 +32,11 @@ class Talk:
         self.seq = {"a": 0, "b": 0}
         self.sent: list[list[Frame]] = []
 
-    def hello(self, daemon: Daemon, stream: str) -> None:
+    def hello(self, daemon: Daemon, stream: str, *, acknowledged: int | None = None) -> None:
         info = StreamInfo(job="job", source="test")
         definitions = self.interners[stream].take_fresh() if not self.seq[stream] else None
-        message = Hello(collector="c", stream=stream, info=info, next_seq=self.seq[stream] + 1)
+        last = self.seq[stream] if acknowledged is None else acknowledged
+        message = Hello(collector="c", stream=stream, info=info, next_seq=last + 1)
         assert definitions is None or not definitions
         daemon.durability.receive(b"peer", [bytes(each) for each in encode(message)], time.monotonic())
 
@@ -94,25 +96,29 @@ def test_damaged_record_costs_its_stream_one_batch_and_is_told_in_its_job(
     after.keeping.close()
 
 
-def test_quota_costs_durability_and_nothing_else_until_the_jobs_are_written_down(
+def test_quota_defers_acknowledgements_until_the_jobs_are_written_down(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     quota = 2**20
     daemon, talk = Daemon(tmp_path / "0", quota_bytes=quota), Talk()
     talk.hello(daemon, "a")
-    while not daemon.durability.journal.problem:
-        (answer,) = talk.batch(daemon, "a")
-        assert isinstance(answer, Ack)
+    acknowledged = failed_by(daemon, talk)
     assert daemon.durability.journal.total_bytes < quota + 2**16
     for _ in range(3):
-        (answer,) = talk.batch(daemon, "a")
-        assert isinstance(answer, Ack)
-    assert daemon.aggregator.counters["journal_unwritten:quota"] >= 4
-    settle(daemon)
-    assert "the journal takes no more: journal.quota_bytes" in caplog.text
-    assert "the journal goes on" in caplog.text
+        assert talk.batch(daemon, "a") == []
+    beat = [bytes(each) for each in encode(Heartbeat(collector="c"))]
+    assert daemon.durability.receive(b"peer", beat, 0.0)  # the collector is not to look for another aggregator
+    assert daemon.aggregator.counters["journal_unwritten:quota"] >= 3
+    assert events(daemon) == EVENTS * talk.seq["a"]
+    answers = settle(daemon)
+    assert [answer.seq for answer in answers if isinstance(answer, Ack)] == list(
+        range(acknowledged + 1, talk.seq["a"] + 1)
+    )
+    assert caplog.text.count("the journal takes no more: journal.quota_bytes") == 1
+    assert caplog.text.count("the journal goes on") == 1
     before = daemon.aggregator.counters["journal_unwritten:quota"]
-    talk.batch(daemon, "a")
+    (answer,) = talk.batch(daemon, "a")
+    assert isinstance(answer, Ack)
     assert daemon.aggregator.counters["journal_unwritten:quota"] == before
     taken = events(daemon)
     daemon.be_killed(tmp_path / "1", 0.0)
@@ -136,21 +142,62 @@ def test_journal_is_shortened_before_its_quota_is_reached(tmp_path: Path) -> Non
     daemon.keeping.close()
 
 
-def test_what_was_acknowledged_while_the_journal_failed_is_missing_and_told_after_a_kill(tmp_path: Path) -> None:
+@pytest.mark.parametrize("restarted", [False, True])
+def test_daemon_killed_while_the_journal_failed_has_all_that_was_acknowledged(tmp_path: Path, restarted: bool) -> None:
     daemon, talk = Daemon(tmp_path / "0", quota_bytes=2**20), Talk()
     talk.hello(daemon, "a")
-    while not daemon.durability.journal.problem:
-        talk.batch(daemon, "a")
-    taken = talk.seq["a"] - 1
-    talk.batch(daemon, "a")
+    acknowledged = failed_by(daemon, talk)
+    daemon.durability.look_after(time.monotonic())
+    if restarted:  # and killed before the copy has written the jobs down
+        wait_for(lambda: daemon.durability.child.is_busy or begun_again(daemon), what="a snapshot")
+        assert talk.batch(daemon, "a") == []
     daemon.be_killed(tmp_path / "1", 0.0)
     after = Daemon(tmp_path / "1")
-    assert events(after) == EVENTS * taken
-    talk.hello(after, "a")  # its collector has nothing before that any more
-    (answer,) = talk.batch(after, "a")
-    assert isinstance(answer, Ack)
-    assert after.aggregator.jobs["job"].losses.total[LOST_IN_JOURNAL] == 1
+    assert events(after) == EVENTS * acknowledged
+    assert after.aggregator.counters["journal_damaged"] == 0
+    talk.hello(after, "a", acknowledged=acknowledged)
+    for number, frames in enumerate(talk.sent[acknowledged:], acknowledged + 1):  # its collector has them still
+        after.durability.receive(b"peer", frames, time.monotonic())
+        ((_, answer),) = after.answers()
+        assert decode(answer)[0] == Ack(stream="a", seq=number, credit=256)
+    assert events(after) == EVENTS * talk.seq["a"]
+    assert not after.aggregator.jobs["job"].losses.total
     after.keeping.close()
+
+
+def test_full_disk_is_said_once_and_costs_nothing_once_there_is_room(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with small_room(tmp_path / "small", 1 << 20) as room:
+        daemon, talk = Daemon(room / "state"), Talk()
+        talk.hello(daemon, "a")
+        ballast = fill(room)
+        acknowledged = failed_by(daemon, talk)
+        for _ in range(3):
+            begun_again(daemon)
+        assert daemon.durability.problem == "No space left on device"
+        assert "No space left on device" in daemon.durability.snapshot_problem
+        assert daemon.aggregator.counters["snapshots_failed"] == 3
+        assert daemon.aggregator.counters["answers_deferred"] == talk.seq["a"] - acknowledged > 0
+        assert talk.batch(daemon, "a") == []
+        ballast.unlink()
+        answers = settle(daemon)
+        assert len(answers) == talk.seq["a"] - acknowledged
+        assert daemon.durability.problem == daemon.durability.snapshot_problem == ""
+        for said in (
+            "the journal takes no more: No space left",
+            "could not be written down: a new file cannot be begun: No space left",
+        ):
+            assert caplog.text.count(said) == 1
+        assert caplog.text.count("the journal goes on") == 1
+        assert caplog.text.count("the jobs are written down again") == 1
+        (answer,) = talk.batch(daemon, "a")
+        assert isinstance(answer, Ack)
+        daemon.be_killed(tmp_path / "1", 0.0)
+        after = Daemon(tmp_path / "1")
+        assert events(after) == EVENTS * talk.seq["a"]
+        assert after.aggregator.counters["journal_damaged"] == 0
+        after.keeping.close()
 
 
 @pytest.mark.parametrize("attempts", [0, 2, 3])
@@ -205,15 +252,33 @@ def not_closed(descriptor: int) -> bool:
     return True
 
 
-def settle(daemon: Daemon) -> None:
-    """Looks after the journal until it goes on."""
+def failed_by(daemon: Daemon, talk: Talk) -> int:
+    """Sends batches until the journal takes no more; returns the last number that was acknowledged."""
+    acknowledged = 0
+    while not daemon.durability.journal.problem:
+        for answer in talk.batch(daemon, "a"):
+            assert isinstance(answer, Ack)
+            acknowledged = answer.seq
+    return acknowledged
+
+
+def begun_again(daemon: Daemon) -> bool:
+    """Looks after the journal, now, though the last attempt has just failed; waits for the copy of the process."""
+    durability = daemon.durability
+    durability._ended_s = durability._retry_at_s = durability._next_s = -math.inf
+    durability.look_after(time.monotonic())
+    return durability.child.is_busy
+
+
+def settle(daemon: Daemon) -> list[object]:
+    """Looks after the journal until it goes on; returns what is answered then."""
 
     def goes_on() -> bool:
-        daemon.durability._ended_s = -math.inf
-        daemon.durability.look_after(time.monotonic())
+        begun_again(daemon)
         return not daemon.durability._is_suspended
 
     wait_for(goes_on, what="the journal")
+    return [decode(answer)[0] for _, answer in daemon.answers()]
 
 
 @pytest.mark.parametrize("takes_s", [0.5, 10.0])

@@ -19,6 +19,7 @@ from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Posi
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.segments import HEADER_BYTES
 from iotide.daemon.journal.synced_mark import NAME as MARK_NAME
+from support.servers.restarted_job import copied
 from support.system.waiting import wait_for
 
 NEVER = Position(0, 0)
@@ -217,8 +218,14 @@ def test_quota_ends_the_journal_which_goes_on_once_there_is_room(tmp_path: Path)
     journal.trim(lost_until)
     journal.append([b"y"], b"", MOMENT)
     assert journal.sync(wait=True).record == 62  # a number is left out, so that replay tells of a gap
+    copied(tmp_path, killed := tmp_path.with_name("killed"))  # by a kill before a snapshot has what is missing
+    assert numbers(replayed(killed))[-1] == before.record
+    assert [each.first for each in replayed(killed) if isinstance(each, Gap)] == [1]  # what was removed
+    journal.accept()
+    journal.append([b"z"], b"", MOMENT)
+    assert journal.sync(wait=True).record == 63
     journal.close()
-    assert numbers(replayed(tmp_path, Position(1, 61))) == [62]
+    assert numbers(replayed(tmp_path, Position(1, 61))) == [62, 63]
     assert [each for each in replayed(tmp_path, Position(1, 60)) if isinstance(each, Gap)]
     assert journal.total_bytes < 1000
 

@@ -9,13 +9,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from support.places import DATA
 from support.servers.restarted_job import job_at
 from support.system.commands import IOTIDE, iotide, plain_environment
 from support.system.conversations import Talking
 from support.system.small_file_systems import fill, small_room
 from support.system.waiting import DEADLINE_S, wait_for
 
-SAMPLE = Path(__file__).parents[2] / "data" / "tmio-8ranks.jsonl"
+SAMPLE = DATA / "tmio-8ranks.jsonl"
 
 
 def command(state_home: Path, ingest: str, *options: str) -> list[str]:
