@@ -72,6 +72,8 @@ class Predictor:
         self._estimated_ns = 0
         self._data_until_ns = 0
         self._resumed = False
+        self._unfound = 0
+        self._kept = 0
         self._others: list[OtherPeriod] = []
         self._others_of_s = 0.0
         self._others_age = 0
@@ -169,6 +171,8 @@ class Predictor:
         self._last = prediction_of(
             self.job, self._told.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=adapted
         )
+        self._unfound = 0 if self._last.confidence >= _SAME.trusted else self._unfound + 1 + self._kept
+        self._kept = 0
         self._episodes.note(self._last, self._data_until_ns / 1e9)
         self._estimated_ns, self._resumed = now_ns, False
         return self._last
@@ -209,6 +213,8 @@ class Predictor:
         pause (possibly the next phase) or late I/O ends it.
         """
         last = self._last
+        if last is not None and last.period_s is None and self._unlikely():
+            return last.model_copy(update={"made_at_s": now_ns / 1e9})
         if last is None or last.period_s is None or last.next_phase is None or self._resumed:
             return None
         start = last.next_phase.start_s
@@ -218,6 +224,20 @@ class Predictor:
         start = start.model_copy(update={"low": max(start.low, now_ns / 1e9)})
         upcoming = last.next_phase.model_copy(update={"start_s": start})
         return last.model_copy(update={"made_at_s": now_ns / 1e9, "next_phase": upcoming})
+
+    def _unlikely(self) -> bool:
+        """Returns whether the search without result that was made last is to be kept.
+
+        Such a search is the most expensive one, since it tries all hypotheses. A period that fell silent is looked for
+        at each prediction.
+        """
+        if self.settings.method != "tide" or self.settings.window == "flushes":
+            return False
+        if any(side.lookout.awaits for side in (self._all, *self._ways)):
+            return False
+        self._kept += 1
+        rarer = _FOLLOWING.again * (self._unfound - _FOLLOWING.unfound)
+        return self._kept <= min(rarer, _FOLLOWING.longest)
 
     def _known_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Returns the further periods; they are searched at intervals, or when the main period changes."""

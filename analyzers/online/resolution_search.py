@@ -72,6 +72,11 @@ class ResolutionSearch:
         """Whether the window is shortened to the known period."""
         return self._known is not None and self._adapted()
 
+    @property
+    def awaits(self) -> bool:
+        """True while a sure period that fell silent is expected back."""
+        return self._silent is not None
+
     def look(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
         """Returns the window and its period; ``data_until_ns`` is the end of the newest bytes."""
         view, periodicity, level = self._recalled(now_ns, data_until_ns) or (

@@ -187,6 +187,9 @@ class Following(Struct, frozen=True):
     like: float = 1.3  # maximum ratio of an interval to the period that still belongs to it [f]
     margin: float = 0.25  # distance of the window's start before a phase, in intervals [o]
     bins: int = 32  # bins per period that are fine enough [a]
+    unfound: int = 32  # predictions without a trusted period after which searches become rarer [o]
+    again: float = 1 / 8  # share of the further predictions for which a search without a result is kept [o]
+    longest: int = 16  # maximum number of predictions for which it is kept [o]
 
 
 class Grouping(Struct, frozen=True):
