@@ -33,7 +33,7 @@ WRITES: Final = 2
 
 _PSEUDO: Final = ("/proc/", "/sys/")
 _CHANNELS: Final = frozenset({int(FileType.PIPE), int(FileType.SOCKET), int(FileType.DEVICE)})
-_ON_DISK: Final = frozenset({int(FileType.UNKNOWN), int(FileType.REGULAR)})
+_ON_DISK: Final = frozenset({int(FileType.UNKNOWN), int(FileType.REGULAR), int(FileType.COPIED)})
 _MACHINE: Final = (
     "/bin/", "/boot/", "/etc/", "/gnu/store/", "/lib/", "/lib32/", "/lib64/", "/libx32/", "/nix/store/", "/run/",
     "/sbin/", "/snap/", "/usr/", "/var/cache/",
@@ -123,6 +123,8 @@ class CountRule(Struct, frozen=True):
         >>> rule.group("/tmp/ompi.n1.0/pid.7/1/out.h5_cid-4.sm", 1), rule.group("socket:[81]", 4)
         (2, 1)
         """
+        if kind == FileType.COPIED:
+            return DATA
         if kind in _CHANNELS:
             return CHANNEL
         if self.data_paths and path.startswith(self.data_paths):
@@ -132,6 +134,19 @@ class CountRule(Struct, frozen=True):
         if kind == FileType.PSEUDO or f"{path}/".startswith((*_PSEUDO, *self.system_paths)):
             return SYSTEM
         return SYSTEM if _kind_of(path)[0] else DATA
+
+    def is_code(self, path: str) -> bool:
+        """Return whether a file counts as system only because it is code outside the machine's folders.
+
+        >>> rule = CountRule()
+        >>> rule.is_code("/scratch/src/a.py"), rule.is_code("/usr/lib/python3/a.py"), rule.is_code("/scratch/a.nc")
+        (True, False, False)
+        """
+        if self.group(path, int(FileType.REGULAR)) != SYSTEM or path.startswith(("anon_inode:", *_OWN_MEMORY)):
+            return False
+        if f"{path}/".startswith((*_PSEUDO, *self.system_paths)):
+            return False
+        return not path.startswith(_MACHINE) or path.startswith(_NOT_THE_MACHINE)
 
     def left_out(self, path: str, kind: int) -> int:
         """Returns the mask of directions that do not count for a file: READS, WRITES, their sum, or 0.

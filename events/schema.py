@@ -66,7 +66,7 @@ class Flag(IntFlag):
 
 
 class FileType(IntEnum):
-    """What a path names; only REGULAR and UNKNOWN count towards a job's bandwidth signal."""
+    """What a path names; only REGULAR, UNKNOWN and COPIED count towards a job's bandwidth signal."""
 
     UNKNOWN = 0
     REGULAR = 1
@@ -76,6 +76,8 @@ class FileType(IntEnum):
     DEVICE = 5
     PSEUDO = 6
     """Kernel pseudo files: /proc, /sys, anonymous inodes."""
+    COPIED = 7
+    """A regular file of code that a program reads as data (tar, cp). Set by ``analyzers/pipeline/numbering.py``."""
 
 
 UNKNOWN_RANK: Final = -1

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ...events import Definitions, DefinitionTable, EventBatch, FileInfo, is_constant
 from ...events.batch import IntArray
 from ...events.schema import UNKNOWN_ID
+from ..copied_code import as_copied, copies_files
 from ..file_groups import CountRule
 from .submissions import marked, starts_operation
 
@@ -78,12 +79,20 @@ class JobNames:
 
     def file(self, info: FileInfo) -> int:
         """Returns the job's number of a file."""
-        number = self._file_numbers.get(info.path)
+        return self._file(info, info.path)
+
+    def copied_file(self, info: FileInfo) -> int:
+        """Return the job's number of a file that a copying program uses: code has another number for such programs."""
+        known = as_copied(info, self._rule)
+        return self._file(known, info.path if known is info else f"{info.path}\0")
+
+    def _file(self, info: FileInfo, key: str) -> int:
+        number = self._file_numbers.get(key)
         if number is None:
             if len(self.files) > self._max["files"]:
                 self.beyond["files"] += 1
                 return 0
-            self._file_numbers[info.path] = number = len(self.files)
+            self._file_numbers[key] = number = len(self.files)
             self.files.append(info)
             if number >= len(self._left_out):
                 self._left_out = np.concatenate([self._left_out, np.zeros_like(self._left_out)])
@@ -96,10 +105,11 @@ class JobNames:
 class StreamNames:
     """Translates one stream's numbers to the job's, by columns."""
 
-    def __init__(self, job: JobNames) -> None:
+    def __init__(self, job: JobNames, command: str = "") -> None:
         self.undefined = 0
         """Number of uses of undefined numbers, which count as unknown."""
         self._job = job
+        self._copies = copies_files(command)
         self._table = DefinitionTable(calls=False)
         self._calls = np.zeros(64, np.uint32)
         self._files = np.zeros(64, np.uint32)
@@ -115,7 +125,8 @@ class StreamNames:
         if self._table.string_count > calls:
             self._calls = _extended(self._calls, calls, list(map(self._job.call, self._table.strings_from(calls))))
         if self._table.file_count > files:
-            self._files = _extended(self._files, files, list(map(self._job.file, self._table.files_from(files))))
+            number_of = self._job.copied_file if self._copies else self._job.file
+            self._files = _extended(self._files, files, list(map(number_of, self._table.files_from(files))))
 
     def translate(self, batch: EventBatch) -> EventBatch:
         """Returns the batch in the job's numbering, without signatures, which no analyzer needs."""

@@ -51,7 +51,7 @@ def ranked(paths: list[Path], format_name: str | None, settings: InteractionSett
                             else:
                                 interactions.close_stream(item.stream)
                                 interactions.number(item.stream, info)
-                                streams[item.stream] = _Stream(info, StreamNames(names))
+                                streams[item.stream] = _Stream(info, StreamNames(names, info.command))
                         elif isinstance(item, Chunk):
                             taken = streams[item.stream].taken(item)
                             if len(taken.batch):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...analyzers.common.again import Again
+from ...analyzers.copied_code import as_copied, copies_files
 from ...analyzers.file_groups import CHANNEL, SYSTEM, CountRule
 from ...analyzers.mapped_stores import mapped_stores
 from ...analyzers.offline.members import Apart
@@ -45,9 +46,11 @@ class Stream:
     info: StreamInfo
     definitions: DefinitionTable = field(default_factory=DefinitionTable)
 
-    def of_files(self, value: Callable[[str, int], int]) -> npt.NDArray[np.uint8]:
+    def of_files(self, value: Callable[[str, int], int], rule: CountRule) -> npt.NDArray[np.uint8]:
         """Return a value computed from path and type of each file number, uint8[file_count]."""
         files = (self.definitions.file(number) for number in range(self.definitions.file_count))
+        if copies_files(self.info.command):
+            files = (as_copied(file, rule) for file in files)
         return np.array([value(file.path, int(file.type)) for file in files], np.uint8)
 
 
@@ -107,7 +110,7 @@ class Trace:
     def moved(self) -> Moved:
         """Return the bytes that count towards the signal, and those of the program that do not."""
         group, left_out = cache(self.rule.group), self._left_out()
-        groups = {name: stream.of_files(group) for name, stream in self.streams.items()}
+        groups = {name: stream.of_files(group, self.rule) for name, stream in self.streams.items()}
         counting = Counter[Kind]()
         sums = Counter[tuple[int, int]]()
         mapped = flushed = 0
@@ -151,7 +154,7 @@ class Trace:
 
     def _left_out(self) -> dict[str, npt.NDArray[np.uint8]]:
         of_file = cache(self.rule.left_out)  # streams use the same files
-        return {name: stream.of_files(of_file) for name, stream in self.streams.items()}
+        return {name: stream.of_files(of_file, self.rule) for name, stream in self.streams.items()}
 
     def apart(self) -> Apart:
         """Return the events in one numbering of files, with their members."""
@@ -250,7 +253,7 @@ def read_and_tell(
 def translator_of(names: JobNames, stream: Stream) -> StreamNames:
     """Return the translation of a stream's numbers to those of a job."""
     table = stream.definitions
-    translator = StreamNames(names)
+    translator = StreamNames(names, stream.info.command)
     translator.define(
         Definitions(
             [(number, table.string(number)) for number in range(1, table.string_count)],

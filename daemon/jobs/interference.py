@@ -17,7 +17,7 @@ from .losses.failures import AnalysisFailedError
 from .session import SIGNAL, JobSession
 
 _MOST_FILES: Final = 1000
-_COUNTS: Final = (FileType.REGULAR, FileType.UNKNOWN)
+_COUNTS: Final = (FileType.REGULAR, FileType.UNKNOWN, FileType.COPIED)
 
 
 def frozen_interference(

@@ -121,7 +121,7 @@ class JobSession:
     def open_stream(self, stream: str, info: StreamInfo, at_s: float, now_s: float | None = None) -> None:
         """Takes in a stream; without a time of day the steady clock is it."""
         is_new = stream not in self.streams  # else the daemon is new, and the stream is introduced to it
-        self.streams[stream] = StreamNames(self.names)
+        self.streams[stream] = StreamNames(self.names, info.command)
         self.no_stream_since_s = None
         self.heard_at_s = at_s
         if is_new:

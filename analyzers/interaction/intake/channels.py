@@ -20,6 +20,7 @@ EVERYWHERE: Final = -1
 _KINDS: Final[dict[FileType, EdgeKind]] = {
     FileType.REGULAR: "file",
     FileType.UNKNOWN: "file",
+    FileType.COPIED: "file",
     FileType.PIPE: "pipe",
     FileType.SOCKET: "socket",
 }

@@ -173,7 +173,9 @@ class Files(State):
         self._bound = bound
         self._rule = rule
         self._known: dict[tuple[str, str], int] = {("", ""): 0}
-        self._named: dict[str, int] = {name: number for number, name in enumerate(self.names)}
+        self._named: dict[tuple[str, int], int] = {
+            known: number for number, known in enumerate(zip(self.names, self.class_groups, strict=True))
+        }
         self._hosts: dict[str, int] = {"": 0}
         self._numbers: dict[int, int] = {0: 0}
         self._on_host: dict[int, int] = {}
@@ -244,11 +246,12 @@ class Files(State):
         return one
 
     def _place(self, path: str, host: str, mount: str, system: str, scope: int, kind: int) -> int:
-        one = self._known.get((host, path))
+        key = host, path if kind != FileType.COPIED else f"{path}\0"  # code that programs copy has another group
+        one = self._known.get(key)
         if one is None:
             if len(self.paths) > self._bound:
                 return 0
-            one = self._known[host, path] = len(self.paths)
+            one = self._known[key] = len(self.paths)
             self.paths.append(path)
             self.hosts.append(host)
             self.mounts.append(mount)
@@ -265,9 +268,9 @@ class Files(State):
         return one
 
     def _class(self, name: str, group: int) -> int:
-        number = self._named.get(name)
+        number = self._named.get((name, group))
         if number is None:
-            number = self._named[name] = len(self.names)
+            number = self._named[name, group] = len(self.names)
             self.names.append(name)
             self.class_groups.append(group)
         return number
