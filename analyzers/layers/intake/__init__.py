@@ -1,1 +1,1 @@
-"""From events to calls: who made whom, and which are alike."""
+"""Conversion of events to calls: nesting, and aggregation of equal calls."""

@@ -1,4 +1,4 @@
-"""Batches of a job's streams that nobody has looked at."""
+"""Buffer of a job's batches that are not yet processed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class _Stream(NamedTuple):
 
 
 class Taken(NamedTuple):
-    """Events, those of a stream behind one another; number of each one's process, and of its host."""
+    """Events, grouped by stream; number of each event's process, and of its host."""
 
     batch: EventBatch
     serial: Ints
@@ -25,14 +25,14 @@ class Taken(NamedTuple):
 
 
 class BatchBuffer:
-    """Holds batches by stream until they are taken all at once."""
+    """Buffers batches by stream until all are taken at once."""
 
     def __init__(self) -> None:
         self._streams: dict[str, _Stream] = {}
         self._length = 0
 
     def __len__(self) -> int:
-        """Events that are held."""
+        """Number of buffered events."""
         return self._length
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
@@ -41,7 +41,7 @@ class BatchBuffer:
         self._length += len(batch)
 
     def take(self, processes: Processes, files: Files) -> Taken:
-        """Lets go of all events, of which there must be some, and says whose they are."""
+        """Removes and returns all events, at least one, with their processes and hosts."""
         held, self._streams, self._length = self._streams, {}, 0
         streams = []
         for stream, new in held.items():
@@ -50,7 +50,7 @@ class BatchBuffer:
         if len(streams) == 1:
             one = streams[0]
             return one._replace(host=np.broadcast_to(one.host[0], (len(one.batch),)))
-        streams.sort(key=lambda each: int(each.serial[0]))  # which often spares sorting rows
+        streams.sort(key=lambda each: int(each.serial[0]))  # often avoids sorting rows later
         lengths = [len(each.batch) for each in streams]
         return Taken(
             concatenate([each.batch for each in streams]),

@@ -1,4 +1,4 @@
-"""Makes calls of events."""
+"""Conversion of events to calls."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from ..calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
 from ..state.sums import MOST
 
 _LATEST_NS: Final = 2**61
-_MOST_NS: Final = 2**55  # that the calls of one event take together
-_MOST_AT_ONCE: Final = 0x7FFFF000  # bytes that Linux moves in one call (read(2)); who asks for more wants all there is
-_MOST_NAMES: Final = 2**24  # that keys of tables have room for
+_MOST_NS: Final = 2**55  # maximum total time of the calls of one event, ns
+# maximum bytes that Linux moves in one call (read(2)); larger requests ask for all available data
+_MOST_AT_ONCE: Final = 0x7FFFF000
+_MOST_NAMES: Final = 2**24  # limit of the tables' keys
 _FILLED: Final = {
     "around": 0, "over": UNTOLD, "over_kind": 0, "below_ns": 0, "below": 0, "below_bytes": 0,
     "system_ns": 0, "system_bytes": 0, "fate": NO_FATE,
@@ -24,9 +25,10 @@ _FILLED: Final = {
 
 
 def believed(batch: EventBatch) -> tuple[EventBatch, int]:
-    """Returns events with durations and sizes cut to what is believed, and how many had one beyond that.
+    """Returns events with durations and sizes clipped to plausible values, and the number of clipped events.
 
-    A request for more than a call can move asks for all there is, as cp and cat do: it counts by what it moved.
+    A request above the limit of a call asks for all available data, as cp and cat do. Its requested size is set to the
+    bytes moved.
     """
     batch = _without_endless_requests(batch)
     start = _within(batch.start, -_LATEST_NS, _LATEST_NS)
@@ -44,19 +46,19 @@ def _without_endless_requests(batch: EventBatch) -> EventBatch:
     if not len(batch) or int(occurring(requested).max()) <= _MOST_AT_ONCE:
         return batch
     moves = (batch.kind == Kind.READ) | (batch.kind == Kind.WRITE)
-    other = (batch.flags & int(Flag.AGGREGATE | Flag.STORES)) != 0  # there it is no request's size
+    other = (batch.flags & int(Flag.AGGREGATE | Flag.STORES)) != 0  # the column has another meaning there
     endless = (requested > _MOST_AT_ONCE) & (batch.bytes < requested) & moves & ~other
     return batch.replace(requested=np.where(endless, batch.bytes, requested)) if endless.any() else batch
 
 
 def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Calls:
-    """Makes calls of events, of which nothing is known but themselves.
+    """Creates calls from events, without nesting information.
 
     Args:
-        batch: the events, as ``believed``.
-        serial: number of each one's process.
-        process: row of its process.
-        file: number of its file.
+        batch: events, as returned by ``believed``.
+        serial: process number of each event.
+        process: process row of each event.
+        file: file number of each event.
     """
     count = len(batch)
     layer = batch.layer
@@ -91,7 +93,7 @@ def calls_of(batch: EventBatch, serial: Ints, process: Ints, file: Ints) -> Call
 
 
 def _within(column: IntArray, low: int, high: int) -> IntArray:
-    """Returns a column, cut where it lies beyond bounds."""
+    """Returns a column, clipped if a value is out of bounds."""
     values = occurring(column)
     if int(values.min()) >= low and int(values.max()) <= high:
         return column

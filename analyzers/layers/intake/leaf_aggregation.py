@@ -1,4 +1,4 @@
-"""Calls that nothing encloses: those that are alike are summed up before anybody looks at them."""
+"""Aggregation of equal calls without enclosing calls, before any further processing."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .nesting import tell_fates
 
 
 def nodes_of(batch: EventBatch, serial: Ints, place: Callable[[Rows], Ints]) -> Ints:
-    """Returns the node of each event's handle, int64[n]; -1 - its parent for those without.
+    """Returns the node of each event's handle, int64[n]; -1 - parent for events without a handle.
 
     Args:
-        batch: the events.
-        serial: number of each one's process.
-        place: returns the nodes of handles, by the first event of each.
+        batch: events.
+        serial: process number of each event.
+        place: function that returns the nodes of handles from the first event of each.
     """
     if not occurring(batch.handle).any():
         return -1 - batch.parent.astype(np.int64)
@@ -36,16 +36,16 @@ def nodes_of(batch: EventBatch, serial: Ints, place: Callable[[Rows], Ints]) -> 
 
 
 class LeafAggregator:
-    """Events that nothing encloses, by all that is told of them but when they were and how large.
+    """Events without enclosing calls, grouped by all properties except time and size.
 
     Args:
-        batch: the events, as ``believed``; of depth 0, and none collective.
-        serial: number of each one's process.
-        handle: what is told of handles, by number.
+        batch: events, as returned by ``believed``; of depth 0, and none collective.
+        serial: process number of each event.
+        handle: node of each event's handle, as returned by ``nodes_of``.
 
     Attributes:
-        rows: one event of each kind.
-        counts: how many events there are of each kind.
+        rows: one event of each group.
+        counts: number of events of each group.
     """
 
     def __init__(self, batch: EventBatch, serial: Ints, handle: Ints) -> None:
@@ -55,7 +55,7 @@ class LeafAggregator:
         self.counts = self._grouping.counts()
 
     def summed(self, calls: Calls) -> Calls:
-        """Makes the calls of ``rows`` those of all."""
+        """Replaces the calls of ``rows`` by the sums of their groups."""
         batch = self._batch
         sums = self._grouping.sums([batch.duration, batch.requested, batch.bytes])
         calls.count, calls.failed = self.counts, calls.failed * self.counts
@@ -67,7 +67,7 @@ class LeafAggregator:
         return calls
 
     def by_size(self, calls: Calls, kind: Ints) -> Calls:
-        """Returns calls whose requests are of one size class each, by the ``kind`` of each of the summed calls."""
+        """Splits the summed calls by size class and by ``kind``, a class of each summed call."""
         size = self._batch.requested
         parts, rows = self._parts(kind, size if is_constant(size) else _exponent(size))
         made = calls.take(rows)
@@ -75,11 +75,11 @@ class LeafAggregator:
         return made
 
     def by_step(self, kind: Ints, step_ns: int) -> tuple[Rows, list[Ints]]:
-        """Splits the summed calls of each kind where a step of time ends.
+        """Splits the summed calls of each kind at the ends of time steps.
 
         Returns:
-            One summed call of each part; and start, end, count, ns and bytes of each. Several parts may be of one kind
-            and step.
+            The summed call of each part; and start, end, count, ns and bytes of each part. A kind and step may have
+            several parts.
         """
         batch = self._batch
         if (found := self._grouping.steps(batch.start, batch.duration, batch.bytes, step_ns)) is not None:
@@ -95,6 +95,6 @@ class LeafAggregator:
 
 
 def _exponent(size: IntArray) -> Ints:
-    """Returns numbers that are the same for sizes with as many bits: the exponents of float64."""
+    """Returns numbers that are equal for sizes with the same number of bits: the exponents of float64."""
     exponent: Ints = size.astype(np.float64).view(np.int64) >> 52
     return exponent

@@ -1,4 +1,4 @@
-"""Which call was made in which: by thread, depth and time."""
+"""Nesting of calls by thread, depth and time."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ _ABOVE: Final = {
     Layer.KERNEL: Layer.POSIX, Layer.POSIX: Layer.MPIIO, Layer.STDIO: Layer.MPIIO, Layer.MPIIO: Layer.HDF5,
     Layer.HDF5: Layer.NETCDF, Layer.PNETCDF: Layer.NETCDF,
 }  # fmt: skip
-"""Layer -> the one that makes calls of it, where a trace says only that one does."""
+"""Calling layer by layer, if a trace only records that a call is nested."""
 
 
 class Nested(NamedTuple):
-    """What became of some calls.
+    """Result of nesting.
 
     Attributes:
-        calls: the same, by thread and end if any encloses another.
-        closed: of which all enclosing calls are known, bool[n].
-        orphans: calls that were made in one which was not seen to end.
+        calls: the same calls, sorted by thread and end if any is nested.
+        closed: whether all enclosing calls are known, bool[n].
+        orphans: number of calls whose enclosing call was never observed to end.
     """
 
     calls: Calls
@@ -35,10 +35,10 @@ class Nested(NamedTuple):
 
 
 def nest(calls: Calls) -> Nested:
-    """Finds the calls around each, as far as they have ended, and adds to them what was spent below.
+    """Finds the enclosing calls that have ended, and adds the time of nested calls to them.
 
-    A call's encloser is the next one of its thread that ends later and stands less deep. One that does not span the
-    call lost its place to an encloser that was never seen: the call counts as the program's, an orphan.
+    The enclosing call of a call is the next one of its thread that ends later and has a lower depth. If that does not
+    span the call, the actual enclosing call was never observed: the call is an orphan and counts as the program's.
     """
     if not calls.depth.any():
         calls.over[calls.over == UNTOLD] = PROGRAM
@@ -70,9 +70,9 @@ def nest(calls: Calls) -> Nested:
 
 
 def with_summaries_placed(calls: Calls) -> Calls:
-    """Says of summaries that lie below others which layer made their calls; their times do not tell which call.
+    """Sets the calling layer of nested summaries; their times do not identify the enclosing call.
 
-    What they took is taken from the first summary of that layer on the same thread and file that did the same.
+    Their time is subtracted from the first summary of that layer with the same thread, file and kind.
     """
     rows = np.flatnonzero(calls.summed & (calls.depth > FREE))
     if len(rows):
@@ -131,7 +131,7 @@ def _enclosers(calls: Calls) -> tuple[Rows, npt.NDArray[np.bool_]]:
 
 
 def _add_below(calls: Calls, rows: Rows, encloser: Rows) -> None:
-    """Adds what calls are to those that directly enclose them."""
+    """Adds the sums of calls to their directly enclosing calls."""
     above = encloser[rows]
     calls.over[rows] = calls.layer[above]
     calls.over_kind[rows] = calls.kind[above]
@@ -143,10 +143,9 @@ def _add_below(calls: Calls, rows: Rows, encloser: Rows) -> None:
 
 
 def _add_to_collectives(calls: Calls, collective: Ints) -> None:
-    """Adds what happened in the lowest layers to the collective calls that it happened in.
+    """Adds the work in the lowest layers to the enclosing collective calls.
 
-    Of bytes those that move the same way and on the same file: what a library reads of ``/proc`` meanwhile is not the
-    program's data.
+    Only bytes of the same direction and file count: for example, reads of ``/proc`` by a library are not program data.
     """
     lowest = (np.left_shift(1, calls.layer.astype(np.int64)) & BOTTOM) != 0
     outer = lowest & ((calls.around & BOTTOM) == 0) & (collective != _NONE)
@@ -162,7 +161,7 @@ def _add_to_collectives(calls: Calls, collective: Ints) -> None:
 
 
 def tell_fates(calls: Calls) -> None:
-    """Says what became of requests above the lowest layers, all calls below which have ended."""
+    """Sets the translation of requests above the lowest layers, once all nested calls have ended."""
     upper = (np.left_shift(1, calls.layer.astype(np.int64)) & BOTTOM) == 0
     rows = np.flatnonzero(upper & moves(calls) & ~calls.summed & (calls.fate == NO_FATE))
     below = calls.below[rows]

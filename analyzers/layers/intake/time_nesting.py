@@ -1,4 +1,4 @@
-"""Nesting of traces that do not record it: by thread, time and layer."""
+"""Nesting by thread, time and layer, for traces that do not record it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _UPPER: Final = (Layer.NETCDF, Layer.PNETCDF, Layer.HDF5, Layer.MPIIO)
 
 
 def lacks_depth(batches: Iterable[EventBatch]) -> bool:
-    """Tells whether a trace has calls of several layers, upper ones too, and never says which were made in which."""
+    """Returns whether a trace has calls of several layers, including upper ones, but no depths."""
     present: set[int] = set()
     for batch in batches:
         if batch.depth.any():
@@ -28,17 +28,17 @@ def lacks_depth(batches: Iterable[EventBatch]) -> bool:
 
 
 def nested_by_time(batch: EventBatch) -> EventBatch:
-    """Gives calls the depth that their times have within calls of upper layers of their thread.
+    """Sets the depth of calls from their times within calls of upper layers of the same thread.
 
-    A call lies in one of an upper layer that spans it. Calls of one layer never lie in one another, so that clocks that
-    are too coarse to tell them apart do no harm. Events that sum many calls up lie in none, and none in them. Without
-    handles, each file has one a layer.
+    A call is nested in a call of an upper layer that spans it. Calls of one layer are never nested in one another, so
+    coarse clocks do no harm. Summaries of many calls are neither nested nor enclosing. Without handles, each file gets
+    one per layer.
 
     Args:
         batch: all events of a stream, of a trace that ``lacks_depth``.
 
     Returns:
-        The same events by end, with ``depth``, ``handle`` and ``parent``.
+        The same events sorted by end, with ``depth``, ``handle`` and ``parent``.
     """
     depth = np.zeros(len(batch), np.uint8)
     innermost = np.full(len(batch), -1, np.intp)
@@ -66,7 +66,7 @@ def _summaries(batch: EventBatch) -> npt.NDArray[np.bool_]:
 def _nest_thread(
     batch: EventBatch, rows: npt.NDArray[np.intp], depth: npt.NDArray[np.uint8], innermost: npt.NDArray[np.intp]
 ) -> None:
-    """Fills in the depths of one thread's events, given by start."""
+    """Sets the depths of one thread's events, sorted by start."""
     layer, start, end = batch.layer[rows], batch.start[rows], batch.end[rows]
     present = [each for each in TOP_DOWN if (layer == each).any()]
     for above, upper in enumerate(present[:-1]):

@@ -1,1 +1,1 @@
-"""What layers are kept in: bounded tables, each of which counts what it dropped."""
+"""State of the layer analysis: bounded tables, each with a counter of what it dropped."""

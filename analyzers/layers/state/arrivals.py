@@ -1,4 +1,4 @@
-"""When the processes of a collective call come to it: how long those who came wait for the last."""
+"""Arrival times of processes at a collective call, and their waiting time for the last one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOW: Final = 2**32
 _FILE_BITS: Final = 24
 _NUMBER_BITS: Final = 31
 _SERIES_BITS: Final = 31
-_COUNTERS: Final = 4  # a process makes several functions' calls on a file
+_COUNTERS: Final = 4  # factor of the bound, since a process calls several functions on a file
 _COUNT, _BASE, _SUM, _LAST, _WHO, _FIRST_END, _IDLE = range(7)
 _COLUMNS: Final = 7
 _FEWEST: Final = 64
@@ -26,17 +26,17 @@ _MOST_LAST: Final = 8
 
 
 class Wait(NamedTuple):
-    """What became known of the collective calls of one function on files of one class.
+    """Results for the collective calls of one function on files of one class.
 
-    ``ns``: time between each process's coming and that of the last, where nobody left before; at most what they spend
-    outside the lowest layers. ``rounds``: calls that at least two processes made together. ``last``: rounds by the row
-    of the process that came last.
+    ``ns``: total time between the arrival of each process and of the last one, if no process left before. It is bounded
+    by the time spent outside the lowest layers. ``rounds``: number of calls made by at least two processes together.
+    ``last``: number of rounds by row of the process that arrived last.
     """
 
     ns: int
     rounds: int
     last: dict[int, int]
-    """The few that do so most often."""
+    """Only the processes with the most rounds."""
 
     def with_(self, other: Wait) -> Wait:
         """Returns the sum of both."""
@@ -48,38 +48,38 @@ class Wait(NamedTuple):
 
 
 class Arrivals(State):
-    """Puts the collective calls of MPI-IO together over the processes that make them.
+    """Matches the collective calls of MPI-IO over the processes that make them.
 
-    The n-th call of a function on a file by each process is one round. A round in which somebody leaves before the last
-    has come is none in which one waits for the other. What was not used for longest is summed up and forgotten when
-    there is too much: whoever comes to one of those rounds later is not seen to wait.
+    The n-th call of a function on a file by each process forms one round. A round counts as synchronizing only if no
+    process leaves before the last one arrives. If there are too many rounds, the longest unused ones are summed and
+    forgotten; processes that join these rounds later have no measured waiting time.
 
     Attributes:
-        lost: calls that are of no round: sums of several, or of more functions and files than are told apart.
+        lost: number of calls without a round: sums of several calls, or calls beyond the bound on functions and files.
     """
 
     def __init__(self, bound: int) -> None:
         self.lost = 0
         self._bound = bound
-        self._series: dict[int, int] = {}  # by call and file
-        self._sites: dict[int, int] = {}  # call and class of the file, by series
+        self._series: dict[int, int] = {}  # series by call and file
+        self._sites: dict[int, int] = {}  # call and file class by series
         self._made = 0
-        self._next: dict[int, int] = {}  # by process and series: calls so far
+        self._next: dict[int, int] = {}  # number of calls so far, by process and series
         self._rows: dict[int, int] = {}
         self._rounds = np.zeros((_FEWEST, _COLUMNS), np.int64)
         self._summed: dict[int, Wait] = {}  # by call and class
 
     @property
     def calls(self) -> list[int]:
-        """The calls that are known."""
+        """Numbers of the known calls."""
         return [site >> _FILE_BITS for site in (*self._sites.values(), *self._summed)]
 
     def add(self, calls: Calls, file_class: Ints) -> None:
-        """Adds calls of all kinds; those that are collective ones of MPI-IO on a known file count.
+        """Adds calls; only MPI-IO collectives on a known file count.
 
         Args:
-            calls: all those around which are known.
-            file_class: class of each one's file.
+            calls: calls whose enclosing calls are known.
+            file_class: class of each call's file.
         """
         rows = np.flatnonzero(calls.collective & (calls.layer == Layer.MPIIO) & (calls.file != 0))
         if not len(rows):
@@ -102,13 +102,15 @@ class Arrivals(State):
         self._put(key, np.stack([ones, start, none, start, calls.process[rows], calls.end[rows], idle], axis=1))
 
     def close(self, serials: Ints) -> None:
-        """Takes in that processes have ended."""
+        """Forgets processes that have ended."""
         ended = set(serials.tolist())
         if ended:
             self._next = {key: number for key, number in self._next.items() if key >> _SERIES_BITS not in ended}
 
     def merge(self, other: Arrivals, calls: Ints, files: Ints, classes: Ints, processes: Ints) -> None:
-        """Adds the rounds of other processes; their calls, files, classes and processes have these numbers here."""
+        """Adds the rounds of other processes; the arrays map their calls, files, classes and processes to numbers
+        here.
+        """
 
         def site_here(site: int) -> int:
             call, kind = divmod(site, 1 << _FILE_BITS)
@@ -132,14 +134,14 @@ class Arrivals(State):
         self._put(((numbers << _NUMBER_BITS) + (keys & ((1 << _NUMBER_BITS) - 1)))[known], rounds[known])
 
     def waits(self) -> dict[tuple[int, int], Wait]:
-        """Returns what is known by call and class of files."""
-        whole = copy(self)  # folding puts other rounds in the place of these, which are many, and changes none of them
+        """Returns the results by call and class of files."""
+        whole = copy(self)  # a shallow copy suffices: folding replaces the many rounds and changes none
         whole._summed = dict(self._summed)
         whole._fold(0)
         return {divmod(site, 1 << _FILE_BITS): wait for site, wait in whole._summed.items()}
 
     def _series_of(self, key: int, site: int) -> int:
-        """Returns the number of a call and a file, which no other has ever had."""
+        """Returns the number of a call and a file; numbers are never reused."""
         number = self._series.pop(key, -1)
         if number < 0:
             if len(self._series) >= self._bound:
@@ -148,15 +150,15 @@ class Arrivals(State):
                     del self._sites[self._series.pop(old)]
             number, self._made = self._made, (self._made + 1) % (1 << _SERIES_BITS)
             self._sites[number] = site
-        self._series[key] = number  # the youngest is last
+        self._series[key] = number  # most recently used last
         return number
 
     def _known(self, series: list[int]) -> npt.NDArray[np.bool_]:
-        """Tells which series are still known after all of them have been asked for."""
+        """Returns which series are still known after all of them have been requested."""
         return np.array([each in self._sites for each in series], np.bool_)
 
     def _numbers(self, who: Ints, count: Ints) -> Ints:
-        """Returns how many calls of its series each process has made before."""
+        """Returns the number of earlier calls of its series by each process."""
         found, group = distinct(who)
         order = np.argsort(group, kind="stable")
         before = np.cumsum(count[order]) - count[order]
@@ -181,7 +183,7 @@ class Arrivals(State):
         rows = np.array([self._row(each) for each in found.tolist()], np.int64)[group]
         mine = self._rounds
         fresh = mine[rows, _COUNT] == 0
-        mine[rows[fresh], _BASE] = rounds[fresh, _BASE]  # any of those that come now
+        mine[rows[fresh], _BASE] = rounds[fresh, _BASE]  # any of the new rows
         np.add.at(mine[:, _SUM], rows, rounds[:, _SUM] + rounds[:, _COUNT] * (rounds[:, _BASE] - mine[rows, _BASE]))
         for column in (_COUNT, _IDLE):
             np.add.at(mine[:, column], rows, rounds[:, column])
@@ -195,20 +197,20 @@ class Arrivals(State):
         if row is None:
             row = self._rows[key] = len(self._rows)
             if row == len(self._rounds):
-                grown = np.zeros((2 * row, _COLUMNS), np.int64)  # of which the second half takes no memory yet
+                grown = np.zeros((2 * row, _COLUMNS), np.int64)  # the second half takes no memory yet
                 grown[:row] = self._rounds
                 self._rounds = grown
             self._rounds[row] = (0, 0, 0, -(2**62), 0, 2**62, 0)
         return row
 
     def _fold(self, keep: int) -> None:
-        """Sums rounds up but for the youngest."""
+        """Sums all rounds except the most recent ones."""
         many = max(0, len(self._rows) - keep)
         if not many:
             return
         young = list(islice(self._rows, many, None))
         site = np.fromiter((self._sites[key >> _NUMBER_BITS] for key in islice(self._rows, many)), np.int64, many)
-        rounds = self._rounds[:many]  # keys stand in the order of their rows
+        rounds = self._rounds[:many]  # keys are in the order of their rows
         together = rounds[:, _COUNT] > 1
         synced = together & (rounds[:, _FIRST_END] >= rounds[:, _LAST])
         before = rounds[:, _COUNT] * (rounds[:, _LAST] - rounds[:, _BASE]) - rounds[:, _SUM]

@@ -1,4 +1,4 @@
-"""Collective calls: which function on which files."""
+"""Sites of collective calls: function and class of files."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ NO_SITE: Final = -1
 
 
 class Sites(State):
-    """Numbers pairs of a collective call of MPI-IO and a class of files from 1; 0 is those beyond the bound.
+    """Numbers pairs of an MPI-IO collective and a class of files from 1; 0 stands for pairs beyond the bound.
 
     Attributes:
-        calls, classes: of each site.
+        calls, classes: call and class of each site.
     """
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Sites(State):
         self._numbers: dict[int, int] = {}
 
     def of(self, calls: Calls, file_class: Ints) -> Ints:
-        """Returns the site of each call, int64[n], ``NO_SITE`` for those that are no collective of MPI-IO."""
+        """Returns the site of each call, int64[n]; ``NO_SITE`` for calls other than MPI-IO collectives."""
         site = np.full(len(calls), NO_SITE, np.int64)
         rows = np.flatnonzero(calls.collective & (calls.layer == Layer.MPIIO))
         if len(rows):
@@ -37,7 +37,9 @@ class Sites(State):
         return site
 
     def merge(self, other: Sites, calls: Ints, classes: Ints) -> Ints:
-        """Adds another's sites, whose calls and classes have these numbers here; returns our number of each."""
+        """Adds another object's sites, with its calls and classes mapped to numbers here; returns the number here of
+        each.
+        """
         pairs = zip(other.calls[1:], other.classes[1:], strict=True)
         numbers = [self._number((int(calls[call]) << _CLASS_BITS) + int(classes[kind])) for call, kind in pairs]
         return np.array([0, *numbers], np.int64)

@@ -1,4 +1,4 @@
-"""The tree of handles: which handle was made below which, those of all processes laid over one another."""
+"""Tree of handles by creation, merged over all processes."""
 
 from __future__ import annotations
 
@@ -21,23 +21,24 @@ _RANK: Final = np.zeros(256, np.int64)
 _RANK[list(map(int, TOP_DOWN))] = np.arange(1, len(TOP_DOWN) + 1)
 _RANK[PROGRAM] = 0
 _MAKE: Final = frozenset({int(Kind.CREATE), int(Kind.DUPLICATE)})
-_KEPT: Final = 2  # one part in so many goes when there are too many handles
+_KEPT: Final = 2  # divisor of the maximum handles that remain after an eviction
 
 
 class Handles(State):
-    """Gives each call its node in the tree.
+    """Assigns each call to a node of the tree.
 
-    Handles are one node if they are of one layer, made by one function, on files of one class (paths that differ in
-    numbers alone), and below one node. Those that the program itself has on what is no data of its own are one node a
-    layer and group of files; so are calls by path on such files, below each node.
+    Handles share a node if they have the same layer, creating function, class of files (paths that differ only in
+    numbers), and parent node. Handles that the program itself has on files other than its data share one node per layer
+    and group of files. So do calls by path on such files, below each node.
 
-    What is done without a handle of its own, by path, has a node of its own below that of the call that it was made in;
-    in traces without handles below that of the caller's calls on the file.
+    Operations by path, without a handle, have a separate node below that of the enclosing call. In traces without
+    handles it is below the node of the caller's calls on the file.
 
     Attributes:
-        parents, layers, calls, classes: of each node; node 0 is the program. Call 0: made by no recorded call.
-        folded: calls whose node found no room, and that went to that of their layer.
-        forgotten: handles whose place was given up for want of room.
+        parents, layers, calls, classes: columns of the nodes; node 0 is the program. Call 0 means no recorded creating
+            call.
+        folded: number of calls counted at the node of their layer because their node had no room.
+        forgotten: number of handles evicted because of the bound.
     """
 
     def __init__(self, max_nodes: int, max_handles: int) -> None:
@@ -59,9 +60,9 @@ class Handles(State):
         """Returns the node of each call, int64[n].
 
         Args:
-            calls: of which all enclosing calls are known.
+            calls: calls whose enclosing calls are known.
             file_class: class of each call's file.
-            groups: of each class.
+            groups: group of each class.
         """
         self._groups = groups
         node = np.zeros(len(calls), np.int64)
@@ -77,7 +78,9 @@ class Handles(State):
         return node
 
     def merge(self, other: Handles, calls: Ints, classes: Ints, groups: Sequence[int]) -> Ints:
-        """Adds another tree whose calls and classes have these numbers here; returns our node of each of its nodes."""
+        """Adds another tree, with its calls and classes mapped to numbers here; returns the node here of each of its
+        nodes.
+        """
         self._groups = groups
         nodes = [ROOT]
         for at in range(1, len(other.parents)):
@@ -88,7 +91,7 @@ class Handles(State):
         return np.array(nodes, np.int64)
 
     def close(self, serials: Ints) -> None:
-        """Takes in that processes have ended: their handles are the first to be forgotten."""
+        """Marks the handles of ended processes, which are evicted first."""
         self._ended.update(serials.tolist())
 
     def _of_handles(self, calls: Calls, file_class: Ints, rows: Rows) -> Ints:
@@ -98,7 +101,7 @@ class Handles(State):
             new = np.flatnonzero((np.array(table) < 0)[group])
             new = new[np.argsort(calls.start[rows[new]], kind="stable")]
             _, first = np.unique(group[new], return_index=True)
-            for at in new[np.sort(first)].tolist():  # by start, so that what encloses comes first
+            for at in new[np.sort(first)].tolist():  # by start, so that parents come first
                 row = rows[at]
                 table[group[at]] = self._place(calls, file_class, int(row))
         return np.array(table, np.int64)[group]
@@ -115,7 +118,7 @@ class Handles(State):
     def _of_paths(self, calls: Calls, file_class: Ints, rows: Rows) -> Ints:
         found, group = distinct(calls.serial[rows] * _LOW + calls.parent[rows])
         above = np.array([self._places.get(key, ROOT) for key in found.tolist()], np.int64)[group]
-        depth = _RANK[calls.over[rows]]  # callers first, whose nodes those of what they call lie below
+        depth = _RANK[calls.over[rows]]  # callers first, since their nodes are parents of the nodes of nested calls
         key = (((depth << _NODE_BITS) + above) << _LAYER_BITS) + calls.layer[rows]
         found, group = distinct((key << _NAME_BITS) + file_class[rows])
         weight = np.bincount(group, calls.count[rows]).astype(np.int64).tolist()
@@ -167,7 +170,7 @@ def _key(parent: int, layer: int, call: int, file_class: int) -> int:
 
 
 def depths(parents: list[int]) -> list[int]:
-    """Returns how deep each node lies; 0 for the root."""
+    """Returns the depth of each node; 0 for the root."""
     found: list[int] = [0]
     for parent in parents[1:]:
         found.append(found[parent] + 1)
@@ -175,12 +178,12 @@ def depths(parents: list[int]) -> list[int]:
 
 
 def preorder(parents: list[int], weight: dict[int, Any], most_below: int) -> list[int]:
-    """Returns the nodes of a tree but its root, each before those below it, the heaviest first.
+    """Returns the nodes of a tree except its root, in preorder, with the heaviest children first.
 
     Args:
-        parents: of each node; a node comes after its parent.
-        weight: of the nodes to return, with all that lies above them.
-        most_below: at most so many directly below each, but the root.
+        parents: parent of each node; a node comes after its parent.
+        weight: weights of the nodes to return, including all their ancestors.
+        most_below: maximum number of children per node, except for the root.
     """
     below: dict[int, list[int]] = {}
     for node in weight:

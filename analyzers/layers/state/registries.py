@@ -1,4 +1,4 @@
-"""Who calls and on what: processes of streams, files of nodes."""
+"""Registries of processes by stream, and of files by node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ON_EACH: Final = -1
 
 
 class Process(NamedTuple):
-    """What is known of one; rank -1 and pid 0 where they are not."""
+    """Identity of a process; rank is -1 and pid 0 if unknown."""
 
     rank: int
     pid: int
@@ -33,17 +33,18 @@ class Process(NamedTuple):
 
 
 class Processes:
-    """Numbers the processes of a job from 1, in the order in which they come; 0 is those beyond the bound.
+    """Numbers the processes of a job from 1 in order of appearance; 0 stands for processes beyond the bound.
 
-    A stream is a process, or one of its threads where another open one has the same host, command and pid; streams that
-    do not say their pid may hold several.
+    A stream is a process, or one of its threads if another open stream has the same host, command and pid. Streams
+    without a pid may contain several processes.
     """
 
     def __init__(self, bound: int) -> None:
         self.known: list[Process] = [Process(UNKNOWN_RANK, 0, "", "")]
         self.serials = 0
         self._bound = bound
-        self._groups: dict[str, dict[int, tuple[int, int]]] = {}  # by key: streams that use it, and the serial
+        # by key: number of streams that use it, and the serial
+        self._groups: dict[str, dict[int, tuple[int, int]]] = {}
         self._streams: dict[str, tuple[str, set[int]]] = {}
 
     def of(self, batch: EventBatch, stream: str, info: StreamInfo) -> Ints:
@@ -62,7 +63,7 @@ class Processes:
         return np.where(serial <= self._bound, serial, 0)
 
     def close(self, stream: str) -> list[int]:
-        """Takes in that a stream has ended; returns the serials of the processes that have ended with it."""
+        """Ends a stream; returns the serial numbers of the processes that ended with it."""
         name, keys = self._streams.pop(stream, ("", set()))
         numbers = self._groups.get(name, {})
         ended = set()
@@ -78,7 +79,7 @@ class Processes:
         return sorted(ended)
 
     def merge(self, other: Processes) -> Ints:
-        """Adds the processes of another job's part; returns our row of each of its rows."""
+        """Adds the processes of another part of the job; returns the row here of each of its rows."""
         rows = [0]
         for process in other.known[1:]:
             self.serials += 1
@@ -97,7 +98,7 @@ class Processes:
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> Self:
-        """Makes processes that go on where a snapshot was made."""
+        """Creates an object from a snapshot."""
         made = cls(data["bound"])
         made.known = [Process(*process) for process in data["known"]]
         made.serials = data["serials"]
@@ -115,7 +116,7 @@ class Processes:
         return numbers[key][1]
 
     def _open(self, stream: str, info: StreamInfo) -> tuple[str, set[int]]:
-        # a command has no NUL, so that no name of a stream can be that of a group
+        # a command contains no NUL, so names of streams and groups differ
         name = f"{info.host}\0{info.command}" if info.pid else stream
         opened: tuple[str, set[int]] = (name, set())
         self._streams[stream] = opened
@@ -126,7 +127,7 @@ class Processes:
         rank -= 1
         unranked = numbers.get(pid * _LOW) if pid and rank >= 0 else None
         if unranked is not None and self._becomes(unranked[1], rank):
-            return unranked[1]  # MPI_Init has told the process its rank
+            return unranked[1]  # the process received its rank in MPI_Init
         self.serials += 1
         self._remember(Process(rank, pid, info.host, info.command))
         return self.serials
@@ -147,16 +148,17 @@ class Processes:
 
 
 class Files(State):
-    """Numbers files from 1: one on a file system of a single node is another on each; 0 is those beyond the bound.
+    """Numbers files from 1; a file on a node-local file system has one number per node. 0 stands for files beyond the
+    bound.
 
     Attributes:
-        paths, hosts, mounts, systems: texts of each file; the host is "" unless the file is of one node.
-        scopes: ``UNKNOWN``, ``LOCAL`` or ``SHARED``; -1 too where it is not known.
-        types: FileType of each.
-        classes: number of each file's class.
-        names: of the classes: paths with their numbers as ``#``; 1 and 2 stand for all that is no data of the program.
-        class_groups: of each class, DATA, CHANNEL or SYSTEM.
-        overflowed: events on files beyond the bound.
+        paths, hosts, mounts, systems: texts of each file; the host is "" unless the file is node-local.
+        scopes: ``UNKNOWN``, ``LOCAL`` or ``SHARED``.
+        types: FileType of each file.
+        classes: class number of each file.
+        names: names of the classes: paths with ``#`` for numbers; 1 and 2 stand for files other than program data.
+        class_groups: group of each class: DATA, CHANNEL or SYSTEM.
+        overflowed: number of events on files beyond the bound.
     """
 
     def __init__(self, bound: int, rule: CountRule = CountRule()) -> None:  # noqa: B008  (it is immutable)
@@ -190,10 +192,10 @@ class Files(State):
         """Returns the number of each event's file, int64[n].
 
         Args:
-            file: the job's numbers.
-            host: where the events come from.
-            known: what the job's numbers mean.
-            count: how many events each stands for; one by default.
+            file: file numbers of the job.
+            host: host number of each event.
+            known: files by the job's numbers.
+            count: number of calls that each event stands for; one by default.
         """
         file = file.astype(np.int64)
         found, group = distinct(file)
@@ -207,15 +209,17 @@ class Files(State):
         return made
 
     def class_of(self, file: Ints) -> Ints:
-        """Returns the class of each of some files, int64[n]."""
+        """Returns the class of each file, int64[n]."""
         return self._class_of[file]
 
     def group_of(self, file: Ints) -> Ints:
-        """Returns the group of each of some files, int64[n]."""
+        """Returns the group of each file, int64[n]."""
         return self._group_of[file]
 
     def merge(self, other: Files) -> tuple[Ints, Ints]:
-        """Adds the files of another; returns our number of each of its files, and of each of its classes."""
+        """Adds the files of another object; returns the number here of each of its files, and of each of its
+        classes.
+        """
         files = [0]
         columns = zip(other.paths, other.hosts, other.mounts, other.systems, other.scopes, other.types, strict=True)
         for path, host, mount, system, scope, kind in list(columns)[1:]:
@@ -277,7 +281,7 @@ class Files(State):
 
 
 def class_name(path: str) -> str:
-    """Returns a path with its numbers as ``#``, except in an ending such as ``.h5``.
+    """Returns a path with ``#`` for numbers, except in an extension such as ``.h5``.
 
     >>> class_name("/scratch/run7/out.0017.h5"), class_name("/proc/4711/maps")
     ('/scratch/run#/out.#.h5', '/proc/#/maps')

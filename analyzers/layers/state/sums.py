@@ -12,18 +12,18 @@ from ...common.grouping import Grouping
 from ...common.state import Ints, Rows, State
 
 MOST: Final = 2**46
-"""Longest duration (ns; 19 hours) and largest volume (bytes) of a call that is believed."""
+"""Maximum plausible duration (ns; 19 hours) and volume (bytes) of a call."""
 _CEILING: Final = 2**62
 _FEWEST: Final = 8
 
 
 class Sums(State):
-    """Rows of ``width`` int64 sums by key; a key without room adds to its fallback instead.
+    """Rows of ``width`` int64 sums by key; keys beyond the budget add to their fallback.
 
-    Sums are exact below 2**62 and stop there.
+    Sums are exact below 2**62 and saturate there.
 
     Attributes:
-        dropped: what was added under fallbacks for want of room, in units of the first column.
+        dropped: amount added under fallback keys, in units of the first column.
     """
 
     def __init__(self, budget: int, width: int) -> None:
@@ -38,12 +38,12 @@ class Sums(State):
         return len(self._rows)
 
     def add(self, key: Ints, columns: Sequence[npt.NDArray[np.int64]], fallback: Ints | None = None) -> None:
-        """Adds values, each at most ``MOST`` in size and at most 2**16 of them.
+        """Adds at most 2**16 values, each at most ``MOST``.
 
         Args:
             key: int64[n].
-            columns: ``width`` of int64[n].
-            fallback: keys to use where the budget is used up; there must be few of them. 0 without.
+            columns: ``width`` arrays int64[n].
+            fallback: keys used when the budget is exhausted, with few distinct values; 0 by default.
         """
         if not len(key):
             return
@@ -71,7 +71,7 @@ class Sums(State):
         return keys[order], self._sums[at[order]]
 
     def merge(self, other: Sums, renamed: Ints, fallback: Ints | None = None) -> None:
-        """Adds another's sums, whose ``rows()`` have these keys here."""
+        """Adds the sums of another table; ``renamed`` are the keys here of its ``rows()``."""
         _, sums = other.rows()
         for begin in range(0, len(sums), _PIECE):
             part = slice(begin, begin + _PIECE)

@@ -1,4 +1,4 @@
-"""What calls are summed up in: by process, way down, size, fate, file, handle and collective."""
+"""Sums of calls by process, calling layer, size, translation, file, handle and collective."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..settings import LayersSettings
 from .sums import Sums
 
 OVERS: Final = LAYERS + 1
-"""Layers, and the program."""
+"""Number of layers, plus one for the program."""
 WAYS: Final = ("read", "write", "other")
 SIZES: Final = 64
 MOST_SITES: Final = 4096
@@ -31,25 +31,27 @@ PROCESS: Final = (
     "bytes_read", "bytes_written", "asked_read", "asked_written", "other_ns", "failed", "failed_ns", "channel_ns",
     "system_ns",
 )  # fmt: skip
-"""By process and layer. Bytes and ``ns`` are those of calls that no call of the same layer encloses; ``other_ns`` is of
-calls on data."""
+"""Sums by process and layer. Bytes and ``ns`` exclude calls nested in calls of the same layer; ``other_ns`` is for
+calls
+on data.
+"""
 DOWN: Final = ("calls", "ns", "moving", "bytes")
-"""By layer and way of the directly enclosing call, layer and way of the call."""
+"""Sums by layer and direction of the directly enclosing call, and layer and direction of the call."""
 FATE: Final = ("calls", "bytes", "below", "below_bytes", "ns")
 FILE: Final = (
     "calls", "reads", "writes", "bytes_read", "bytes_written", "opens", "closes", "exclusive_ns", "read_ns", "write_ns",
 )  # fmt: skip
-"""By file, layer of the directly enclosing call, and layer of the call."""
+"""Sums by file, layer of the directly enclosing call, and layer of the call."""
 NODE: Final = (
     "calls", "opens", "closes", "reads", "writes", "bytes_read", "bytes_written", "ns", "exclusive_ns",
 )  # fmt: skip
 SITE: Final = ("calls", "ns", "bytes", "system_ns", "system_bytes")
 NAMED: Final = ("calls", "ns", "exclusive_ns", "bytes", "failed")
-"""By layer, group of files, way and call."""
+"""Sums by layer, group of files, direction and call."""
 
 
 class Tables(NamedTuple):
-    """The sums of one job; keys are numbers that ``split`` takes apart again."""
+    """Sums of one job; keys are integers that ``split`` separates into their components."""
 
     processes: Sums
     down: Sums
@@ -77,16 +79,16 @@ class Tables(NamedTuple):
         )
 
     def add(self, calls: Calls, node: Ints, site: Ints, group: Ints) -> None:
-        """Adds calls all of whose enclosing calls are known.
+        """Adds calls whose enclosing calls are known.
 
         Args:
-            calls: what to add.
-            node: of each call's handle.
-            site: of each collective, -1 for other calls.
-            group: of each call's file.
+            calls: calls.
+            node: node of each call's handle.
+            site: site of each collective, -1 for other calls.
+            group: group of each call's file.
         """
         outer = (calls.around >> calls.layer) & 1 == 0
-        first = outer | (calls.handle != calls.parent)  # no call through the same handle directly encloses it
+        first = outer | (calls.handle != calls.parent)  # not directly nested in a call through the same handle
         calls, some = summed_by(calls, [_bits(calls, outer, first), calls.process, calls.file, node, calls.call])
         node, site, outer, first, group = (column.take(some) for column in (node, site, outer, first, group))
         layer, over = calls.layer.astype(np.int64), calls.over.astype(np.int64)
@@ -154,7 +156,9 @@ class Tables(NamedTuple):
         )
 
     def add_sizes(self, calls: Calls, group: Ints) -> None:
-        """Adds the sizes of calls that move data; ``group`` of each call's file: of others none is worth telling."""
+        """Adds the sizes of calls that move data; ``group`` is that of each call's file, and only program data
+        counts.
+        """
         rows = np.flatnonzero(moves(calls) & (group == DATA))
         if not len(rows):
             return
@@ -163,7 +167,7 @@ class Tables(NamedTuple):
         self.sizes.add(key, [calls.count[rows]])
 
     def merge(self, other: Tables, processes: Ints, files: Ints, nodes: Ints, sites: Ints, calls: Ints) -> None:
-        """Adds another's sums; the other's numbers are these here."""
+        """Adds the sums of other tables; the arrays map their numbers to those here."""
         key = other.processes.rows()[0]
         self.processes.merge(other.processes, processes[key // LAYERS] * LAYERS + key % LAYERS, key % LAYERS)
         for mine, theirs in ((self.down, other.down), (self.sizes, other.sizes), (self.fates, other.fates)):
@@ -183,7 +187,7 @@ class Tables(NamedTuple):
 
 
 def _bits(calls: Calls, outer: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_]) -> Ints:
-    """Returns the columns with few values as one number."""
+    """Packs the columns with few values into one integer."""
     bits = np.zeros(len(calls), np.int64)
     columns = (
         calls.layer,
@@ -204,29 +208,29 @@ def _bits(calls: Calls, outer: npt.NDArray[np.bool_], first: npt.NDArray[np.bool
 
 
 def split_node(key: Ints) -> tuple[Ints, Ints]:
-    """Returns processes and nodes of keys of ``nodes``."""
+    """Returns processes and nodes from keys of ``nodes``."""
     return key >> _NODE_BITS, key & ((1 << _NODE_BITS) - 1)
 
 
 def split_site(key: Ints) -> tuple[Ints, Ints]:
-    """Returns sites and processes of keys of ``sites``."""
+    """Returns sites and processes from keys of ``sites``."""
     return key >> _PROCESS_BITS, key & ((1 << _PROCESS_BITS) - 1)
 
 
 def split_opened(key: Ints) -> tuple[Ints, Ints]:
-    """Returns files and layers of keys of ``opened``, which are by process too."""
+    """Returns files and layers from keys of ``opened``, which also contain the process."""
     pair, layer = np.divmod(key, LAYERS)
     return pair & ((1 << _FILE_BITS) - 1), layer
 
 
 def split_named(key: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Returns layers, groups, ways and calls of keys of ``named``."""
+    """Returns layers, groups, directions and calls from keys of ``named``."""
     layer, group, way = split(key >> _CALL_BITS, len(GROUPS), len(WAYS))
     return layer, group, way, key & ((1 << _CALL_BITS) - 1)
 
 
 def split(key: npt.NDArray[np.int64], *widths: int) -> list[Ints]:
-    """Takes numbers apart that were made as ((a * widths[0]) + b) * widths[1] + c ..."""
+    """Splits integers built as ((a * widths[0]) + b) * widths[1] + c ..."""
     parts: list[Ints] = []
     for width in reversed(widths):
         key, part = np.divmod(key, width)

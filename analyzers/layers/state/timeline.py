@@ -1,4 +1,4 @@
-"""When what was done to which handle: marks on a grid that grows coarser as the run grows longer."""
+"""Timeline of operations on handles: marks on a time grid that becomes coarser as the run grows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPERATION[[Kind.READ, Kind.WRITE, Kind.CREATE, Kind.DUPLICATE, Kind.DESTROY]] =
 
 
 def operation_of(kind: npt.NDArray[np.uint8]) -> Ints:
-    """Returns which of ``OPERATIONS`` each kind of call is, int64[n]."""
+    """Returns the index into ``OPERATIONS`` of each kind of call, int64[n]."""
     return _OPERATION[kind]
 
 
@@ -31,9 +31,9 @@ _Marks = tuple[npt.NDArray[Any], ...]
 
 
 class Timeline(State):
-    """Marks: operations of one kind on one node that start in one step of time, at most ``bound`` or ten a node.
+    """Marks: operations of one kind on one node that start in one time step, at most ``bound`` or ten per node.
 
-    When there are more, two steps become one; no operation is ever left out.
+    If there are more, time steps are merged in pairs; no operation is ever dropped.
 
     Attributes:
         step_ns: length of a step.
@@ -64,7 +64,7 @@ class Timeline(State):
         return node * len(OPERATIONS) + operation
 
     def merge(self, other: Timeline, nodes: Ints) -> None:
-        """Adds the marks of another, whose nodes have these numbers here."""
+        """Adds the marks of another timeline; ``nodes`` maps its nodes to those here."""
         other._compact()
         self.step_ns = max(self.step_ns, other.step_ns)
         theirs = _wide(other._marks)
@@ -75,7 +75,7 @@ class Timeline(State):
         self._compact()
 
     def rows(self) -> list[Ints]:
-        """Returns node, operation, first start, last end, count, ns and bytes of each mark, by start."""
+        """Returns node, operation, first start, last end, count, ns and bytes of each mark, sorted by start."""
         self._compact()
         marks = _wide(self._marks)[:, np.argsort(self._marks[1], kind="stable")]
         return [*np.divmod(marks[0], len(OPERATIONS)), *marks[1:]]
@@ -101,7 +101,7 @@ class Timeline(State):
 
 
 def _condensed(marks: npt.NDArray[np.int64], step_ns: int) -> npt.NDArray[np.int64]:
-    """Returns marks of which none has the same operation, node and step as another."""
+    """Merges marks of the same operation, node and step."""
     if not marks.shape[1]:
         return marks
     alike = Grouping([marks[0], marks[1] // step_ns])
@@ -112,13 +112,13 @@ def _condensed(marks: npt.NDArray[np.int64], step_ns: int) -> npt.NDArray[np.int
 
 
 def _narrow(marks: npt.NDArray[np.int64]) -> _Marks:
-    """Returns the columns in half the room, with how long a mark is in the place of its end."""
+    """Stores columns in the smallest integer types, with the duration instead of the end of each mark."""
     what, start, end, *sums = marks
     return tuple(_smallest(column) for column in (what, start, end - start, *sums))
 
 
 def _wide(marks: _Marks) -> npt.NDArray[np.int64]:
-    """Returns what was made narrow, int64[columns, n]."""
+    """Restores the columns of ``_narrow``, int64[columns, n]."""
     made = np.stack([column.astype(np.int64) for column in marks])
     made[2] += made[1]
     return made
