@@ -16,6 +16,7 @@ from ..results.prediction import Prediction
 from .bounds import Reached
 from .ingest.collector_counts import CollectorCounts
 from .ingest.sink import StreamForgottenError
+from .jobs.introductions import close_stream, open_stream
 from .jobs.job_ids import clean_job
 from .jobs.job_summary import news_of
 from .jobs.job_table import JobTable
@@ -158,7 +159,7 @@ class Aggregator:
             self.take_losses(session)
             self._tell_job(session)
         self._job_of[stream] = job
-        session.open_stream(stream, info, now, self.clock())
+        open_stream(session, stream, info, now, self.clock())
         self._move(session, JobEvent.EVENT)
         self._ages.put(job, next_age(session, self._settings))
 
@@ -216,8 +217,8 @@ class Aggregator:
 
     def silent(self, stream: str, is_silent: bool) -> None:
         """Takes in that an open stream's collector has fallen silent, or is heard of again."""
-        if (job := self._job_of.get(stream)) is not None:
-            self.jobs[job].losses.silent(stream, is_silent)
+        if (job := self._job_of.get(stream)) is not None and stream in (session := self.jobs[job]).streams:
+            session.losses.silent(stream, is_silent)
 
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         """Takes in what a collector lost of a job so far and no stream tells of; it says so again at each heartbeat."""
@@ -255,8 +256,8 @@ class Aggregator:
         if (job := self._job_of.pop(stream, None)) is not None:
             session = self.jobs[job]
             now = self._steady()
-            session.close_stream(stream, now, checked(losses), self.clock())
-            self._ages.put(job, next_age(session, self._settings))
+            close_stream(session, stream, now, checked(losses), self.clock())
+            self._ages.put(job, max(next_age(session, self._settings), now))
             if session.streams:
                 self._planned.plan(session, now)
 
@@ -388,7 +389,7 @@ class Aggregator:
         self._dropped.keep(session)
         self._planned.forget(session.job)
         self._ages.drop(session.job)
-        for stream in session.streams:
+        for stream in (*session.streams, *session.nodes.collectors):
             self._job_of.pop(stream, None)
             self._forgotten.add(stream)
         self.counters["jobs_removed"] += 1

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from .definitions import Definitions, DefinitionTable, FileInfo, HandleInfo, Interner
     from .errors import ConfigError, InputError, IotideError, ProtocolError, UnavailableError
     from .schema import COLUMNS, FileType, Flag, Kind, Layer, file_type_of
-    from .stream import StreamInfo
+    from .stream import NODE_COLLECTOR, StreamInfo
 
 __all__ = [
     "COLUMNS",
+    "NODE_COLLECTOR",
     "BatchJob",
     "ConfigError",
     "DefinitionTable",
@@ -48,7 +49,7 @@ _MODULES = {
     "definitions": ("Definitions", "DefinitionTable", "FileInfo", "HandleInfo", "Interner"),
     "errors": ("ConfigError", "InputError", "IotideError", "ProtocolError", "UnavailableError"),
     "schema": ("COLUMNS", "FileType", "Flag", "Kind", "Layer", "file_type_of"),
-    "stream": ("StreamInfo",),
+    "stream": ("NODE_COLLECTOR", "StreamInfo"),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from .batch_job import BatchJob
 from .schema import UNKNOWN_RANK
+
+NODE_COLLECTOR: Final = "collector"
+"""Source of the stream, without events, by which the collector of a batch job introduces the job on its node."""
 
 
 class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

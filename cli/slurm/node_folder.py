@@ -66,6 +66,14 @@ class JobPlace:
         """Store the process id of the collector."""
         self.process.write_text(f"{pid} {start_of(pid)}\n")
 
+    @property
+    def pid(self) -> int:
+        """The number that the collector had when it was noted; 0 where none was."""
+        try:
+            return int(self.process.read_text().split()[0])
+        except (OSError, ValueError, IndexError):
+            return 0
+
     def opened_process(self) -> int | None:
         """Return a descriptor of the collector's process; None if it has ended, even if its pid was reused."""
         try:

@@ -19,6 +19,7 @@ from ...events import IotideError
 from .allocation import Allocation, facts_of
 from .epilog import end_collector
 from .node_folder import JobPlace
+from .priority import BESIDE_THE_JOB, WAITED_FOR, set_priority
 from .settings import SlurmSettings
 
 _LOOK_S: Final = 0.02
@@ -63,6 +64,7 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
     finally:
         os.close(log)
     place.remember(collector.pid)
+    set_priority(collector.pid, WAITED_FOR)
     latest_s = time.monotonic() + settings.start_s
     while not _listens(place.socket):
         if collector.poll() is not None:
@@ -73,6 +75,7 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
             say(f"the collector was not there after {settings.start_s:g} s: what programs do before it is not seen")
             return False
         time.sleep(_LOOK_S)
+    set_priority(collector.pid, BESIDE_THE_JOB)
     return True
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from ...events import ConfigError, InputError
+from ...events import NODE_COLLECTOR, ConfigError, InputError, StreamInfo
 from ...events.network.curve import ClientKeys, read_client_keys
 from ...events.network.endpoints import is_ipv6
 from ...events.network.wire import Frame
@@ -40,6 +40,8 @@ _QUIET_PUMPS: Final = 50
 _SLOWER_EACH: Final = 4
 _KEPT_BYTES: Final = 1 << 30
 """Bound on data stored for the next collector if none is configured."""
+_OWN: Final = "(collector)"
+"""Name of the collector's own stream, which introduces its job before the first program is traced."""
 _MOST_LONGER: Final = 10.0
 """Maximum factor by which the poll interval of silent sources grows."""
 
@@ -111,6 +113,13 @@ class Agent:
         if pacer is not None:
             self._shipper.beats.paces = pacer.place
             pacer.start()
+        if settings.serves_job:
+            info = StreamInfo(
+                job=settings.serves_job, source=NODE_COLLECTOR, host=settings.host, user=settings.user, pid=os.getpid()
+            )
+            opened = Opened(_OWN, info)
+            self._left.opened(opened)
+            self._shipper.take([opened], self._begun_s)
         for source in sources:
             self.add(source)
 
@@ -173,6 +182,8 @@ class Agent:
 
         A source without an end is read for three times ``deadline_s``.
 
+        Does not wait for an unreachable aggregator if no call is unacknowledged.
+
         Returns:
             False if nothing was acknowledged for ``deadline_s``; the rest is lost when the agent closes.
         """
@@ -194,11 +205,14 @@ class Agent:
         self._left.keep(time.monotonic())
         for source in list(self._sources):
             self._retire(source)
+        self._shipper.take([Closed(_OWN)], time.monotonic())
         self._shipper.flush(time.monotonic())
         limit, least = time.monotonic() + deadline_s, self._shipper.outstanding
         while not self._shipper.flushed:
             if self._shipper.outstanding < least:
                 limit, least = time.monotonic() + deadline_s, self._shipper.outstanding
+            if self._is_away and self._shipper.lacks_only_ends:
+                return True  # no call is lost
             if time.monotonic() > limit:
                 return False
             self.pump()

@@ -25,13 +25,7 @@ from .heartbeats.heartbeats import Heartbeats
 from .merging import Merging
 from .patience import Patience
 from .spool_files import SpoolFiles
-from .window import SendWindow, Sent, extend, spelled
-
-_MOST_UNDER_WAY = 16 << 20
-"""Bytes in flight above which nothing more is sent until some are acknowledged. They occupy the aggregator's memory,
-where a full credit of full batches would take 256 MiB per collector. With acks after 50 ms it allows 320 MB/s."""
-FIRST_CREDIT = 64
-"""Batches that may be in flight before the aggregator has sent a credit."""
+from .window import FIRST_CREDIT, MOST_UNDER_WAY, SendWindow, Sent, extend, spelled
 
 
 class Shipper:
@@ -176,6 +170,12 @@ class Shipper:
         return waiting + self.beats.losses.are_to_be_told
 
     @property
+    def lacks_only_ends(self) -> bool:
+        """True when only ends of streams without any recorded or lost call are unacknowledged."""
+        ending = self._windows_to_end()
+        return len(ending) == self.outstanding and not any(each.made or each.losses for each in ending)
+
+    @property
     def unacknowledged(self) -> int:
         """Number of events that the aggregator has not acknowledged."""
         under_way = sum(sent.events for window in self._windows.values() for sent in window.in_flight)
@@ -232,7 +232,7 @@ class Shipper:
         self._time_out(now_s)
         out.extend(self._resends)
         self._resends.clear()
-        while self._under_way < self._credit and self._under_way_bytes < _MOST_UNDER_WAY and len(self._backlog):
+        while self._under_way < self._credit and self._under_way_bytes < MOST_UNDER_WAY and len(self._backlog):
             self._send(*self._backlog.pop(), now_s, out)
         for window in self._windows_to_end():
             if window.bye_sent_s is None or now_s - window.bye_sent_s >= self._settings.resend_after_s:

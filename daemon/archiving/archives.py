@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from ...events import ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
+from ...events import NODE_COLLECTOR, ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
 from ..ingest.sink import Sink
 from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, make_room, make_writable, sync_files
 from .archive_job import ArchivedJob, MissingListener, at_once, is_beginning_of
@@ -146,7 +146,7 @@ class Archives:
     def opened(self, stream: str, info: StreamInfo) -> None:
         """Takes in a stream."""
         self._next.opened(stream, info)
-        if self._is_closed:
+        if self._is_closed or info.source == NODE_COLLECTOR:
             return
         name = self._job_of(info)
         if not self._holds(name):  # refused: it would never be told to have ended

@@ -23,6 +23,7 @@ from ...results.prediction import Prediction, TimeLimit
 from ..settings import AggregatorSettings
 from .file_systems import FileSystems
 from .history import History
+from .introductions import describe
 from .job_analyzers import JobAnalyzers
 from .job_command import command_weight
 from .lifecycle.job_state import State
@@ -135,13 +136,10 @@ class JobSession:
         if (known := self.infos.get(stream)) is not None and known.user and known.user != info.user:
             info = replace(info, user=known.user)
         self.infos[stream] = info
-        self.user = self.user or info.user
+        describe(self, info)
         if info.command and (weight := command_weight(info)) > self.command_weight:
             self.command, self.command_weight = info.command, weight
-        if info.batch is not None and info.batch is not self.batch:
-            self.batch = info.batch.completed(None) if self.batch is None else self.batch.completed(info.batch)
         self.communicator = max(self.communicator, info.ranks)
-        self.ends_at_s = max(self.ends_at_s, info.ends_at_s)
         self.stamp_ns = max(self.stamp_ns, info.stamp_ns)
         self.own_clock = self.own_clock or info.clock_offset_ns is None
         if info.clock_off_ns and (info.host in self.clocks_off or len(self.clocks_off) < _MOST_HOSTS):
@@ -195,7 +193,7 @@ class JobSession:
             self._flush()
             self.infos.pop(stream)
             self.analyzers.close_stream(stream)
-        if not self.streams:
+        if not (self.streams or self.nodes.collectors):
             self.no_stream_since_s = at_s
 
     def update(

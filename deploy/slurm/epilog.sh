@@ -4,5 +4,5 @@ iotide=/opt/iotide/bin/iotide
 settings=/etc/iotide/slurm.toml
 folder=/run/iotide/slurm
 [ -d "$folder/$SLURM_JOB_ID" ] || exit 0
-timeout -k 2 150 "$iotide" slurm epilog --config "$settings" </dev/null >/dev/null 2>&1
+nice -n -15 timeout -k 2 150 "$iotide" slurm epilog --config "$settings" </dev/null >/dev/null 2>&1
 exit 0

@@ -7,5 +7,5 @@ case " ${SLURM_JOB_COMMENT-} " in
 *[!A-Za-z0-9_-]iotide[!A-Za-z0-9_-]*) ;;
 *) [ -n "${SPANK_IOTIDE-}" ] || exit 0 ;;
 esac
-timeout -k 2 220 "$iotide" slurm prolog --config "$settings" </dev/null >/dev/null 2>&1
+nice -n -15 timeout -k 2 220 "$iotide" slurm prolog --config "$settings" </dev/null >/dev/null 2>&1
 exit 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...settings import AggregatorSettings
 from ..session import JobSession
 from .job_state import JobEvent, State
@@ -13,7 +15,7 @@ def due(session: JobSession, settings: AggregatorSettings, now: float) -> JobEve
     alone = session.no_stream_since_s is not None and now - session.no_stream_since_s >= settings.linger_s
     if session.state is State.ENDED:
         return JobEvent.FORGOTTEN if now - session.ended_at_s >= settings.retain_s else None
-    if alone or quiet >= settings.end_after_s:
+    if alone or (quiet >= settings.end_after_s and not session.nodes.collectors):  # whose batch system has not ended it
         return JobEvent.DONE
     return JobEvent.QUIET if quiet >= settings.idle_after_s else None
 
@@ -22,7 +24,7 @@ def next_age(session: JobSession, settings: AggregatorSettings) -> float:
     """Returns when the job may next change its state for lack of events."""
     if session.state is State.ENDED:
         return session.ended_at_s + settings.retain_s
-    times = [session.heard_at_s + settings.end_after_s]
+    times = [math.inf if session.nodes.collectors else session.heard_at_s + settings.end_after_s]
     if session.state is not State.IDLE:
         times.append(session.heard_at_s + settings.idle_after_s)
     if session.no_stream_since_s is not None:

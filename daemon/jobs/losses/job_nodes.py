@@ -29,9 +29,11 @@ class JobNodes:
 
     Attributes:
         hosts: their names.
+        collectors: open streams by which collectors introduce the job; they have neither events nor losses.
     """
 
     def __init__(self) -> None:
+        self.collectors: set[str] = set()
         self.hosts: frozenset[str] = frozenset()
 
     def served(self, host: str) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from iotide.cli.cluster_demo.scripts import install_scripts
+from iotide.cli.slurm.priority import BESIDE_THE_JOB
 from iotide.collectors.tracer.tracer_libraries import library_of
 from iotide.daemon.jobs.job_summary import summary_of
 from support.servers.running_aggregator import serving
@@ -147,6 +148,9 @@ def test_collector_that_died_is_told_and_cleared_up(tmp_path: Path) -> None:
     with node_of(tmp_path, f"ipc://{tmp_path}/in") as node:
         node.call("prolog.sh")
         pid = int((tmp_path / "iotide" / f"{JOB}.pid").read_text().split()[0])
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        tried = subprocess.run(["nice", "-n", str(BESIDE_THE_JOB - own), "nice"], capture_output=True, text=True)
+        assert os.getpriority(os.PRIO_PROCESS, pid) == int(tried.stdout)  # as far as this user may
         with contextlib.closing(select.epoll()) as gone:
             watch = os.pidfd_open(pid)
             gone.register(watch, select.EPOLLIN)

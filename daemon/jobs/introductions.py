@@ -1,0 +1,57 @@
+"""Streams without events that introduce a job on its nodes before its first program is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ...events import NODE_COLLECTOR, StreamInfo
+
+if TYPE_CHECKING:
+    from .session import JobSession
+
+
+def describe(session: JobSession, info: StreamInfo) -> None:
+    """Store what a stream states about its job: user, facts of the batch system, end."""
+    session.user = session.user or info.user
+    if info.batch is not None and info.batch is not session.batch:
+        known = session.batch
+        session.batch = info.batch.completed(None) if known is None else known.completed(info.batch)
+    session.ends_at_s = max(session.ends_at_s, info.ends_at_s)
+
+
+def open_stream(session: JobSession, stream: str, info: StreamInfo, at_s: float, now_s: float) -> None:
+    """Add a stream to its job; the stream of a collector only describes the job.
+
+    Args:
+        session: job of the stream.
+        stream: stream id.
+        info: description of the stream.
+        at_s: steady clock, s.
+        now_s: time of day, s.
+    """
+    if info.source != NODE_COLLECTOR:
+        session.open_stream(stream, info, at_s, now_s)
+        return
+    session.nodes.collectors.add(stream)
+    session.nodes.served(info.host)
+    session.no_stream_since_s = None
+    describe(session, info)
+
+
+def close_stream(session: JobSession, stream: str, at_s: float, losses: Mapping[str, int], now_s: float) -> None:
+    """End a stream of a job. A collector's own stream loses no call, so its losses do not count.
+
+    Args:
+        session: job of the stream.
+        stream: stream id.
+        at_s: steady clock, s.
+        losses: counts of all that was lost of the stream.
+        now_s: time of day, s.
+    """
+    if stream not in session.nodes.collectors:
+        session.close_stream(stream, at_s, losses, now_s)
+        return
+    session.nodes.collectors.discard(stream)
+    if not (session.streams or session.nodes.collectors):
+        session.no_stream_since_s = at_s
