@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..daemon.settings import ENVIRONMENT_PREFIX, AggregatorSettings
 from ..events import ConfigError
@@ -15,6 +15,9 @@ from .common.console.logs import say
 from .common.ending import Ending
 from .common.service_manager import ServiceManager
 from .common.settings_text import settings_text
+
+if TYPE_CHECKING:
+    from ..daemon.cluster.partitions import Partition
 
 BEHIND_GATEWAYS: Final = "--behind-gateways"
 _SET_DEATH_SIGNAL: Final = 1
@@ -40,6 +43,14 @@ def end_with_parent() -> None:
     ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, int(signal.SIGTERM), 0, 0, 0)
     if parent and parent != str(os.getppid()):  # the parent exited before the prctl call
         os.kill(os.getpid(), signal.SIGTERM)
+
+
+def partition_from(text: str) -> Partition:
+    """Return the partition that a member names on the command line of its process."""
+    from ..daemon.cluster.partitions import Partition
+
+    cluster, _, number = text.rpartition("/")
+    return Partition(cluster, int(number))
 
 
 async def _serve_alone(settings: AggregatorSettings, state: Path, count: int, ending: Ending) -> None:
@@ -112,6 +123,7 @@ def _worker(settings: AggregatorSettings, state: Path, number: int) -> tuple[Seq
         path.write_text(settings_text(worker_settings(settings, folder, number)))
     except OSError as error:
         raise unusable(state, f"{path} cannot be written", error) from None
-    command = [sys.executable, "-m", "iotide", "serve", "--config", str(path), BEHIND_GATEWAYS]
+    partition = f"{settings.journal.name}/{number}"
+    command = [sys.executable, "-m", "iotide", "serve", "--config", str(path), BEHIND_GATEWAYS, partition]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}
     return command, {**environment, "IOTIDE_MEMBER": str(os.getpid())}

@@ -96,7 +96,7 @@ Runs until SIGINT or SIGTERM. Exit status: 0 ended by a signal, 1 failed, 2 bad 
     metavar="N",
     help="Share the jobs among N processes of this machine. [default: off]",
 )
-@click.option("--behind-gateways", is_flag=True, hidden=True)
+@click.option("--behind-gateways", metavar="CLUSTER/NUMBER", hidden=True)
 @click.option("--ftio-listen", metavar="ENDPOINT", help="Endpoint that FTIO's tracers send to. [default: off]")
 @click.option("--ftio-reply", metavar="ENDPOINT", help="Endpoint where FTIO's user receives replies. [default: off]")
 @click.option("--ftio-job", metavar="NAME", help="Job of FTIO's messages. [default: the one in the message, else ftio]")
@@ -116,7 +116,7 @@ def command(
     cluster: str | None,
     partitions: int | None,
     workers: int | None,
-    behind_gateways: bool,
+    behind_gateways: str | None,
     ftio_listen: str | None,
     ftio_reply: str | None,
     ftio_job: str | None,
@@ -193,12 +193,14 @@ def command(
         else:
             run_member(settings, settings.state, ending)
         return
+    partition = None
     if behind_gateways:
-        from .cluster_serving import end_with_parent
+        from .cluster_serving import end_with_parent, partition_from
 
         end_with_parent()
+        partition = partition_from(behind_gateways)
     from ..clients.pages.live_pages import LivePages
     from ..daemon.server import Server
     from .serving import run_server
 
-    run_server(Server(settings, LivePages(), for_gateways=behind_gateways), settings, ending, load)
+    run_server(Server(settings, LivePages(), partition=partition), settings, ending, load)

@@ -125,6 +125,11 @@ BOUNDS: Final[Mapping[str, Bound]] = {
     "rank.max_actors": _of("interactions", "actors", "the least active quarter is removed"),
     "rank.max_uses": _of("interactions", "uses", "the rarest quarter is removed"),
     "rank.max_links": _of("interactions", "links", "the rarest quarter is removed"),
+    "cluster.results_bytes": Bound(
+        "contention_results_left_out",
+        "iotide_contention_results_left_out_total",
+        "contention does not consider further jobs of the partition; the latest active are published",
+    ),
 }
 """By option."""
 

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from ..results.jobs.job import JobSummary
     from ..results.prediction import Prediction
     from .aggregator import Aggregator
+    from .cluster.partitions import Partition
     from .jobs.session import JobSession
+    from .journal.jetstream.stream_journal import StreamJournal
     from .publish.notify.notifier import Notifier
     from .publish.notify.notify_settings import NotifySettings
     from .state.kept_alerts import AlertFile, KeptAlerts
@@ -37,13 +39,14 @@ LOOKS: Final = "contention_looks"
 FAILURES: Final = "contention_failures"
 _RETRY_S: Final = 10.0
 """Time between attempts to write alerts to a disk that takes nothing, s."""
+LEFT_OUT: Final = "contention_results_left_out"
 ALERTS: Final = "contention_alerts:"
 """Before the state and the kind of an alert."""
-_RESOLVED: Final = 100
+RESOLVED: Final = 100
 _SHORTEST_S: Final = 5.0  # a job whose phases are asked for
 _SLICE_S: Final = 0.005
-_RANK_SHARE: Final = 0.01  # of a core, for ranking jobs by the files that they share
-_MOST_RANKED: Final = 32
+RANK_SHARE: Final = 0.01  # of a core, for ranking jobs by the files that they share
+MOST_RANKED: Final = 32
 _AWAY_S: Final = 240.0  # Alertmanager holds an alert for four repetitions, a minute each
 _log = logging.getLogger(__name__)
 
@@ -69,7 +72,7 @@ class ContentionWatch:
         self._settings = settings
         self._looking = asyncio.Lock()
         self._alerts: Alerts | None = None
-        self._resolved: deque[Alert] = deque(maxlen=_RESOLVED)
+        self._resolved: deque[Alert] = deque(maxlen=RESOLVED)
         self.on_alerts: Listeners[Alert] = Listeners(aggregator.counters)
         self.notifier: Notifier | None = None
         self._file: AlertFile | None = None
@@ -124,12 +127,15 @@ class ContentionWatch:
 
         An aggregator that was away for so long that receivers take its alerts for resolved resolves them.
         """
-        from ..analyzers.contention.alerts import Alerts
         from .state.kept_alerts import AlertFile
 
         self._file = AlertFile(folder, self._aggregator.counters)
+        self._resume(*self._file.read(self._aggregator.clock()))
+
+    def _resume(self, kept: KeptAlerts, age_s: float) -> None:
+        from ..analyzers.contention.alerts import Alerts
+
         now_s = self._aggregator.clock()
-        kept, age_s = self._file.read(now_s)
         if self.notifier is not None:
             self.notifier.resume(kept.waiting)
         self._resolved.extend(kept.resolved)
@@ -180,38 +186,45 @@ class ContentionWatch:
     async def look(self) -> Contention:
         """Looks now."""
         async with self._looking:
-            from ..analyzers.contention.report import contention_of  # which few commands need
-
             begun = time.thread_time()
             now_s = self._aggregator.clock()
             copied = await self._copied(now_s)
             self.seconds += time.thread_time() - begun
             shared = await self._shared() if len(copied) > 1 and time.monotonic() >= self._rank_at_s else None
 
-            def work() -> Contention:
-                start = time.thread_time()
-                try:
-                    if shared is not None:
-                        self._ranking = _ranked(shared, self._aggregator.settings.rank)
-                        self._rank_at_s = time.monotonic() + (time.thread_time() - start) / _RANK_SHARE
-                    return contention_of([view_of(each) for each in copied], self._settings, now_s, self._ranking)
-                finally:
-                    self.seconds += time.thread_time() - start
+            def read() -> tuple[list[JobView], list[Shared] | None]:
+                return [view_of(each) for each in copied], shared
 
-            found = await asyncio.to_thread(work)
-            self._take_in(found)
-            return self.latest or found
+            found = await asyncio.to_thread(self._analyzed, read, now_s)
+            for alert in self._followed(found):
+                self._tell(alert)
+            self.latest = found.model_copy(update={"alerts": self.raised})
+            if self.raised:
+                self._to_write.set()
+            return self.latest
 
-    def _take_in(self, found: Contention) -> None:
+    def _analyzed(self, read: Callable[[], tuple[list[JobView], list[Shared] | None]], now_s: float) -> Contention:
+        """Analyzes results that ``read`` returns, in a thread; jobs are ranked where it returns their files."""
+        from ..analyzers.contention.report import contention_of  # which few commands need
+
+        start = time.thread_time()
+        try:
+            views, shared = read()
+            if shared is not None:
+                begun = time.thread_time()
+                self._ranking = _ranked(shared, self._aggregator.settings.rank)
+                self._rank_at_s = time.monotonic() + (time.thread_time() - begun) / RANK_SHARE
+            return contention_of(views, self._settings, now_s, self._ranking)
+        finally:
+            self.seconds += time.thread_time() - start
+
+    def _followed(self, found: Contention) -> list[Alert]:
+        """Returns the alerts that a look raises or resolves."""
         from ..analyzers.contention.alerts import Alerts
 
         self._aggregator.counters[LOOKS] += 1
         self._alerts = self._alerts or Alerts(self._settings.alerts)
-        for alert in self._alerts.update(found):
-            self._tell(alert)
-        self.latest = found.model_copy(update={"alerts": self._alerts.raised})
-        if self._alerts.raised:
-            self._to_write.set()
+        return self._alerts.update(found)
 
     def _tell(self, alert: Alert) -> None:
         self._aggregator.counters[f"{ALERTS}{alert.state}:{alert.kind}"] += 1
@@ -220,6 +233,11 @@ class ContentionWatch:
             self._resolved.append(alert)
         self.on_alerts.tell(alert.key, partial(_self, alert))
         self._to_write.set()
+
+    @property
+    def is_analyzing(self) -> bool:
+        """Whether this aggregator analyzes contention; in a cluster, one partition's process does."""
+        return True
 
     @property
     def raised(self) -> list[Alert]:
@@ -240,7 +258,7 @@ class ContentionWatch:
 
         latest = sorted(filter(_has_phases, self._aggregator.jobs.awake), key=lambda session: -session.heard_at_s)
         shared: list[Shared] = []
-        for session in latest[:_MOST_RANKED]:
+        for session in latest[:MOST_RANKED]:
             shared += shared_by([session])
             await asyncio.sleep(0)
         return shared
@@ -258,6 +276,24 @@ class ContentionWatch:
                 await asyncio.sleep(0)
                 paused_s = time.monotonic()
         return copied
+
+
+def contention_watch(
+    aggregator: Aggregator, partition: Partition | None, journal: Callable[[], StreamJournal | None]
+) -> ContentionWatch:
+    """Returns what looks for contention: between the jobs of an aggregator, or of the whole cluster.
+
+    Args:
+        aggregator: whose jobs.
+        partition: that its process serves; None outside of a cluster.
+        journal: returns that of the partition, once its process has opened it.
+    """
+    settings = aggregator.settings.contention
+    if partition is None:
+        return ContentionWatch(aggregator, settings)
+    from .cluster.contention.watch import ClusterContention
+
+    return ClusterContention(aggregator, settings, partition, journal)
 
 
 def _ranked(shared: list[Shared], settings: InteractionSettings) -> Ranking:

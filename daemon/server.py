@@ -19,7 +19,7 @@ from .aggregator import Aggregator
 from .archiving.archives import Archives
 from .bounds import Reached
 from .clocks import Clocks
-from .contention import ContentionWatch
+from .contention import contention_watch
 from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
 from .jobs.job_ids import clean_job
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from .access.settings import AccessSettings
+    from .cluster.partitions import Partition
     from .ingest.ingest import Ingest
-    from .journal.contract import KeptJournal
+    from .journal.jetstream.stream_journal import StreamJournal
     from .pacing_plans import PacingPlans
     from .publish.http.http_server import HttpServer
     from .publish.http.routes.page_routes import Pages
@@ -58,7 +59,7 @@ class Server:
         pages: draws graphs for browsers; without it there are no pages.
         embedded: whoever made it hands on to ``sink``; nothing listens for collectors, unless there is an ``entry``.
         entry: who may connect as a collector of an aggregator that is embedded.
-        for_gateways: as of ``Ingest``.
+        partition: that the process serves, behind the gateways of a cluster.
 
     Attributes:
         aggregator: the jobs.
@@ -79,9 +80,9 @@ class Server:
         *,
         embedded: bool = False,
         entry: AccessSettings | None = None,
-        for_gateways: bool = False,
+        partition: Partition | None = None,
     ) -> None:
-        self._for_gateways = for_gateways
+        self._for_gateways = partition is not None
         self._clocks = Clocks()
         self.aggregator = Aggregator(settings, self._clocks.clock, self._clocks.steady)
         self.stages = Stages(self.aggregator.counters)
@@ -101,7 +102,7 @@ class Server:
         self.access = Access(entry or settings.access, self._user_of, self.aggregator.counters)
         self._ingest = None if embedded and entry is None else self._make_ingest(settings)
         several = settings.contention.enabled and not embedded  # who embeds it has one job
-        self._contention = ContentionWatch(self.aggregator, settings.contention) if several else None
+        self._contention = contention_watch(self.aggregator, partition, lambda: self._journal) if several else None
         if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
             self._contention.notify(settings.notify, lambda: self.http_url or "")
         if self._ingest is not None:
@@ -111,7 +112,7 @@ class Server:
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
         self._keeping: Keeping | None = None
-        self._journal: KeptJournal | None = None
+        self._journal: StreamJournal | None = None
         self._ticked_at = -math.inf  # a machine's clock may begin when it boots
 
     async def stand_by(self, told: Callable[[str], None] = lambda _: None) -> None:

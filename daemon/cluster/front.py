@@ -91,7 +91,6 @@ class Front:
                 Route("/partitions/{number:int}/{rest:path}", self._of_partition),
                 Route("/api/v1/jobs", self._jobs),
                 Route("/api/v1/fleet", self._fleet),
-                Route("/api/v1/alerts", self._all),
                 Route("/api/v1/pacing", self._everywhere, methods=["PUT", "DELETE"]),
                 Route("/{rest:path}", self._any),
             ]
@@ -180,21 +179,9 @@ class Front:
             begin=begin,
             states=states,
             bandwidth=sum(body["bandwidth"] for body in first),
-            alerts=sum(alerts) if alerts else None,
+            alerts=max(alerts) if alerts else None,  # each partition has those of the whole cluster
             jobs=_in_order(rows, order, is_descending)[begin : begin + count],
         )
-
-    async def _all(self, request: Request) -> Response:
-        """Puts lists below the same names together."""
-        answers = await self._asked_all(request)
-        if (refused := _refusal(answers)) is not None:
-            return refused
-        lists: dict[str, list[Any]] = {}
-        for answer in answers:
-            for name, value in answer.body.items() if not answer.problem else ():
-                if isinstance(value, list):
-                    lists.setdefault(name, []).extend(value)
-        return _merged(answers, **lists)
 
     async def _everywhere(self, request: Request) -> Response:
         """Hands something on to each partition; the answer is that of the first one that refuses, or of all."""

@@ -13,6 +13,13 @@ from typing import Final, NamedTuple
 _DIGEST_BYTES: Final = 8
 
 
+class Partition(NamedTuple):
+    """The partition that a process serves."""
+
+    cluster: str
+    number: int
+
+
 class Part(NamedTuple):
     """One member's part of the plan: partitions to serve, and partitions to stand by for."""
 

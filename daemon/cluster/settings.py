@@ -27,3 +27,10 @@ class ClusterSettings(BaseModel):
     watchdog_s: float = Field(
         30.0, ge=1, description="Seconds without a sign of life after which a partition's process is killed."
     )
+    results_bytes: int = Field(
+        4 << 20,
+        ge=1 << 16,
+        le=64 << 20,
+        description="Bytes of jobs' results, compressed, that a partition publishes for the contention analyzer each "
+        "`contention.interval_s`; the latest active jobs first.",
+    )

@@ -32,7 +32,7 @@ def worker_settings(settings: AggregatorSettings, state: Path, number: int) -> A
             "state": state,
             "archive": archive,
             "access": access,
-            "cluster": ClusterSettings(),
+            "cluster": ClusterSettings(results_bytes=settings.cluster.results_bytes),
             "journal": settings.journal.model_copy(update={"name": journal_of(settings.journal.name, number)}),
         }
     )

@@ -9,7 +9,7 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from ...results.contention import Collision, Contention
-from ..contention import ALERTS, FAILURES, LOOKS, ContentionWatch
+from ..contention import ALERTS, FAILURES, LEFT_OUT, LOOKS, ContentionWatch
 from .families import Family
 from .notify.outbox import DROPPED
 
@@ -55,6 +55,12 @@ CONTENTION_FAMILIES: Final[dict[str, Family]] = {
         GaugeMetricFamily, "Jobs of which too little arrived, or is known, to claim something."
     ),
     "iotide_contention_jobs_left_out": Family(GaugeMetricFamily, "Jobs beyond contention.max_jobs."),
+    "iotide_contention_analyzer": Family(
+        GaugeMetricFamily, "1: this aggregator analyzes contention; of a cluster, one partition does."
+    ),
+    "iotide_contention_results_left_out_total": Family(
+        CounterMetricFamily, "Results of jobs beyond cluster.results_bytes, counted at each interval."
+    ),
     "iotide_contention_looks_total": Family(CounterMetricFamily, "Looks for contention between jobs."),
     "iotide_contention_failures_total": Family(CounterMetricFamily, "Looks that failed."),
     "iotide_contention_seconds_total": Family(CounterMetricFamily, "CPU time of these looks."),
@@ -74,12 +80,16 @@ def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: C
     """Adds the samples of the last look, if there was one."""
     if watch is None:
         return
+    add("iotide_contention_analyzer", float(watch.is_analyzing))
+    add("iotide_contention_results_left_out_total", counters[LEFT_OUT])
     add("iotide_contention_looks_total", counters[LOOKS])
     add("iotide_contention_failures_total", counters[FAILURES])
     add("iotide_contention_seconds_total", watch.seconds)
     for kind in ("slowdown", "collision"):
         for state in ("raised", "resolved"):
             add("iotide_contention_alerts_total", counters[f"{ALERTS}{state}:{kind}"], kind, state)
+    if not watch.is_analyzing:  # another partition exposes the rest, so that sums count each alert once
+        return
     if watch.notifier is not None:
         add("iotide_notifications_dropped_total", counters[DROPPED])
         for receiver in watch.notifier.receivers:

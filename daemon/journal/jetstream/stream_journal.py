@@ -59,6 +59,11 @@ class StreamJournal:
         self._keeping: asyncio.Task[None] | None = None
         holding.on_lost = self._lost
 
+    @property
+    def link(self) -> NatsLink:
+        """The connection to the servers."""
+        return self._link
+
     # ---- taking over ----
 
     def bring(self, snapshot: Path) -> None:

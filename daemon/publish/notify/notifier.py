@@ -107,6 +107,11 @@ class Notifier:
             for alert in waiting.get(receiver.digest, ()):
                 receiver.outbox.put(alert)
 
+    def forget(self) -> None:
+        """Forget what waits: another aggregator sends it."""
+        for receiver in self.receivers:
+            receiver.outbox.forget()
+
     def introduce(self, known: Collection[str]) -> None:
         """Has receivers that are not among ``known``, by their digests, told what is raised now."""
         for receiver in self.receivers:

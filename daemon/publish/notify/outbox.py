@@ -50,6 +50,10 @@ class Outbox:
         self._waiting.pop(alert.key, None)  # the latest comes last
         self._waiting[alert.key] = alert
 
+    def forget(self) -> None:
+        """Forget what waits."""
+        self._waiting.clear()
+
     def take(self, now_s: float, raised: Callable[[], Iterable[Alert]]) -> list[Alert]:
         """Returns what is to be sent now; it waits until ``done`` is told of it.
 

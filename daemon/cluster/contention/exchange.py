@@ -1,0 +1,202 @@
+"""Results and findings at the NATS servers: published, read and followed. Runs in the loop of the connection."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from nats.errors import Error as NatsError
+from nats.js import api
+from nats.js.errors import APIError, BucketNotFoundError, NotFoundError
+from nats.js.kv import KeyValue
+
+from ....events import ConfigError, ProtocolError
+from ...journal.jetstream.holding import Holding
+from ...journal.jetstream.link import NatsLink
+from ...journal.jetstream.readiness import unusable
+from ...journal.settings import JournalSettings
+from .results import Found, Slot, decode_found, encode_found
+
+if TYPE_CHECKING:
+    from nats.aio.msg import Msg
+    from nats.js import JetStreamContext
+
+_log = logging.getLogger(__name__)
+_WRONG_SEQUENCE: Final = 10071
+"""Error code: another message than the expected one is the last one."""
+_HEADER_BYTES: Final = 1 << 10
+_LARGEST: Final = 1 << 19
+"""Bytes of a message with results: larger ones would delay the journal's on the same connection."""
+_MOST_READ: Final = 4096
+_AT_ONCE: Final = 16
+_RETRY_S: Final = 0.5
+
+
+class ReplacedError(Exception):
+    """Another process has published findings meanwhile."""
+
+
+class Exchange:
+    """The stream of one cluster, of which each subject keeps its last message.
+
+    Args:
+        link: the connection of the partition's journal.
+        settings: the journal's; they name the replicas.
+        cluster: name of the cluster.
+        number: partition of this process.
+        lease_s: time without a renewal after which another process may analyze, s.
+    """
+
+    def __init__(self, link: NatsLink, settings: JournalSettings, cluster: str, number: int, lease_s: float) -> None:
+        self._link, self._settings, self._lease_s = link, settings, lease_s
+        self._stream, self._bucket = f"iotide-results-{cluster}", f"iotide-contention-{cluster}"
+        self._subject, self._number = f"iotide.results.{cluster}", number
+        self._found = f"{self._subject}.found"
+        self._leases: KeyValue | None = None
+
+    @property
+    def limit(self) -> int:
+        """Bytes of a message at most."""
+        return min(_LARGEST, self._link.client.max_payload - _HEADER_BYTES)
+
+    async def open(self, received: Callable[[Found], None]) -> None:
+        """Create what is missing at the servers, and follow findings from then on.
+
+        Args:
+            received: is called with each finding, in the connection's thread.
+
+        Raises:
+            ServersNotReadyError: the servers elect a leader, or do not answer.
+            ConfigError: the servers refuse.
+        """
+        jetstream = self._link.jetstream
+        replicas = self._settings.replicas
+        try:
+            try:
+                await jetstream.stream_info(self._stream)
+            except NotFoundError:
+                await jetstream.add_stream(
+                    api.StreamConfig(
+                        name=self._stream,
+                        subjects=[f"{self._subject}.>"],
+                        description="iotide: last results of each partition's jobs, and contention between them",
+                        max_msgs_per_subject=1,
+                        storage=api.StorageType.FILE,
+                        num_replicas=replicas,
+                        discard=api.DiscardPolicy.OLD,
+                        allow_direct=True,
+                    )
+                )
+            try:
+                await jetstream.key_value(self._bucket)
+            except (BucketNotFoundError, NotFoundError):
+                await jetstream.create_key_value(
+                    api.KeyValueConfig(self._bucket, storage=api.StorageType.FILE, replicas=replicas)
+                )
+            self._leases = await self._link.client.jetstream(timeout=self._lease_s / 5).key_value(self._bucket)
+
+            async def take(message: Msg) -> None:
+                try:
+                    received(decode_found(message.data))
+                except ProtocolError as error:  # of a later version
+                    _log.warning("contention of the cluster: %s", error)
+
+            await self._link.client.subscribe(self._found, cb=take)
+        except (NatsError, TimeoutError) as error:
+            raise unusable(f"the stream {self._stream}", error) from None
+
+    async def hold(self, lost: Callable[[], None]) -> Holding:
+        """Wait until this process is the one that analyzes.
+
+        Args:
+            lost: is called when another one is, in the connection's thread.
+        """
+        if self._leases is None:
+            raise ConfigError("the exchange of contention is not open")
+        holding = Holding(self._link, self._leases, self._lease_s)
+        holding.on_lost = lost
+        await holding.take()
+        return holding
+
+    async def put(self, messages: Sequence[bytes]) -> None:
+        """Publish the results of this partition. Raises NatsError, TimeoutError."""
+        for slot, payload in reversed(list(enumerate(messages))):
+            await self._asked.publish(f"{self._subject}.p.{self._number}.{slot}", payload, stream=self._stream)
+
+    async def read(self) -> list[Slot]:
+        """Return the retained results of all partitions. Raises NatsError, TimeoutError."""
+        prefix = f"{self._subject}.p."
+        about = await self._asked.stream_info(self._stream, subjects_filter=f"{prefix}>")
+        subjects = sorted(about.state.subjects or {})[:_MOST_READ]
+        turns = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(subject: str) -> Slot | None:
+            async with turns:
+                try:
+                    message = await self._asked.get_last_msg(self._stream, subject, direct=True)
+                except NotFoundError:  # its time was over in between
+                    return None
+            partition, _, slot = subject.removeprefix(prefix).partition(".")
+            return Slot(int(partition), int(slot), message.data or b"")
+
+        return [each for each in await asyncio.gather(*map(one, subjects)) if each is not None]
+
+    async def last_found(self) -> tuple[Found | None, int]:
+        """Return the last findings and their sequence number, 0 for none. Raises NatsError, TimeoutError."""
+        try:
+            message = await self._asked.get_last_msg(self._stream, self._found)
+        except NotFoundError:
+            return None, 0
+        try:
+            return decode_found(message.data or b""), message.seq or 0
+        except ProtocolError as error:
+            _log.error("contention of the cluster begins anew: %s", error)
+            return None, message.seq or 0
+
+    async def put_found(self, found: Found) -> int:
+        """Publish findings in place of those that they name; however long that takes.
+
+        Returns:
+            Their sequence number.
+
+        Raises:
+            ReplacedError: others are the last ones.
+            ProtocolError: the servers do not take so long a message.
+        """
+        payload, is_logged = encode_found(found), False
+        if len(payload) > (most := self._link.client.max_payload - _HEADER_BYTES):
+            raise ProtocolError(
+                f"contention takes {len(payload)} bytes of {most}; raise max_payload of the NATS servers"
+            )
+        headers = {api.Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(found.after)}
+        while True:
+            try:
+                answer = await self._asked.publish(self._found, payload, stream=self._stream, headers=headers)
+                return answer.seq
+            except (NatsError, TimeoutError) as error:
+                if isinstance(error, APIError) and error.err_code == _WRONG_SEQUENCE:
+                    return await self._own(payload)
+                if not is_logged:
+                    _log.warning("contention of the cluster waits for the NATS servers: %s", str(error) or "no answer")
+                is_logged = True
+            await asyncio.sleep(_RETRY_S)
+
+    async def _own(self, payload: bytes) -> int:
+        """Return the sequence number of findings whose acknowledgement was lost; raise where others are there."""
+        while True:
+            try:
+                message = await self._asked.get_last_msg(self._stream, self._found)
+            except NotFoundError:
+                raise ReplacedError from None
+            except (NatsError, TimeoutError):
+                await asyncio.sleep(_RETRY_S)
+                continue
+            if message.data != payload:
+                raise ReplacedError
+            return message.seq or 0
+
+    @property
+    def _asked(self) -> JetStreamContext:
+        return self._link.asked

@@ -1,0 +1,194 @@
+"""Results of a partition's jobs as messages: packed by their owner, unpacked by the contention analyzer. No I/O."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from typing import Final, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import Struct
+from pydantic import Field, ValidationError
+
+from ....analyzers.contention.loads import JobView
+from ....events import ProtocolError
+from ....results.base import Model
+from ....results.contention import Contention
+from ....results.jobs.file_systems import JobFileSystems
+from ....results.jobs.job import JobSummary
+from ....results.prediction import Prediction
+from ...state.kept_alerts import KeptAlerts
+from .shared_files import SharedFiles, decode_shared
+
+VERSION: Final = 1
+"""Version of the messages; one of another version is skipped."""
+_LARGEST: Final = 64 << 20
+"""Bytes of one document, uncompressed: far above the 512 phases of a job."""
+_RETAINED_S: Final = 900.0
+"""Time for which results of a partition without an owner are considered, s."""
+_LEVEL: Final = 1
+_T = TypeVar("_T", bound=Model)
+
+
+class JobResults(Model):
+    """The public results of one job that contention is computed from."""
+
+    summary: JobSummary
+    use: JobFileSystems
+    prediction: Prediction | None = None
+
+
+class Packed(Struct, frozen=True):
+    """One job in a message."""
+
+    job: str
+    last_s: float
+    """Its last event, Unix time."""
+    results: bytes
+    files: bytes = b""
+    """As of ``encode_shared``; empty where they are not known, or too large."""
+
+    @property
+    def size(self) -> int:
+        """Bytes, about."""
+        return len(self.results) + len(self.files) + len(self.job) + 32
+
+
+class _Message(Struct):
+    version: int
+    slots: int
+    made_at_s: float
+    jobs: list[Packed]
+
+
+class Found(Model):
+    """What the analyzer publishes: contention, and what its successor needs to continue the alerts."""
+
+    after: int = Field(ge=0)
+    """Sequence number of the message that this one replaces."""
+    contention: Contention
+    kept: KeptAlerts
+
+
+def packed(view: JobView, files: bytes = b"") -> Packed:
+    """Return the results of a job for a message."""
+    results = JobResults(summary=view.summary, use=view.use, prediction=view.prediction)
+    return Packed(view.summary.job, view.summary.last_event_at_s or 0.0, _document(results), files)
+
+
+def messages_of(jobs: Iterable[Packed], made_at_s: float, limit: int, total: int) -> tuple[list[bytes], int]:
+    """Divide the results of a partition's jobs among messages.
+
+    Args:
+        jobs: results, the latest active job first.
+        made_at_s: Unix time.
+        limit: bytes of a message at most.
+        total: bytes of all messages at most.
+
+    Returns:
+        One message at least, and the number of jobs that were left out.
+    """
+    slots: list[list[Packed]] = [[]]
+    used, left, left_out = 0, total, 0
+    for job in jobs:
+        if job.size > limit and job.files:
+            job = msgspec.structs.replace(job, files=b"")
+        if job.size > limit or job.size > left:
+            left_out += 1
+            continue
+        if used + job.size > limit:
+            slots.append([])
+            used = 0
+        slots[-1].append(job)
+        used += job.size
+        left -= job.size
+    found = [_Message(VERSION, len(slots), made_at_s, each) for each in slots]
+    return [msgspec.msgpack.encode(each) for each in found], left_out
+
+
+class Slot(NamedTuple):
+    """A message as it was retained."""
+
+    partition: int
+    number: int
+    payload: bytes
+
+
+class Results(NamedTuple):
+    """The jobs of all partitions, the latest active first."""
+
+    views: list[JobView]
+    shared: list[SharedFiles]
+    unread: int
+    """Jobs and messages that could not be read."""
+
+
+def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int) -> Results:
+    """Return the results of all jobs from the retained messages of all partitions.
+
+    Args:
+        slots: messages, in any order.
+        now_s: Unix time; messages older than 15 minutes are of partitions that nobody serves, and are skipped.
+        most: jobs at most; the latest active.
+        most_shared: jobs whose files are read, at most.
+    """
+    known: dict[int, dict[int, _Message]] = {}
+    unread = 0
+    for slot in slots:
+        try:
+            message = msgspec.msgpack.decode(slot.payload, type=_Message)
+        except msgspec.DecodeError:
+            unread += 1
+            continue
+        if message.version == VERSION and message.made_at_s > now_s - _RETAINED_S:
+            known.setdefault(slot.partition, {})[slot.number] = message
+    latest: dict[str, tuple[float, Packed]] = {}
+    for messages in known.values():
+        count = max(messages.values(), key=lambda each: each.made_at_s).slots  # others are of an earlier round
+        for number, message in messages.items():
+            for job in message.jobs if number < count else ():
+                if job.job not in latest or latest[job.job][0] < message.made_at_s:
+                    latest[job.job] = message.made_at_s, job
+    jobs = sorted((job for _, job in latest.values()), key=lambda each: (-each.last_s, each.job))[:most]
+    views: list[JobView] = []
+    shared: list[SharedFiles] = []
+    for job in jobs:
+        try:
+            views.append(_view(job.results))
+            if job.files and len(shared) < most_shared:
+                shared.append(decode_shared(job.files))
+        except ProtocolError:
+            unread += 1
+    return Results(views, shared, unread)
+
+
+def encode_found(found: Found) -> bytes:
+    """Return what the analyzer publishes as bytes."""
+    return _document(found)
+
+
+def decode_found(data: bytes) -> Found:
+    """Return what the analyzer published. Raises ProtocolError."""
+    return _read(data, Found)
+
+
+def _view(data: bytes) -> JobView:
+    results = _read(data, JobResults)
+    return JobView(results.summary, results.use, results.prediction)
+
+
+def _document(model: Model) -> bytes:
+    return zlib.compress(msgspec.msgpack.encode(model.model_dump()), _LEVEL)  # which has infinity, unlike JSON
+
+
+def _read(data: bytes, kind: type[_T]) -> _T:
+    unpacking = zlib.decompressobj()
+    try:
+        text = unpacking.decompress(data, _LARGEST)
+        if unpacking.unconsumed_tail:
+            raise ProtocolError(f"{kind.__name__} takes more than {_LARGEST} bytes")
+        return kind.model_validate(msgspec.msgpack.decode(text, strict=False))
+    except (zlib.error, msgspec.DecodeError) as error:
+        raise ProtocolError(f"{kind.__name__} cannot be read: {error}") from None
+    except ValidationError as error:
+        raise ProtocolError(f"{kind.__name__} has {error.error_count()} errors") from None

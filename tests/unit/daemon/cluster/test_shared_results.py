@@ -1,0 +1,116 @@
+"""Results of jobs travel between partitions as they are, within the bounds of a message."""
+
+from __future__ import annotations
+
+import pytest
+from iotide.analyzers.contention.loads import JobView
+from iotide.daemon.cluster.contention.results import (
+    Found,
+    Packed,
+    Slot,
+    decode_found,
+    encode_found,
+    messages_of,
+    packed,
+    results_of,
+)
+from iotide.daemon.cluster.contention.shared_files import decode_shared
+from iotide.daemon.state.kept_alerts import KeptAlerts
+from iotide.events import ProtocolError
+from iotide.results.contention import Contention
+from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems
+from iotide.results.jobs.job import JobSummary
+from support.jobs.result_factories import make_detail, make_prediction
+
+NOW_S = 1000.0
+
+
+def view(job: str, last_s: float = NOW_S, phases: int = 3) -> JobView:
+    rows = [
+        IoPhase(start_s=10.0 * at, end_s=10.0 * at + 1, bytes_read=0, bytes_written=7 * at, calls=9, seconds=0.5)
+        for at in range(phases)
+    ]
+    use = FileSystemUse(
+        file_system="scratch",
+        place="shared",
+        bytes_read=0,
+        bytes_written=100,
+        calls=9,
+        seconds=1.0,
+        metadata_calls=0,
+        metadata_seconds=0.0,
+        phases=rows,
+    )
+    facts = make_detail(job).model_dump(include=set(JobSummary.model_fields)) | {"last_event_at_s": last_s}
+    summary = JobSummary.model_validate(facts)
+    prediction = make_prediction(job)
+    endless = prediction.model_copy(
+        update={"period_s": prediction.period_s and prediction.period_s.model_copy(update={"high": float("inf")})}
+    )
+    return JobView(summary, JobFileSystems(job=job, gap_s=0.25, file_systems=[use]), endless)
+
+
+def slots(partition: int, views: list[JobView], made_at_s: float = NOW_S, limit: int = 1 << 20) -> list[Slot]:
+    messages, _ = messages_of([packed(each) for each in views], made_at_s, limit, 1 << 30)
+    return [Slot(partition, number, payload) for number, payload in enumerate(messages)]
+
+
+def test_results_of_all_partitions_are_read_as_they_were_the_latest_active_first() -> None:
+    one, two, three = view("one", 5.0), view("two", 7.0), view("three", 6.0)
+    found = results_of([*slots(0, [one, two]), *slots(1, [three])], NOW_S, 10, 0)
+    assert found.views == [two, three, one]
+    assert results_of([*slots(0, [one, two]), *slots(1, [three])], NOW_S, 2, 0).views == [two, three]
+
+
+def test_a_partition_that_publishes_less_than_before_has_no_jobs_of_earlier_rounds() -> None:
+    views = [view(f"j{number}", float(number), phases=200) for number in range(6)]
+    before = slots(0, views, NOW_S, limit=packed(views[0]).size + 64)
+    assert len(before) == 6
+    assert len(results_of(before, NOW_S, 10, 0).views) == 6
+    after = slots(0, views[:1], NOW_S + 1)
+    assert results_of([*after, *before[1:]], NOW_S, 10, 0).views == views[:1]
+
+
+def test_a_job_that_has_moved_is_read_once_from_its_latest_message() -> None:
+    moved = slots(0, [view("j", 1.0)], NOW_S) + slots(1, [view("j", 2.0)], NOW_S + 1)
+    assert [each.summary.last_event_at_s for each in results_of(moved, NOW_S, 10, 0).views] == [2.0]
+
+
+def test_results_of_a_partition_that_nobody_serves_are_skipped_after_a_while() -> None:
+    assert results_of(slots(0, [view("j")], NOW_S), NOW_S + 901, 10, 0).views == []
+
+
+def test_jobs_beyond_the_bounds_are_counted_and_smaller_ones_kept() -> None:
+    small, large = Packed("a", 1.0, bytes(10)), Packed("b", 2.0, bytes(5000))
+    messages, left_out = messages_of([large, small], NOW_S, 1000, 10_000)
+    assert (len(messages), left_out) == (1, 1)
+    _, left_out = messages_of([small] * 10, NOW_S, 1000, small.size * 4)
+    assert left_out == 6
+    files = Packed("c", 1.0, bytes(10), bytes(5000))  # what cannot travel are its files alone
+    assert messages_of([files], NOW_S, 1000, 10_000)[1] == 0
+
+
+@pytest.mark.parametrize("payload", [b"", b"\x00", b"nonsense", b"\x84" + b"\xa1a" * 9])
+def test_messages_that_cannot_be_read_are_counted(payload: bytes) -> None:
+    good = slots(1, [view("j")])
+    found = results_of([Slot(0, 0, payload), *good], NOW_S, 10, 0)
+    assert (len(found.views), found.unread) == (1, 1)
+    with pytest.raises(ProtocolError):
+        decode_found(payload)
+    with pytest.raises(ProtocolError):
+        decode_shared(payload)
+
+
+def test_what_the_analyzer_publishes_comes_back() -> None:
+    contention = Contention(
+        made_at_s=NOW_S,
+        horizon_s=60.0,
+        completeness=1.0,
+        jobs=0,
+        file_systems=[],
+        slowdowns=[],
+        collisions=[],
+        abstained=[],
+    )
+    found = Found(after=3, contention=contention, kept=KeptAlerts())
+    assert decode_found(encode_found(found)) == found
