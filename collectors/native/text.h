@@ -1,4 +1,4 @@
-/* Steps through bytes of a text, for the kernels that take lines apart. */
+/* Text scanning functions for the compiled line parsers. */
 #ifndef IOTIDE_TEXT_H
 #define IOTIDE_TEXT_H
 
@@ -11,7 +11,7 @@
 typedef uint8_t u8;
 
 struct extent {
-    uint32_t begin, end; /* bytes of the data */
+    uint32_t begin, end; /* byte offsets in the data */
 };
 
 static inline bool is_digit(u8 c)
@@ -19,7 +19,7 @@ static inline bool is_digit(u8 c)
     return c >= '0' && c <= '9';
 }
 
-static inline bool is_upper(u8 c) /* as in names of errors */
+static inline bool is_upper(u8 c) /* characters of error names */
 {
     return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
 }
@@ -55,7 +55,7 @@ static inline bool begins(const u8 *at, const u8 *end, const char *with, unsigne
 
 #define BEGINS(at, end, literal) begins(at, end, literal, sizeof literal - 1)
 
-/* Returns the number that digits are. */
+/* Returns the value of a string of digits. */
 static inline uint64_t number(const u8 *at, const u8 *end)
 {
     uint64_t value = 0;
@@ -64,7 +64,7 @@ static inline uint64_t number(const u8 *at, const u8 *end)
     return value;
 }
 
-/* Adds the fraction of a second that begins here, if one does, of 1 to 9 digits; returns where it ends. */
+/* Adds the fraction of a second at this position, if any, of 1 to 9 digits; returns its end. */
 static inline const u8 *fraction(const u8 *at, const u8 *end, uint64_t *ns)
 {
     const u8 *last = at < end && *at == '.' ? skip_digits(at + 1, end, 9) : at;
@@ -77,7 +77,7 @@ static inline const u8 *fraction(const u8 *at, const u8 *end, uint64_t *ns)
     return last;
 }
 
-/* Reads hours, minutes and seconds; returns NULL where there are none. */
+/* Parses hours, minutes and seconds; returns NULL if there are none. */
 static inline const u8 *time_of_day(const u8 *at, const u8 *end, uint64_t *ns)
 {
     static const char clock[] = "00:00:00";

@@ -1,5 +1,5 @@
-/* CLOCK_MONOTONIC by the processor's ticks. Two readings of the kernel's clock were half of what a call costs: each waits
- * for all that is under way in the processor. So one is trusted for a while, and ticks tell how long ago it was. */
+/* CLOCK_MONOTONIC from the processor's ticks. Two readings of the kernel's clock took half of a call's cost, because
+ * each waits for all instructions in progress. So a reading is used for a while, and ticks give the time since. */
 #include "clock.h"
 #include "raw_syscall.h"
 #include "symbol_lookup.h"
@@ -8,7 +8,7 @@
 #include <link.h>
 #include <string.h>
 
-/* libc's own: other libraries may wrap it and tell the program another time (libfaketime). */
+/* libc's own: other libraries may wrap it and give the program another time (libfaketime). */
 static __typeof__(clock_gettime) *libc_clock = clock_gettime;
 
 static void find_libc_clock(void) {
@@ -34,13 +34,14 @@ int64_t iotide_kernel_clock(clockid_t which) {
 #else
 #define STEADY "arch_sys_counter\n"
 #endif
-#define BASELINE_NS INT64_C(10000000)  /* between the two readings that tell how long a tick is */
-#define OLDEST_NS INT64_C(1000000000)  /* a tick's length from before that is forgotten: machines are moved */
-#define TRUSTED_NS INT64_C(100000)     /* so that a clock that is being slewed is followed */
-#define TOGETHER_TICKS 1000            /* a reading that took longer was interrupted, and says nothing of ticks */
-#define UNEVEN_NS 300                  /* how far apart readings of the kernel's clock may find us */
+#define BASELINE_NS INT64_C(10000000)  /* between the two readings that measure the length of a tick */
+#define OLDEST_NS INT64_C(1000000000)  /* an older tick length is discarded: virtual machines migrate */
+#define TRUSTED_NS INT64_C(100000)     /* maximum age of a reading, so that a clock that is being slewed is followed */
+#define TOGETHER_TICKS 1000            /* a reading that took longer was interrupted, and is not used to measure
+                                        * ticks */
+#define UNEVEN_NS 300                  /* tolerated deviation between readings of the kernel's clock */
 
-static bool counts_ticks; /* the kernel does, too: so they are steady, and the same on all cores */
+static bool counts_ticks; /* the kernel uses ticks, too, so they are steady and the same on all cores */
 
 void iotide_choose_clock(void) {
     find_libc_clock();
@@ -53,7 +54,7 @@ void iotide_choose_clock(void) {
     iotide_syscall(SYS_close, fd);
 }
 
-/* How long a tick is, 0: not known yet. Returns whether it is. */
+/* Measures the length of a tick, 0: unknown so far. Returns whether it is known. */
 static bool measure(struct iotide_clock *clock, uint64_t ticks, int64_t ns) {
     int64_t passed = ns - clock->since_ns;
     if (passed < BASELINE_NS)
@@ -75,11 +76,11 @@ int64_t iotide_read_clock(void) {
         return ns;
     uint64_t ticks = before + took / 2;
     int64_t ahead = clock->ns + iotide_ticks_ns(clock, ticks - clock->ticks) - ns;
-    clock->trusted = 0; /* a signal handler must not go by what is being changed */
+    clock->trusted = 0; /* a signal handler must not use values that are being changed */
     atomic_signal_fence(memory_order_seq_cst);
     if (!measure(clock, ticks, ns))
         return ns;
-    /* Never back: what we are ahead, by the unevenness of readings, the next ticks make up for. */
+    /* Time never goes back: if it is slightly ahead, because readings vary, the next ticks are shortened. */
     bool waits = ahead > 0 && ahead < UNEVEN_NS;
     clock->pace = clock->length - (waits ? (uint32_t)((uint64_t)clock->length * (uint64_t)ahead / TRUSTED_NS) : 0);
     clock->ns = waits ? ns + ahead : ns;

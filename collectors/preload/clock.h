@@ -13,7 +13,7 @@ static inline uint64_t iotide_ticks(void) {
 }
 #elif defined(__aarch64__)
 #define IOTIDE_HAS_TICKS 1
-static inline uint64_t iotide_ticks(void) { /* by which the kernel counts, too; the same on all cores */
+static inline uint64_t iotide_ticks(void) { /* the kernel's counter; the same on all cores */
     uint64_t ticks;
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
@@ -37,6 +37,6 @@ static inline int64_t iotide_now(void) {
 }
 
 void iotide_choose_clock(void);                /* once, before the first call is traced */
-int64_t iotide_kernel_clock(clockid_t which); /* ns; whatever the program is told */
+int64_t iotide_kernel_clock(clockid_t which); /* ns; not affected by wrappers of the clock */
 
 #endif

@@ -1,5 +1,6 @@
-/* Waiting for a collector. Looking costs system calls: it is done after 1, 2, 4 ... 60 s, and only at a call of the program. What
- * lies between costs each call a count, and now and then a coarse clock, which the kernel keeps in the program's memory. */
+/* Waiting for a collector. Checking for one costs system calls, so it is done after 1, 2, 4 ... 60 s, and only
+ * within a call of the program. In between, each call costs a count, and sometimes a reading of the coarse clock,
+ * which needs no system call. */
 #include "collector_wait.h"
 #include "clock.h"
 #include "filters.h"
@@ -7,14 +8,14 @@
 
 #define FIRST_WAIT_NS INT64_C(1000000000)
 #define LONGEST_WAIT_NS INT64_C(60000000000)
-#define UNASKED 15  /* calls in a row that do not read the clock */
-#define COUNTERS 16 /* threads mostly have one each: on a shared one they would wait for each other */
+#define UNASKED 15  /* consecutive calls that do not read the clock */
+#define COUNTERS 16 /* most threads have one each, because on a shared one they would contend */
 
 struct counter {
     _Alignas(64) _Atomic uint64_t calls;
 };
 static struct counter missed[COUNTERS];
-TOGETHER static _Atomic int64_t look_ns; /* 0: does not wait */
+TOGETHER static _Atomic int64_t look_ns; /* 0: not waiting */
 TOGETHER static int64_t wait_ns;
 TOGETHER static _Atomic bool has_missed;
 
@@ -40,7 +41,7 @@ bool iotide_is_due(void) {
         return false;
     }
     int64_t now = coarse_now();
-    if (now == thread->coarse_ns) /* calls come faster than it moves */
+    if (now == thread->coarse_ns) /* calls are more frequent than the clock's steps */
         thread->unasked = UNASKED;
     thread->coarse_ns = now;
     return now >= atomic_load_explicit(&look_ns, memory_order_relaxed) && !iotide_restricted();
@@ -49,7 +50,7 @@ bool iotide_is_due(void) {
 void iotide_miss(struct iotide_site *site) {
     if (!is_recorded(site))
         return;
-    /* The stacks of threads, and what the dynamic linker puts on them, are apart by pages. */
+    /* Threads' stacks, and their dynamic TLS blocks, differ by pages. */
     struct counter *own = &missed[(uintptr_t)&iotide_self >> 12 & (COUNTERS - 1)];
     atomic_fetch_add_explicit(&own->calls, 1, memory_order_relaxed);
     if (unlikely(!atomic_load_explicit(&has_missed, memory_order_relaxed)))
@@ -78,7 +79,7 @@ void iotide_tell_missed(struct iotide_header *region) {
 
 void iotide_forget_missed(void) {
     iotide_self.unasked = 0;
-    if (!atomic_exchange(&has_missed, false)) /* what nobody has written to stays the parent's page */
+    if (!atomic_exchange(&has_missed, false)) /* counters that were not written stay in the parent's pages */
         return;
     for (int i = 0; i < COUNTERS; i++)
         atomic_store(&missed[i].calls, 0);

@@ -1,17 +1,18 @@
-/* A process that was to be traced and has found no collector: when it looks again, and how many calls it has made meanwhile. */
+/* A process that should be traced and found no collector: when it checks again, and its missed calls meanwhile. */
 #ifndef IOTIDE_COLLECTOR_WAIT_H
 #define IOTIDE_COLLECTOR_WAIT_H
 
 #include "state.h"
 
-/* Whether the process, or the one that it was forked from, waits for a collector. */
+/* Whether the process, or its parent before fork, waits for a collector. */
 bool iotide_waits(void);
-bool iotide_is_due(void); /* to look again */
-void iotide_miss(struct iotide_site *site); /* counts a call that nobody records, unless it is switched off; NULL: no call */
-void iotide_wait(void);       /* looks again later, after a time that doubles up to a minute */
-void iotide_end_wait(void);   /* there is a collector */
-/* Into the process's region: calls that it made before it had one. Called again, as other threads may count their last one late. */
+bool iotide_is_due(void); /* time to check again */
+void iotide_miss(struct iotide_site *site); /* counts an unrecorded call, unless it is switched off; NULL: no call */
+void iotide_wait(void);       /* schedules the next check, after a time that doubles up to a minute */
+void iotide_end_wait(void);   /* a collector was found */
+/* Writes the number of calls before the region existed into the region. Called again, because other threads may
+ * count their last one late. */
 void iotide_tell_missed(struct iotide_header *region);
-void iotide_forget_missed(void); /* they are a parent's, or a collector that is gone was told */
+void iotide_forget_missed(void); /* they belong to a parent, or were reported to a previous collector */
 
 #endif

@@ -1,4 +1,4 @@
-/* The definitions log: what the numbers in records mean. Written by all threads, read and freed by the collector. */
+/* The definitions log: meaning of the numbers in records. Written by all threads, read and freed by the collector. */
 #include "definitions.h"
 #include "hash.h"
 #include "region.h"
@@ -11,34 +11,36 @@
 
 #define KNOWN_TEXTS 4096
 
-/* Numbers of texts met lately, by hash: upper half of the hash, and the number. A path that is opened over and over
- * is defined once; with 44 bits compared, no two texts of a real program share a number. */
+/* Numbers of recent texts, by hash: upper half of the hash, and the number. A path that is opened repeatedly is
+ * defined once. 44 bits are compared, so no two texts of a real program share a number. */
 static _Atomic uint64_t known_files[KNOWN_TEXTS];
 static _Atomic uint64_t known_strings[KNOWN_TEXTS];
-/* The files' own; who finds it locked does not write, and so it is what it hashes to that tells. */
+/* Texts of the files. A thread that finds the table locked does not write to it, and then only the hash identifies
+ * the file. */
 static struct {
     uint32_t length;
     char text[IOTIDE_KEPT_TEXT];
 } texts[KNOWN_TEXTS];
-TOGETHER static _Atomic uint64_t texts_holder; /* a borrower of path_buffers.h; 0: nobody */
+TOGETHER static _Atomic uint64_t texts_holder; /* a borrower of path_buffers.h; 0: none */
 TOGETHER static _Atomic uint32_t next_file;
 TOGETHER static _Atomic uint32_t next_string;
 TOGETHER static _Atomic uint32_t next_call;
 
-/* What was met in an earlier region does not count: a forked child would write to all of its parent's table to clear it. */
+/* Entries of an earlier region are invalid by their hash: clearing would make a forked child write to all of the
+ * table. */
 static uint64_t hash_of(const char *text, size_t length) {
     uint64_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
     return iotide_hash(generation, text, length);
 }
 
-/* What the thread has reserved in the log and not committed yet. A handler's siglongjmp may leave it for good, and nobody
- * could read on after it. */
+/* The thread's reserved and uncommitted log entry. A handler's siglongjmp may abandon it, and the collector could
+ * not read past it. */
 static __thread struct {
-    uintptr_t frame; /* where on the stack; 0: nothing */
+    uintptr_t frame; /* position on the stack; 0: nothing reserved */
     char *log;
     uint64_t head;
     uint32_t generation;
-    uint32_t skip; /* up to the log's end */
+    uint32_t skip; /* padding to the log's end */
     uint32_t need;
 } reserved __attribute__((tls_model("initial-exec")));
 
@@ -53,7 +55,7 @@ static void commit_pad(char *log, uint64_t at, uint64_t size) {
 }
 
 void iotide_mend_definitions(uintptr_t frame) {
-    /* As of records: who is in a handler meanwhile stands below by more than a kilobyte. */
+    /* As for records: a handler that interrupts this is more than a kilobyte further down the stack. */
     if (likely(!reserved.frame) || frame + 1024 <= reserved.frame || iotide_on_signal_stack())
         return;
     if (reserved.generation == atomic_load_explicit(&iotide_generation, memory_order_relaxed)) {
@@ -65,7 +67,7 @@ void iotide_mend_definitions(uintptr_t frame) {
     reserved.frame = 0;
 }
 
-/* Returns the number that the entry was given (counted up in next, or number when next is NULL); 0: no room. */
+/* Returns the entry's number (counted up in next, or number if next is NULL); 0: no room. */
 static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type type, _Atomic uint32_t *next,
                           uint32_t number, uint32_t aux, const char *text, size_t length) {
     char *log = (char *)region + region->log_offset;
@@ -116,7 +118,7 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
 static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint32_t number, uint32_t aux,
                        const char *text, size_t length) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
-    if (!region || !iotide_begun()) /* in a child that has not begun, the log is its parent's */
+    if (!region || !iotide_begun()) /* in a child that has not begun, the log belongs to its parent */
         return 0;
     iotide_mend_definitions((uintptr_t)__builtin_frame_address(0));
     return append_to(region, type, next, number, aux, text, length);
@@ -126,7 +128,7 @@ void iotide_define_unseen(enum iotide_unseen why, const char *program) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
     if (!region)
         return;
-    /* Also a child that is not traced says it, to its parent's collector: both have the memory. */
+    /* An untraced child also reports it, to its parent's collector: both have the memory. */
     const char *text = program ? program : region->command;
     append_to(region, ENTRY_UNSEEN, NULL, 0, why, text, strnlen(text, program ? PATH_MAX : sizeof region->command));
 }
@@ -181,7 +183,7 @@ uint32_t iotide_define_string(const char *text) {
     return define(ENTRY_STRING, known_strings, &next_string, text, length);
 }
 
-/* Two threads may define the same call twice, under two numbers: both hold. */
+/* Two threads may define the same call twice, under two numbers: both are valid. */
 uint32_t iotide_define_call(struct iotide_site *site) {
     uint64_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
     const char *spec = iotide_spec(site);
@@ -193,7 +195,7 @@ uint32_t iotide_define_call(struct iotide_site *site) {
     return number;
 }
 
-/* Writes without stdio, which a signal handler must not enter. */
+/* Writes without stdio, which is not safe in a signal handler. */
 static char *write_number(char *to, int64_t number) {
     char digits[20];
     int count = 0;
@@ -222,7 +224,7 @@ void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_t
 }
 
 void iotide_reset_definitions(void) {
-    atomic_store(&texts_holder, 0); /* who held it stayed in the parent */
+    atomic_store(&texts_holder, 0); /* its holder remained in the parent */
     atomic_store(&next_file, 0);
     atomic_store(&next_string, 0);
     atomic_store(&next_call, 0);

@@ -1,10 +1,10 @@
-/* What numbers in records mean, told to the collector. */
+/* Reports the meaning of numbers in records to the collector. */
 #ifndef IOTIDE_DEFINITIONS_H
 #define IOTIDE_DEFINITIONS_H
 
 #include "state.h"
 
-/* Bounded: a text that finds no room, or is longer than PATH_MAX, is 0 or cut. */
+/* Bounded: a text without room has number 0, and one longer than PATH_MAX is cut. */
 EXPORT uint32_t iotide_define_file(const char *path, size_t length);
 EXPORT uint32_t iotide_define_string(const char *text); /* NULL: 0 */
 EXPORT uint32_t iotide_define_call(struct iotide_site *site);
@@ -23,11 +23,12 @@ struct iotide_handle_text {
     const char *origin;
 };
 void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_text text);
-#define IOTIDE_KEPT_TEXT 248 /* the longest path that is kept */
-uint32_t iotide_text_of_file(uint32_t number, char *to); /* of one defined lately, at most IOTIDE_KEPT_TEXT; length, 0: not */
-void iotide_define_unseen(enum iotide_unseen why, const char *program); /* NULL: this one */
+#define IOTIDE_KEPT_TEXT 248 /* maximum length of a stored path */
+uint32_t iotide_text_of_file(uint32_t number, char *to); /* of a recently defined file, at most IOTIDE_KEPT_TEXT;
+                                                          * returns the length, 0: unknown */
+void iotide_define_unseen(enum iotide_unseen why, const char *program); /* NULL: this program */
 void iotide_reset_definitions(void);
-/* Gives up an entry that a handler's siglongjmp has left; frame: where on the stack the thread is now. */
+/* Completes an entry that a handler's siglongjmp abandoned; frame: the thread's current stack position. */
 void iotide_mend_definitions(uintptr_t frame);
 
 #endif

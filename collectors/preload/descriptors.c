@@ -1,4 +1,4 @@
-/* What is behind each descriptor: its handle and its file, and those of the stream on it. */
+/* Handle and file of each descriptor, and of the stream on it. */
 #include "descriptors.h"
 #include "definitions.h"
 #include "hash.h"
@@ -15,12 +15,12 @@
 #define TABLE 65536
 #define OPENED_LATELY 1024
 
-/* One word a descriptor and one a stream on it, so that threads see handle and file together; 0: not known. */
+/* One word per descriptor and one per stream on it, so that threads read handle and file consistently; 0: unknown. */
 static struct place {
     _Atomic uint64_t descriptor;
     _Atomic uint64_t stream;
 } places[TABLE];
-TOGETHER static _Atomic int highest = -1; /* so that a forked child clears no more than was used */
+TOGETHER static _Atomic int highest = -1; /* so that a forked child clears only what was used */
 
 static uint64_t pack(struct iotide_target target) {
     return (uint64_t)target.handle << 32 | target.file;
@@ -38,7 +38,7 @@ static struct iotide_target look(_Atomic uint64_t *at) {
     return unpack(atomic_load_explicit(at, memory_order_relaxed));
 }
 
-/* Returns where the descriptor's words stand, which are about to be written; NULL: it has none. */
+/* Returns the words of a descriptor for writing; NULL: it has none. */
 static struct place *place_of(int fd) {
     if (unlikely(!in_table(fd))) {
         if (fd >= TABLE)
@@ -63,7 +63,7 @@ static void put_stream(int fd, struct iotide_target target) {
         atomic_store_explicit(&place->stream, pack(target), memory_order_relaxed);
 }
 
-/* Writes "/proc/self/fd/N" without stdio, which a signal handler must not enter. */
+/* Writes "/proc/self/fd/N" without stdio, which is not safe in a signal handler. */
 static void name_link(char *to, int fd) {
     static const char prefix[] = "/proc/self/fd/";
     memcpy(to, prefix, sizeof prefix - 1);
@@ -90,17 +90,17 @@ static size_t path_of(int fd, char *to, size_t size) {
 static size_t working_directory(char *to) {
     if (unlikely(iotide_restricted()))
         return iotide_directory_before(to);
-    long size = iotide_syscall(SYS_getcwd, to, PATH_MAX); /* with the terminating zero */
+    long size = iotide_syscall(SYS_getcwd, to, PATH_MAX); /* including the terminating zero */
     if (size < 0 && (errno == ERANGE || errno == ENAMETOOLONG))
         iotide_met(BOUND_PATHS);
     return size > 0 ? (size_t)size - 1 : 0;
 }
 
-/* Files opened lately, by what the program called them and which they were: half of a hash of that, and the number. Asking
- * the kernel for a name costs as much as an open and a close; asking which file it is a tenth of that. */
+/* Recently opened files, by the program's name and their identity: half of a hash, and the number. Asking the kernel
+ * for a name costs as much as an open and a close; asking for the identity costs a tenth of that. */
 static _Atomic uint64_t opened_lately[OPENED_LATELY];
-/* Halves of hashes of what the program called files: one that it opens for the first time, as most that it makes, is none
- * of those above, and is not asked which it is. */
+/* Halves of hashes of the program's file names. A name that is new, as for most files that it creates, cannot be in
+ * the table above, so its identity is not requested. */
 static _Atomic uint32_t named_before[OPENED_LATELY];
 
 static bool is_named_again(const char *path) {
@@ -112,8 +112,8 @@ static bool is_named_again(const char *path) {
     return false;
 }
 
-/* Inodes are used again, for another file of the same name in another folder: so when it was made counts too, and
- * where the program stood. 0: not known. */
+/* Inodes are reused, also for a file of the same name in another folder. So the creation time and the working
+ * directory are included. 0: unknown. */
 static uint64_t hash_of(int fd, int directory, const char *path, char *scratch) {
     struct statx facts;
     bool relative = *path != '/';
@@ -122,7 +122,7 @@ static uint64_t hash_of(int fd, int directory, const char *path, char *scratch) 
     const unsigned int wanted = STATX_INO | STATX_BTIME | STATX_CTIME;
     if (iotide_syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, wanted, &facts) != 0)
         return 0;
-    /* Where the file system does not say when it was made: when it was last changed, which is not before. */
+    /* If the file system lacks creation times: the time of the last change, which is not earlier. */
     const struct statx_timestamp *made = facts.stx_mask & STATX_BTIME ? &facts.stx_btime : &facts.stx_ctime;
     if (!(facts.stx_mask & (STATX_BTIME | STATX_CTIME)))
         return 0;
@@ -138,7 +138,7 @@ static uint64_t hash_of(int fd, int directory, const char *path, char *scratch) 
     return hash ^ hash >> 32;
 }
 
-/* The file behind an open descriptor, as the kernel names it, else as the program did. */
+/* The file of an open descriptor, by the kernel's name, otherwise by the program's. */
 static uint32_t file_behind(int fd, int directory, const char *path) {
     char *scratch = iotide_borrow();
     if (!scratch)
@@ -187,7 +187,7 @@ static const char *origin_of(int fd) {
     return fd == 0 ? "stdin" : fd == 1 ? "stdout" : fd == 2 ? "stderr" : "inherited";
 }
 
-/* A handle for something that no recorded call made. */
+/* A handle for something that no recorded call created. */
 static struct iotide_target discovered(int fd, uint8_t layer, uint32_t file, uint32_t parent, const char *origin) {
     int flags = (int)iotide_syscall(SYS_fcntl, fd, F_GETFL);
     struct iotide_target target = {iotide_new_handle(), file};
@@ -197,15 +197,17 @@ static struct iotide_target discovered(int fd, uint8_t layer, uint32_t file, uin
     return target;
 }
 
-/* Of a descriptor that no recorded call made. */
+/* For a descriptor that no recorded call created. */
 __attribute__((noinline)) static struct iotide_target resolved(int fd) {
-    if (!iotide_same_process()) /* what a number means in a vfork child says nothing of the parent, whose table this is */
+    if (!iotide_same_process()) /* descriptors of a vfork child are not valid in the parent, to which this table
+                                 * belongs */
         return (struct iotide_target){0, 0};
     int error = errno;
     struct iotide_target target = {0, 0}, stream = look(&places[fd].stream);
     if (stream.handle)
         target = discovered(fd, LAYER_POSIX, stream.file, stream.handle, "stream");
-    else if (iotide_syscall(SYS_fcntl, fd, F_GETFD) >= 0) /* else no descriptor: the number may be one later */
+    else if (iotide_syscall(SYS_fcntl, fd, F_GETFD) >= 0) /* otherwise not a descriptor: the number may become one
+                                                           * later */
         target = discovered(fd, LAYER_POSIX, file_behind(fd, 0, NULL), 0, origin_of(fd));
     if (target.handle)
         put_descriptor(fd, target);

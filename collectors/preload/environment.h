@@ -1,4 +1,4 @@
-/* Settings in the environment of the program's start. */
+/* Settings in the environment at the program's start. */
 #ifndef IOTIDE_ENVIRONMENT_H
 #define IOTIDE_ENVIRONMENT_H
 

@@ -1,4 +1,4 @@
-/* What the user turned on and off, from the environment of the program's start. */
+/* Filters that the user selected, from the environment at the program's start. */
 #include "filters.h"
 #include "environment.h"
 #include "path_buffers.h"
@@ -19,7 +19,7 @@ static const char *const layer_names[] = {"other", "posix", "stdio", "mpiio", "h
 static const char *const class_names[] = {"data", "handle", "seek", "sync", "meta", "char", "memory"};
 
 static struct prefixes only, skip;
-TOGETHER static bool has_prefixes; /* beside what each process reads: the tables are pages of their own */
+TOGETHER static bool has_prefixes; /* stored beside data that each process reads: the tables are on separate pages */
 static uint32_t layers = ~0u;
 static uint32_t classes = ~(1u << CLASS_CHAR | 1u << CLASS_MEMORY);
 uint32_t iotide_sample = 1;
@@ -28,7 +28,7 @@ static bool is_word(const char *text, size_t length, const char *word) {
     return strlen(word) == length && memcmp(text, word, length) == 0;
 }
 
-/* The bits of a comma-separated list; a word that is not known says nothing. */
+/* The bits of a comma-separated list; unknown words are ignored. */
 static uint32_t bits_of(const char *list, const char *const *names, uint32_t count) {
     uint32_t bits = 0;
     while (*list) {
@@ -60,7 +60,7 @@ static void split(struct prefixes *to, const char *list) {
 void iotide_read_switches(char **environment) {
     const char *text;
     if ((text = iotide_setting(environment, "IOTIDE_LAYERS")))
-        /* A library that its user added has no name here, and is on when it is loaded. */
+        /* Libraries that users added have no name here, and are enabled whenever they are loaded. */
         layers = bits_of(text, layer_names, sizeof layer_names / sizeof *layer_names) | 1u << LAYER_OTHER;
     if ((text = iotide_setting(environment, "IOTIDE_CALLS")))
         classes = bits_of(text, class_names, sizeof class_names / sizeof *class_names);
@@ -75,7 +75,7 @@ void iotide_read_switches(char **environment) {
 
 bool iotide_switch(struct iotide_site *site) {
     bool layer = layers >> site->layer & 1, on = layer && classes >> site->class & 1;
-    /* A library's handles can only be known from the calls that make them; descriptors are asked of the kernel. */
+    /* A library's handles are known only from the calls that create them; descriptors can be resolved by the kernel. */
     bool library = site->layer != LAYER_POSIX && site->layer != LAYER_STDIO;
     bool silent = layer && !on && library && site->class == CLASS_HANDLE;
     atomic_store_explicit(&site->state, on ? SITE_ON : silent ? SITE_SILENT : SITE_OFF, memory_order_relaxed);
@@ -93,7 +93,7 @@ static bool covered(const struct prefixes *prefixes, const char *path, size_t le
     return false;
 }
 
-/* Without ".", ".." and "//", which the paths of calls may have that open nothing. Returns the length. */
+/* Removes ".", ".." and "//", which paths of calls may contain that open nothing. Returns the length. */
 static size_t tidied(char *to, const char *path, size_t length) {
     size_t kept = 0;
     for (size_t at = 0; at < length;) {

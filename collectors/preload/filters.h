@@ -1,4 +1,4 @@
-/* What IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY, IOTIDE_SKIP and IOTIDE_SAMPLE say. Read once. */
+/* Filters from IOTIDE_LAYERS, IOTIDE_CALLS, IOTIDE_ONLY, IOTIDE_SKIP and IOTIDE_SAMPLE. Read once. */
 #ifndef IOTIDE_FILTERS_H
 #define IOTIDE_FILTERS_H
 
@@ -6,7 +6,7 @@
 
 EXPORT bool iotide_switch(struct iotide_site *site); /* decides SITE_NEW; false: off */
 
-extern uint32_t iotide_sample; /* of the calls that move data or seek, one in so many is recorded; 1: all */
+extern uint32_t iotide_sample; /* one of this many calls that move data or seek is recorded; 1: all */
 void iotide_read_switches(char **environment);
 bool iotide_leaves_out(const char *path, size_t length);
 

@@ -1,5 +1,5 @@
-/* Handles of the libraries above libc, by the library's own value. A bounded table in stripes; a stripe's lock is held
- * for some tens of instructions, and who does not get it soon does without. */
+/* Handles of the libraries above libc, by the library's own value. A bounded table in stripes. A stripe's lock is
+ * held for tens of instructions, and a thread that does not get it soon proceeds without the table. */
 #include "handle_map.h"
 #include "path_cache.h"
 #include "state.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define STRIPES 256
-#define STRIPE 256 /* objects that hash to one stripe; hands[] count round it */
+#define STRIPE 256 /* objects that hash to one stripe; hands[] wraps around at it */
 #define SPINS 2000
 #define GENERATIONS 0x7fffffff
 
@@ -15,15 +15,15 @@ struct object {
     uint64_t value;
     uint32_t space;
     uint32_t generation : 31; /* of the region that numbers the file; 0: no object */
-    uint32_t used : 1;        /* asked for since a place was last needed */
-    uint32_t kept; /* what its file is known by in another region */
+    uint32_t used : 1;        /* looked up since an entry was last evicted */
+    uint32_t kept; /* mark of its file in the path cache, for use in another region */
     struct iotide_target target;
 };
 static struct object objects[STRIPES][STRIPE];
 static uint16_t counts[STRIPES];
-static uint8_t hands[STRIPES]; /* of a full stripe: where to look for what goes */
+static uint8_t hands[STRIPES]; /* position at which eviction from a full stripe continues */
 TOGETHER static _Atomic bool locked[STRIPES];
-static _Atomic uint64_t used[STRIPES / 64]; /* a bit a stripe: whether it has any */
+static _Atomic uint64_t used[STRIPES / 64]; /* one bit per stripe: whether it has objects */
 TOGETHER static _Atomic uint32_t next_handle;
 
 uint32_t iotide_new_handle(void) {
@@ -54,20 +54,21 @@ static bool has_any(uint32_t stripe) {
     return atomic_load_explicit(&used[stripe / 64], memory_order_relaxed) >> stripe % 64 & 1;
 }
 
-/* Libraries close mostly what is not here, such as dataspaces: to learn that takes no lock, and one cache line. */
+/* Most objects that libraries close, such as dataspaces, are not in the table. Checking for that takes no lock, and
+ * one cache line. */
 static bool lock_to_find(uint32_t stripe) {
     return has_any(stripe) && lock(stripe);
 }
 
 static struct object *find(uint32_t stripe, uint32_t space, uint64_t value) {
-    for (int i = counts[stripe] - 1; i >= 0; i--) /* the youngest are used most */
+    for (int i = counts[stripe] - 1; i >= 0; i--) /* recent objects are used most */
         if (objects[stripe][i].value == value && objects[stripe][i].space == space)
             return &objects[stripe][i];
     return NULL;
 }
 
-/* A place for one more. Libraries free objects that nobody closed, with their file: of a full stripe, one goes that was
- * not asked for lately. */
+/* Returns a free entry. Libraries free objects that were never closed together with their file. So a full stripe
+ * evicts an entry that was not used recently. */
 static struct object *place(uint32_t stripe) {
     atomic_fetch_or_explicit(&used[stripe / 64], UINT64_C(1) << stripe % 64, memory_order_relaxed);
     if (counts[stripe] < STRIPE)
@@ -81,7 +82,8 @@ static struct object *place(uint32_t stripe) {
 
 static struct iotide_target target_in(struct object *object) {
     uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed) & GENERATIONS;
-    bool is_number = object->target.file != IOTIDE_LEFT_OUT; /* what is left out stays so, in a forked child too */
+    bool is_number = object->target.file != IOTIDE_LEFT_OUT; /* files that are left out remain so, in a forked child,
+                                                              * too */
     if (unlikely(is_number && object->generation != generation)) {
         uint32_t file = iotide_kept_file(object->kept);
         if (object->target.file && !file)
@@ -138,7 +140,7 @@ struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
     return target;
 }
 
-/* Whoever held a lock stayed in the parent. */
+/* Holders of locks remained in the parent. */
 void iotide_reset_objects(void) {
     for (int i = 0; i < STRIPES; i++)
         atomic_store_explicit(&locked[i], false, memory_order_relaxed);

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Mixes a text into a hash, eight bytes at a time: a new file's path is hashed twice. The last bytes may count twice. */
+/* Mixes a text into a hash, eight bytes at a time, because a new file's path is hashed twice. The last bytes may
+ * count twice. */
 static inline uint64_t iotide_hash(uint64_t hash, const char *text, size_t length) {
     const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
     uint64_t word = 0;

@@ -1,5 +1,5 @@
-/* What a layer's library includes ahead of all else. Where the core is missing (a container that has one file and not
- * the other) it passes all calls on: a program must start all the same, so nothing of the core is insisted on. */
+/* Included first by a layer's library. If the core is missing (a container with only one of the files), the library
+ * passes all calls on: programs must start, so all symbols of the core are weak. */
 #ifndef IOTIDE_LAYER_H
 #define IOTIDE_LAYER_H
 
@@ -15,16 +15,16 @@
 #pragma weak iotide_thread_room
 #pragma weak iotide_met
 
-/* A table of the layer's had no room; an older core counts no such. */
+/* Counts an overflow of a table of the layer; an older core has no such counter. */
 static inline void iotide_layer_met(enum iotide_bound bound) {
     if (iotide_met)
         iotide_met(bound);
 }
 
-/* What the compiler's start of a library would define: atexit in hooks asks for it. */
+/* Normally defined by the compiler's start files of a library: atexit in hooks needs it. */
 __attribute__((weak, visibility("hidden"))) void *__dso_handle;
 
-/* The real function without the core: the next definition, else that of the caller's own libraries. */
+/* The real function without the core: the next definition, otherwise that of the caller's own libraries. */
 __attribute__((noinline, unused)) static void *iotide_alone(const char *symbol, const void *caller) {
     void *found = iotide_next_here(symbol);
     Dl_info place;

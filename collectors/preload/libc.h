@@ -1,4 +1,4 @@
-/* What the hand-written wrappers of libc's calls share. */
+/* Shared by the hand-written wrappers of libc's calls. */
 #ifndef IOTIDE_LIBC_H
 #define IOTIDE_LIBC_H
 
@@ -18,7 +18,7 @@ static inline struct iotide_facts iotide_facts(const struct iotide_site *site, s
                                  .error = errno};
 }
 
-/* Whether what a call does to descriptors is ours to remember; also for calls that are switched off. */
+/* Whether to track what a call does to descriptors; also for calls that are switched off. */
 static inline bool iotide_remembers(void) {
     return iotide_begun() && iotide_same_process();
 }

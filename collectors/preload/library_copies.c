@@ -1,6 +1,6 @@
-/* Finding the functions of higher libraries behind our wrappers. A process may hold several copies of one library (each
- * Python wheel brings its own), so what is behind a wrapper depends on who calls: the dynamic loader is asked, once for
- * each caller and function. */
+/* Finds the real functions of higher libraries. A process may contain several copies of one library (each Python
+ * wheel has its own), so the function depends on the caller: the dynamic loader is queried once per caller and
+ * function. */
 #include "library_copies.h"
 #include "symbol_lookup.h"
 
@@ -13,10 +13,10 @@ struct caller {
     const struct iotide_library *library;
     uintptr_t low, high;
     uint64_t identity; /* of the object at low: another may be loaded there later */
-    _Atomic uint64_t unloads; /* how many there had been when it was seen to be there still */
+    _Atomic uint64_t unloads; /* value of unloads when the object was last verified */
     bool inner; /* it is a copy of the library itself */
-    bool own;   /* it is our library: a function that we called ended in a jump to the call */
-    int copy;   /* below IOTIDE_COPIES: place in the sites' real[]; -1: look each function up */
+    bool own;   /* it is iotide's library: a function that it called ended in a jump to this call */
+    int copy;   /* below IOTIDE_COPIES: index in the sites' real[]; -1: look each function up */
 };
 static struct caller callers[MOST_CALLERS];
 static _Atomic int caller_count;
@@ -28,12 +28,12 @@ static struct {
 } copies[MOST_CALLERS];
 static _Atomic int copy_count;
 
-/* ---- objects that go ---- */
+/* ---- unloaded objects ---- */
 
 static _Atomic uint64_t unloads;
 static struct iotide_site closing = {SITE_TEXT("dlclose", "")};
 
-/* Past our own dlclose: a look at an object unloads nothing. */
+/* Bypasses the wrapper of dlclose: inspecting an object unloads nothing. */
 static void let_go(void *handle) {
     ((int (*)(void *))iotide_real(&closing))(handle);
 }
@@ -72,7 +72,7 @@ static int covers(struct dl_phdr_info *info, size_t size, void *data) {
     return 1;
 }
 
-/* The object's name, where the section table lies in its file, and how many sections there are. */
+/* Hash of the object's name, the offset of its section table, and the number of sections. */
 static uint64_t identity_of(const struct span *span) {
     const ElfW(Ehdr) *header = (const ElfW(Ehdr) *)(span->low & ~(uintptr_t)4095);
     uint64_t identity = (uint64_t)header->e_shoff << 16 ^ header->e_shnum ^ header->e_entry;
@@ -90,8 +90,8 @@ static bool is_ours(const struct iotide_library *library, const void *function) 
     return base_of(function) == base_of((const void *)library->next);
 }
 
-/* As the dynamic loader would have bound the caller's reference had we not been there: the program's own libraries
- * first, then those that the caller brought with it. */
+/* Resolves the symbol as the dynamic loader would without the wrapper: first the program's own libraries, then those
+ * that the caller brought with it. */
 static void *find_for(const struct iotide_library *library, const char *symbol, const char *object) {
     void *found = library->next(symbol);
     if (!found && object && *object) {
@@ -103,17 +103,17 @@ static void *find_for(const struct iotide_library *library, const char *symbol, 
         if (found && is_ours(library, found))
             found = NULL;
     }
-    /* Asked for by name from the main program or by an object that is not linked with it: any copy there is. */
+    /* Looked up by name by the main program, or by an object not linked with the library: any copy. */
     for (const struct link_map *map = found ? NULL : _r_debug.r_map; map && !found; map = map->l_next) {
         found = iotide_defined_in(map, symbol);
         if (found && is_ours(library, found))
             found = NULL;
     }
-    dlerror(); /* what failed here is not the program's to read */
+    dlerror(); /* clears the error, which the program must not see */
     return found && is_ours(library, found) ? NULL : found;
 }
 
-/* Keeps a library's copy in memory for good: what a site remembers of it must stay true. */
+/* Keeps a library's copy loaded for good, because sites cache its addresses. */
 static void pin(const void *function) {
     Dl_info info;
     if (dladdr(function, &info) && info.dli_fname)
@@ -135,7 +135,7 @@ static int copy_number(const struct iotide_library *library, const void *anchor)
     if (copy_count == MOST_CALLERS)
         return -1;
     pin(anchor);
-    pin((const void *)library->next); /* its gates are written to when objects go */
+    pin((const void *)library->next); /* its gates are written to when objects are unloaded */
     copies[copy_count].library = library;
     copies[copy_count].base = base;
     atomic_fetch_add(&copy_count, 1);
@@ -148,7 +148,7 @@ static struct span span_of(const void *address) {
     return span;
 }
 
-/* Whether it is still the same object; asked anew after one has gone. */
+/* Whether the object is unchanged; verified again after any object was unloaded. */
 static bool is_there(struct caller *caller, const void *address) {
     uint64_t now = atomic_load_explicit(&unloads, memory_order_relaxed);
     if (likely(atomic_load_explicit(&caller->unloads, memory_order_relaxed) == now))
@@ -165,7 +165,7 @@ static bool is_in(struct caller *caller, const struct iotide_library *library, c
            is_there(caller, address);
 }
 
-/* Where the last callers from an address's neighbourhood stand in callers[], from 1: a program may have dozens. */
+/* Indices in callers[], from 1, of the last callers near an address: a program may have dozens. */
 #define NEIGHBOURHOODS 1024
 static _Atomic uint16_t recent[NEIGHBOURHOODS];
 
@@ -181,14 +181,14 @@ static const struct caller *known_caller(const struct iotide_library *library, c
     return place ? &callers[place - 1] : NULL;
 }
 
-/* A jump to another function of the library is within the call that the thread made last. */
+/* A jump to another function of the library belongs to the call that the thread made last. */
 static int copy_of(const struct iotide_library *library, const struct caller *caller) {
     if (likely(caller && !caller->own))
         return caller->copy;
     return caller && iotide_self.library == library ? iotide_known_copy(iotide_self.known) : -1;
 }
 
-/* A function of one copy; NULL: not there. */
+/* A function of one copy; NULL: missing. */
 static void *in_copy(const struct iotide_library *library, int copy, const char *symbol) {
     int i = 0;
     for (int place = copy; i < copy_count && (copies[i].library != library || place-- > 0); i++) {
@@ -229,7 +229,7 @@ static const struct caller *learn(const struct iotide_library *library, const st
     return made;
 }
 
-/* What the thread calls now, for what the wrapper asks next; of a jump, the call that it is within stays. */
+/* Records the thread's current call for later queries of the wrapper; a jump keeps its enclosing call. */
 static void note(const struct iotide_library *library, struct iotide_site *site, const struct caller *caller, int copy,
                  const void *address, void *real) {
     if (copy < 0) {
@@ -295,7 +295,7 @@ int iotide_find_copy(const struct iotide_library *library, const void *address) 
 #define MOST_HELPERS 1024
 
 static struct {
-    const char *symbol; /* by address: each mention of it in the hooks is one */
+    const char *symbol; /* compared by address: each use in the hooks has its own entry */
     const struct iotide_library *library;
     int copy;
     void *function;
@@ -316,7 +316,8 @@ void *iotide_helper(const struct iotide_library *library, const char *symbol, co
         function = find_for(library, symbol, span.name);
     if (function)
         pin(function);
-    if (copy >= 0 && !atomic_exchange(&learning, true)) { /* also that a copy has none: serial libraries are asked often */
+    if (copy >= 0 && !atomic_exchange(&learning, true)) { /* also caches that a copy lacks it, because serial
+                                                           * libraries are queried often */
         count = atomic_load(&helper_count);
         if (count < MOST_HELPERS) {
             helpers[count].symbol = symbol;

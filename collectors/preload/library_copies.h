@@ -1,27 +1,26 @@
-/* What wrappers of the layers above libc ask: which copy of their library is behind a call. A library may be in a process
- * more than once (each Python wheel brings its own), so that depends on who calls.
- */
+/* Lets wrappers of the layers above libc find the copy of their library that a call belongs to. A process may
+ * contain a library more than once (each Python wheel has its own), so this depends on the caller. */
 #ifndef IOTIDE_LIBRARY_COPIES_H
 #define IOTIDE_LIBRARY_COPIES_H
 
 #include "state.h"
 
-/* What is known of who calls a function. Few bytes, and those of all functions together: programs make a hundred calls
- * that are not recorded around each that moves data, from caches and page tables that the data has emptied. */
+/* Cached facts about the caller of a function. Small, and contiguous for all functions: programs make a hundred
+ * unrecorded calls for each one that moves data, when their data has displaced caches and page tables. */
 struct iotide_gate {
-    _Atomic uint64_t known; /* the number of the page of code, which one object has for itself, and above it what that
-                               makes of a call: 0, passed on. 0 in all: nothing is known */
-    void *_Atomic real;     /* of the first copy */
+    _Atomic uint64_t known; /* page number of the calling code, which belongs to one object, and above it the
+                             * treatment of its calls. 0: passed on. 0 in all bits: nothing is known */
+    void *_Atomic real;     /* in the first copy */
 };
 
 struct iotide_library {
     const char *anchor; /* a symbol that each copy of the library defines */
-    void *(*next)(const char *symbol); /* iotide_next_here: dlsym(RTLD_NEXT) as the wrapping library sees it */
-    struct iotide_gate *gates; /* by site; the first is nobody's */
+    void *(*next)(const char *symbol); /* iotide_next_here: dlsym(RTLD_NEXT) as seen by the wrapping library */
+    struct iotide_gate *gates; /* by site; the first is unused */
     size_t gate_count;
 };
-/* Inside each layer library, whose place in the order of objects is what RTLD_NEXT goes by. No tail call: the loader
- * looks at the return address. */
+/* Inside each layer library, because RTLD_NEXT depends on its place in the order of objects. No tail call: the
+ * loader uses the return address. */
 __attribute__((noinline, unused)) static void *iotide_next_here(const char *symbol) {
     void *found = dlsym(RTLD_NEXT, symbol);
     __asm__ volatile("" : "+r"(found));
@@ -42,10 +41,10 @@ static inline int iotide_known_copy(uint64_t known) {
     return (int)(known >> IOTIDE_BITS_AT & IOTIDE_COPY);
 }
 
-/* Its name has a number, which changes with all that libraries share with the core: one that was built for another core
+/* The number in its name changes with the interface between libraries and core: a library built for another core
  * passes all calls on. */
 #define iotide_provided iotide_provided_2
-/* The function that the calling object is linked with. Never NULL: what nobody defines fails with ENOSYS, -1. */
+/* The function that the calling object is linked with. Never NULL: an undefined function fails with ENOSYS, -1. */
 EXPORT void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *caller);
 static inline void *iotide_behind(const struct iotide_library *library, struct iotide_site *site, const void *caller) {
     uint64_t known = atomic_load_explicit(&library->gates[site->gate].known, memory_order_acquire);
@@ -56,18 +55,18 @@ static inline void *iotide_behind(const struct iotide_library *library, struct i
     return atomic_load_explicit(&site->real[iotide_known_copy(known)], memory_order_relaxed);
 }
 
-/* Whether a call is known to be switched off: then gate->real is behind it. */
+/* Whether a call is known to be switched off: then gate->real is the real function. */
 __attribute__((always_inline)) static inline bool iotide_is_passed_on(const struct iotide_gate *gate, const void *caller) {
     return likely(atomic_load_explicit(&gate->known, memory_order_acquire) == iotide_page(caller));
 }
 
-#define GATE __attribute__((hot, aligned(32))) /* together in memory */
+#define GATE __attribute__((hot, aligned(32))) /* contiguous in memory */
 #define OUT_OF_LINE __attribute__((noinline))
 
-/* All below: after iotide_behind, within the same call. */
+/* The following: after iotide_behind, within the same call. */
 
 EXPORT bool iotide_calls_itself(const struct iotide_library *library, const void *caller);
-/* Whether a copy of the library makes this call of its own functions, within a traced call. */
+/* Whether a copy of the library makes this call to its own functions, within a traced call. */
 static inline bool iotide_is_inner(const struct iotide_library *library, const void *caller) {
     if (iotide_self.depth == 0)
         return false;
@@ -77,7 +76,7 @@ static inline bool iotide_is_inner(const struct iotide_library *library, const v
 }
 
 EXPORT int iotide_find_copy(const struct iotide_library *library, const void *caller);
-/* The caller's copy, from 0; -1: one of too many, or not known. */
+/* The caller's copy, from 0; -1: unknown, or beyond the maximum. */
 static inline int iotide_copy(const struct iotide_library *library, const void *caller) {
     return iotide_self.library == library && iotide_is_known(iotide_self.known, caller)
                ? iotide_known_copy(iotide_self.known)
@@ -90,12 +89,12 @@ static inline uint32_t iotide_space(const struct iotide_library *library, uint32
     return copy > 0 ? space ^ (uint32_t)copy << 16 : space;
 }
 
-/* A function of the caller's copy by its name, e.g. one that is not wrapped; NULL when there is none. */
+/* A function of the caller's copy by its name, e.g. one that is not wrapped; NULL if there is none. */
 EXPORT void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *caller);
 
-/* What one place of a layer's code has asked for, by copy. */
+/* Cached lookups of one place in a layer's code, by copy. */
 struct iotide_answers {
-    void *_Atomic of[IOTIDE_COPIES]; /* NULL: not asked yet */
+    void *_Atomic of[IOTIDE_COPIES]; /* NULL: not looked up yet */
 };
 #define IOTIDE_NONE ((void *)-1)
 static inline void *iotide_asked(const struct iotide_library *library, struct iotide_answers *answers,
@@ -111,6 +110,6 @@ static inline void *iotide_asked(const struct iotide_library *library, struct io
     return found == IOTIDE_NONE ? NULL : found;
 }
 
-void iotide_forget_callers(void); /* when an object goes */
+void iotide_forget_callers(void); /* when an object is unloaded */
 
 #endif

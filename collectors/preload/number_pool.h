@@ -1,11 +1,11 @@
-/* Small numbers for what is under way, from 1, which are used again: a bit a number, without locks. */
+/* Small reusable numbers for pending operations, from 1: one bit per number, without locks. */
 #ifndef IOTIDE_NUMBER_POOL_H
 #define IOTIDE_NUMBER_POOL_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-/* Returns a number, or 0 when all of the words' are taken. */
+/* Returns a number, or 0 if all are taken. */
 static inline uint32_t iotide_take_number(_Atomic uint64_t *taken, uint32_t words) {
     for (uint32_t i = 0; i < words; i++) {
         uint64_t word = atomic_load_explicit(&taken[i], memory_order_relaxed);
@@ -18,7 +18,7 @@ static inline uint32_t iotide_take_number(_Atomic uint64_t *taken, uint32_t word
     return 0;
 }
 
-/* Gives a number back; 0, or one that is none, is passed over. */
+/* Returns a number to the pool; 0 and invalid numbers are ignored. */
 static inline void iotide_give_number(_Atomic uint64_t *taken, uint32_t words, uint32_t number) {
     if (number && number <= words * 64)
         atomic_fetch_and(&taken[(number - 1) / 64], ~(UINT64_C(1) << ((number - 1) % 64)));

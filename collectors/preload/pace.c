@@ -1,8 +1,7 @@
-/* Pacing: a call waits before the real one, so that the wait is part of what is recorded of it.
+/* Pacing: a call waits before the real one, so that the wait is part of its record.
  *
- * The collector writes until when to wait, a quarter of a second ahead at most, and again while the wait goes on: who has no
- * collector any more goes on by itself.
- */
+ * The collector writes the time until which to wait, at most a quarter of a second ahead, and renews it while the
+ * wait continues. So a process whose collector is gone continues by itself. */
 #include "pace.h"
 #include "clock.h"
 #include "raw_syscall.h"
@@ -11,8 +10,8 @@
 #include <linux/futex.h>
 #include <sys/stat.h>
 
-#define LONGEST_LEASE_NS INT64_C(1000000000) /* what lies further ahead is looked at again by then */
-#define LONGEST_WAIT_NS INT64_C(10000000000) /* of one call, whatever the collector says */
+#define LONGEST_LEASE_NS INT64_C(1000000000) /* a later time is checked again after this time */
+#define LONGEST_WAIT_NS INT64_C(10000000000) /* of one call, whatever the collector writes */
 #define SECOND_NS INT64_C(1000000000)
 
 static bool is_paced(const struct iotide_header *region, int fd) {
@@ -22,13 +21,13 @@ static bool is_paced(const struct iotide_header *region, int fd) {
            S_ISREG(file.st_mode) && file.st_dev == device;
 }
 
-/* The slot of this thread in the regions that the collector has now; NULL: none. */
+/* The slot of this thread in the collector's current regions; NULL: none. */
 static struct iotide_slot *own_slot(void) {
     iotide_take_slot();
     return iotide_self.generation == atomic_load_explicit(&iotide_generation, memory_order_relaxed) ? iotide_self.slot : NULL;
 }
 
-/* A signal's handler runs meanwhile, and may leave for good: nothing is held here. */
+/* A signal handler may run meanwhile and never return: no lock is held here. */
 static void wait_for_turn(struct iotide_header *region) {
     int64_t begun = 0, now = iotide_now();
     for (;;) {
@@ -65,7 +64,7 @@ bool iotide_pace(int fd, int64_t start_ns) {
 void iotide_paced(int64_t bytes) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
     struct iotide_slot *slot = iotide_self.slot;
-    if (!region || !slot) /* both are another's meanwhile */
+    if (!region || !slot) /* both have been replaced meanwhile */
         return;
     atomic_store_explicit(&slot->in_call_ns, 0, memory_order_relaxed);
     if (bytes > 0)

@@ -1,4 +1,4 @@
-/* Pacing: calls that move data on one file system wait for their turn, where the collector says so (IOTIDE_PACE=1). */
+/* Pacing: calls that move data on one file system wait for their turn, if the collector requests it (IOTIDE_PACE=1). */
 #ifndef IOTIDE_PACE_H
 #define IOTIDE_PACE_H
 
@@ -7,8 +7,8 @@
 bool iotide_pace(int fd, int64_t start_ns);
 void iotide_paced(int64_t bytes);
 
-/* Before a call that moves data of a descriptor: notes that it goes on, and waits while the collector says so, for a bounded
- * time. Returns whether iotide_end_turn has something to do. errno stays. */
+/* Called before a call that moves data of a descriptor: marks it as running, and waits while the collector requests
+ * it, for a bounded time. Returns whether iotide_end_turn must be called. Preserves errno. */
 static inline bool iotide_take_turn(struct iotide_span span, int fd) {
     return unlikely(span.paced) && iotide_pace(fd, span.start_ns);
 }

@@ -1,4 +1,4 @@
-/* Parameters as the words behind a record; what generated wrappers use. */
+/* Encodes parameters as the words after a record; used by generated wrappers. */
 #ifndef IOTIDE_PARAMETER_WORDS_H
 #define IOTIDE_PARAMETER_WORDS_H
 
@@ -7,12 +7,12 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* Of calls that move data: all that can be inlined is, which a compiler refuses in a file of a hundred wrappers. */
+/* For calls that move data: forces inlining, which a compiler refuses in a file of a hundred wrappers. */
 #define HOT __attribute__((flatten))
 
-#define IOTIDE_CUT (UINT64_C(1) << 63) /* of an array's number of elements: there were more */
+#define IOTIDE_CUT (UINT64_C(1) << 63) /* bit in an array's number of elements: there were more */
 
-/* An integer of any width, without its sign stretched over the word. */
+/* An integer of any width, without sign extension to the word. */
 #define IOTIDE_UNSIGNED(value) ((uint64_t)(value) & UINT64_MAX >> (64 - 8 * sizeof(value)))
 
 static inline uint64_t iotide_bits(double value) {
@@ -25,7 +25,7 @@ static inline uint64_t iotide_file_word(uint32_t file) {
     return file == IOTIDE_LEFT_OUT ? 0 : file;
 }
 
-/* Appends an array of integers: how many elements there are, then as many as find room. Returns the words used. */
+/* Appends an array of integers: the number of elements, then as many as fit. Returns the words used. */
 __attribute__((noinline, unused)) static unsigned int iotide_array(uint64_t *words, unsigned int used,
                                                                    const void *array, size_t width, bool is_signed,
                                                                    int64_t elements, int64_t most) {

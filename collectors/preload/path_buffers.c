@@ -1,4 +1,4 @@
-/* Buffers for paths, shared by all threads: borrowed without waiting, from signal handlers too. */
+/* Buffers for paths, shared by all threads: borrowed without waiting, also from signal handlers. */
 #include "path_buffers.h"
 #include "state.h"
 
@@ -6,7 +6,7 @@
 #define FRAME_BITS 47
 
 static char buffers[COUNT][IOTIDE_SCRATCH];
-/* Who has it: a mark of the thread over where on that thread's stack it was borrowed; 0: nobody. */
+/* Borrower: a mark of the thread above its stack position when borrowing; 0: none. */
 TOGETHER static _Atomic uint64_t borrowers[COUNT];
 
 static uint64_t borrower_at(const void *frame) {
@@ -14,7 +14,8 @@ static uint64_t borrower_at(const void *frame) {
     return mark << FRAME_BITS | ((uint64_t)(uintptr_t)frame & ((UINT64_C(1) << FRAME_BITS) - 1));
 }
 
-/* Whether a handler's siglongjmp has left the borrower: while one is at it, others of its thread stand below it. */
+/* Whether a handler's siglongjmp has abandoned the borrower: while it is active, later frames of its thread are
+ * below it. */
 static bool was_left(uint64_t borrower, uint64_t other) {
     return borrower >> FRAME_BITS == other >> FRAME_BITS && other >= borrower && !iotide_on_signal_stack();
 }
@@ -37,7 +38,7 @@ void iotide_give_back(char *scratch) {
         atomic_store(&borrowers[(scratch - buffers[0]) / IOTIDE_SCRATCH], 0);
 }
 
-/* Those who had borrowed stayed in the parent. */
+/* Borrowers remained in the parent. */
 void iotide_reset_scratch(void) {
     for (int i = 0; i < COUNT; i++)
         atomic_store_explicit(&borrowers[i], 0, memory_order_relaxed);

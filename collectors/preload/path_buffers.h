@@ -7,11 +7,11 @@
 #include <limits.h>
 
 #define IOTIDE_SCRATCH (2 * PATH_MAX)
-char *iotide_borrow(void); /* IOTIDE_SCRATCH bytes, or NULL when all are in use */
+char *iotide_borrow(void); /* IOTIDE_SCRATCH bytes, or NULL if all are in use */
 void iotide_give_back(char *scratch);
 void iotide_reset_scratch(void);
-/* Takes what one at a time may have, without waiting, unless its holder (0: nobody) has it; frame: of who asks. What a
- * handler's siglongjmp has taken the holder away from is free again. */
+/* Acquires an exclusive resource without waiting, unless its holder (0: none) has it; frame: of the caller. A
+ * resource whose holder was abandoned by a handler's siglongjmp is free again. */
 bool iotide_borrowed(_Atomic uint64_t *holder, const void *frame);
 
 #endif

@@ -1,24 +1,24 @@
-/* Paths of the files that handles of higher layers are on. A forked child, and the next collector, have heard no definition
- * of them: so each is defined again where its number would be of another region. */
+/* Paths of the files that handles of higher layers refer to. A forked child's collector, and the next collector,
+ * have no definitions of them. So each is defined again when its number belongs to another region. */
 #include "path_cache.h"
 #include "definitions.h"
 #include "path_buffers.h"
 
 #include <string.h>
 
-#define KEPT 512 /* files; what finds its place taken by a later one goes without a name from then on */
+#define KEPT 512 /* files; one whose entry is overwritten by a later one has no name from then on */
 #define SPINS 2000
 
 static struct kept {
-    uint32_t mark; /* names what is kept: its place, and how often that was taken; 0: nothing yet */
+    uint32_t mark; /* identifies the entry: its index, and how often it was overwritten; 0: empty */
     uint32_t number;
     uint32_t generation;
     uint32_t length;
     char text[IOTIDE_KEPT_TEXT];
 } all[KEPT];
-TOGETHER static _Atomic uint64_t holder; /* a borrower of path_buffers.h; 0: nobody */
+TOGETHER static _Atomic uint64_t holder; /* a borrower of path_buffers.h; 0: none */
 
-/* Who does not get it soon does without. */
+/* A thread that does not get the lock soon proceeds without it. */
 static bool lock(void) {
     for (int i = 0; i < SPINS; i++)
         if (iotide_borrowed(&holder, __builtin_frame_address(0)))

@@ -9,7 +9,8 @@
 
 #include <sys/mman.h>
 
-/* glibc hands the program's arguments to constructors; environ may not be set yet, as ours is the first to run. */
+/* glibc passes the program's arguments to constructors; environ may not be set yet, because this constructor runs
+ * first. */
 __attribute__((constructor(101))) static void load(int count, char **arguments, char **environment) {
     int error = errno;
     iotide_find_objects();

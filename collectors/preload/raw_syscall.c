@@ -1,4 +1,4 @@
-/* Our own calls of the kernel, none once the program has restricted itself. */
+/* System calls of the tracer; none once the program has restricted itself. */
 #include "raw_syscall.h"
 
 #include <signal.h>
@@ -25,7 +25,7 @@ iotide_kernel_call *iotide_kernel(void) {
     return unlikely(iotide_restricted()) ? refused : iotide_program_syscall();
 }
 
-/* The working directory, which relative paths begin with. */
+/* The working directory, the base of relative paths. */
 static char directory[PATH_MAX];
 static _Atomic size_t directory_size;
 
@@ -40,13 +40,13 @@ void iotide_leave_directory(void) {
 }
 
 void iotide_note_directory(void) {
-    long size = iotide_kernel()(SYS_getcwd, directory, sizeof directory); /* with the terminating zero */
+    long size = iotide_kernel()(SYS_getcwd, directory, sizeof directory); /* including the terminating zero */
     atomic_store(&directory_size, size > 1 && *directory == '/' ? (size_t)size - 1 : 0);
 }
 
-#define NOTHING_HELD UINT64_MAX /* no mask: nobody blocks SIGKILL */
+#define NOTHING_HELD UINT64_MAX /* not a valid mask: SIGKILL cannot be blocked */
 #define BIT(number) (UINT64_C(1) << ((number)-1))
-/* What the thread itself causes comes at once, or the kernel ends the process. */
+/* Signals caused by the thread itself are delivered immediately, or the kernel ends the process. */
 #define OWN_FAULTS (BIT(SIGSEGV) | BIT(SIGBUS) | BIT(SIGFPE) | BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGSYS))
 
 uint64_t iotide_hold_signals(void) {
@@ -57,7 +57,7 @@ uint64_t iotide_hold_signals(void) {
 }
 
 void iotide_let_signals_go(uint64_t held) {
-    if (held != NOTHING_HELD) /* even where another thread has restricted the program meanwhile */
+    if (held != NOTHING_HELD) /* even if another thread has restricted the program meanwhile */
         ((iotide_kernel_call *)iotide_real(&own))(SYS_rt_sigprocmask, SIG_SETMASK, &held, NULL, sizeof held);
 }
 

@@ -1,4 +1,4 @@
-/* The records of the traced calls: each goes into its thread's ring. */
+/* The records of the traced calls: each is written to its thread's ring. */
 #include "record.h"
 #include "clock.h"
 #include "collector_wait.h"
@@ -29,24 +29,24 @@ void iotide_watch_threads(void) {
     has_exit_key = pthread_key_create(&exit_key, release_slot) == 0;
 }
 
-/* Where on the stack the thread's record is in the making. */
+/* Stack position of the thread's unfinished record. */
 static __thread uintptr_t making __attribute__((tls_model("initial-exec")));
 
-/* Whether a handler's siglongjmp has left the record in the making for good. Else we are in the handler, which stands
- * below on the stack by more than a kilobyte: the registers that the kernel has saved. */
+/* Whether a handler's siglongjmp has abandoned the unfinished record. Otherwise this is the handler, which is more
+ * than a kilobyte further down the stack: the registers that the kernel has saved. */
 static bool was_left(uintptr_t frame) {
     return frame + 1024 > making && !iotide_on_signal_stack();
 }
 
 void iotide_unwind(const void *frame) {
-    /* The stack grows downward: a call that encloses this one stands above it. */
+    /* The stack grows downward: an enclosing call has a higher address. */
     while (iotide_self.depth && iotide_self.enclosing[iotide_self.depth - 1].frame <= frame)
         iotide_self.depth--;
     if (unlikely(iotide_self.depth == IOTIDE_DEEPEST))
         iotide_met(BOUND_NESTED);
 }
 
-/* Returns the slot's number, or -1 when none is free. */
+/* Returns the slot's number, or -1 if none is free. */
 static int claim_in(struct iotide_header *region) {
     struct iotide_slot *slots = (struct iotide_slot *)((char *)region + region->slots_offset);
     long asked = iotide_syscall(SYS_gettid);
@@ -54,8 +54,8 @@ static int claim_in(struct iotide_header *region) {
     for (uint32_t i = 0; i < IOTIDE_SLOTS; i++) {
         struct iotide_slot *slot = &slots[i];
         uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
-        /* A released ring is used again only when it is drained, so that the tid stays right for what it holds; or by
-         * its own thread, whose destructors do I/O after ours. */
+        /* A released ring is reused only when it is drained, so that its tid remains right for its records; or by
+         * its own thread, whose destructors may do I/O after the tracer's. */
         if (state == SLOT_CLAIMED ||
             (state == SLOT_RELEASED && atomic_load(&slot->tid) != tid &&
              atomic_load(&slot->head) != atomic_load_explicit(&slot->tail, memory_order_acquire)))
@@ -85,7 +85,7 @@ static bool claim_slot(int64_t now) {
         int slot = claim_in(iotide_region_at(i));
         if (slot < 0)
             continue;
-        /* The next region is made while there is still room: a thread that comes meanwhile must not wait for it. */
+        /* The next region is made while there is still room, so that new threads need not wait for it. */
         if (i == count - 1 && slot >= IOTIDE_SLOTS / 4)
             iotide_extend(count, now);
         return true;
@@ -98,21 +98,22 @@ void iotide_take_slot(void) {
         claim_slot(iotide_now());
 }
 
-/* The thread's own words of its slot: nobody else writes them. */
+/* The thread's own words of its slot: no other thread writes them. */
 static void count_up(_Atomic uint64_t *counter, uint64_t by) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
-/* The collector has had these lines on its core: getting them back, for writing, takes longer than a call. */
+/* The collector's core has these lines in its cache: fetching them for writing takes longer than a call. */
 static inline void fetch_ahead(const struct iotide_record *line) {
 #ifdef __x86_64__
-    __asm__ volatile("prefetchw %0" : : "m"(*line)); /* the compiler's own only reads, unless told of the processor */
+    __asm__ volatile("prefetchw %0" : : "m"(*line)); /* the compiler's builtin only fetches for reading, unless the
+                                                      * processor is specified */
 #else
     __builtin_prefetch(line, 1);
 #endif
 }
 
-/* By fields, each as wide as it has just been written: a wider load of it waits for the stores to reach the cache. */
+/* Field by field, each as wide as it was just written: a wider load would wait for the stores to reach the cache. */
 static inline void copy_record(struct iotide_record *to, const volatile struct iotide_record *from) {
     to->start_ns = from->start_ns;
     to->duration_ns = from->duration_ns;
@@ -131,7 +132,7 @@ static inline void copy_record(struct iotide_record *to, const volatile struct i
     to->depth = from->depth;
 }
 
-/* Looks how far the collector is, and has it woken where much waits for it: so it may sleep while nothing does. */
+/* Checks the collector's position, and wakes it if much data waits: so it can sleep otherwise. */
 __attribute__((noinline)) static bool has_room(struct iotide_thread *thread, uint32_t lines) {
     uint64_t tail = atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
     uint64_t much = tail + iotide_ring_lines / IOTIDE_WAKE_AT, end = tail + iotide_ring_lines;
@@ -188,7 +189,7 @@ static void drop_without_slot(struct iotide_header *region, const struct iotide_
     atomic_fetch_add_explicit(&region->dropped_no_slot_bytes, iotide_bytes_of(record), memory_order_relaxed);
 }
 
-/* All that a record needs now and then. */
+/* Rare steps of writing a record. */
 __attribute__((noinline)) static void put_with_care(struct iotide_thread *thread, const struct iotide_record *record,
                                                     const uint64_t *words, uintptr_t frame) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
@@ -197,7 +198,7 @@ __attribute__((noinline)) static void put_with_care(struct iotide_thread *thread
         count_drop(&region->left_out);
         return;
     }
-    if (thread->storing && !was_left(frame)) { /* a signal handler inside the few instructions of a record */
+    if (thread->storing && !was_left(frame)) { /* a signal handler within the few instructions of a record */
         count_drop(&region->dropped_reentrant);
         atomic_fetch_add_explicit(&region->dropped_reentrant_bytes, iotide_bytes_of(record), memory_order_relaxed);
         return;
@@ -212,7 +213,7 @@ __attribute__((noinline)) static void put_with_care(struct iotide_thread *thread
         iotide_retry_hand_over(record->start_ns);
     uint32_t now = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
     if (before && before != now) {
-        /* Another region has taken over since this call looked up its numbers, which mean nothing there. */
+        /* Another region has replaced the one in which this call looked up its numbers, which are invalid there. */
         thread->generation = 0;
         thread->slot = NULL;
         drop_without_slot(atomic_load(&iotide_region), record);

@@ -1,14 +1,15 @@
-/* Records, and the rings of the threads that they go into. */
+/* Records, and the rings of the threads. */
 #ifndef IOTIDE_RECORD_H
 #define IOTIDE_RECORD_H
 
 #include "types.h"
 
-EXPORT void iotide_unwind(const void *frame); /* forgets enclosing calls that a longjmp has left */
-/* Leaves errno as it is, too. words: the parameters that the site's specification sends as words, in its order; at most IOTIDE_MOST_WORDS. */
+EXPORT void iotide_unwind(const void *frame); /* removes enclosing calls that a longjmp has left */
+/* Preserves errno. words: the parameters that the site's specification encodes as words, in its order; at most
+ * IOTIDE_MOST_WORDS. */
 EXPORT void iotide_put(const struct iotide_record *record, const uint64_t *words);
 
 void iotide_take_slot(void); /* for the calling thread, unless it has one */
-void iotide_watch_threads(void); /* once: from then on a thread that ends gives its slot back */
+void iotide_watch_threads(void); /* once: from then on a thread that ends releases its slot */
 
 #endif

@@ -1,4 +1,4 @@
-/* A region of shared memory: made, described, and handed over to the collector. */
+/* A region of shared memory: created, described, and handed over to the collector. */
 #include "region.h"
 #include "clock.h"
 #include "environment.h"
@@ -17,13 +17,13 @@
 #include <sys/un.h>
 
 #define DEFAULT_LINES (1u << 16)
-#define LENGTH_OF_NO_STEP 10 /* 4294967291 and the like */
+#define LENGTH_OF_NO_STEP 10 /* 4294967291 and similar numbers */
 
 static struct sockaddr_un collector;
 uint32_t iotide_ring_lines = DEFAULT_LINES;
 bool iotide_pacing_wanted;
 
-/* Of the program's start; what it does to its environment or its arguments later says nothing about the job. */
+/* From the program's start; later changes of its environment or arguments do not affect the job. */
 static char job[IOTIDE_JOB_BYTES];
 static char command[IOTIDE_COMMAND_BYTES];
 static char step[IOTIDE_STEP_BYTES];
@@ -82,7 +82,8 @@ bool iotide_read_environment(int count, char **arguments, char **environment) {
     const char *pace = iotide_setting(environment, "IOTIDE_PACE");
     iotide_pacing_wanted = pace && strcmp(pace, "1") == 0;
     copy_command(count, arguments);
-    /* A batch or interactive script has the variables of a task, too, and is none; its steps have these large numbers. */
+    /* A batch or interactive script also has the variables of a task, but is none; its steps have these large
+     * numbers. */
     bool is_task = *step && strlen(step) < LENGTH_OF_NO_STEP;
     atomic_store(&rank, number_of(environment, rank_names, is_task ? number_of(environment, task_names, -1) : -1));
     atomic_store(&ranks, number_of(environment, size_names, is_task ? number_of(environment, tasks_names, 0) : 0));
@@ -104,7 +105,7 @@ static uint64_t mount_namespace(void) {
     return iotide_syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/ns/mnt", &identity, 0) == 0 ? identity.st_ino : 0;
 }
 
-/* The mount of the root folder, whose number no other mount has or will have; 0: not known. */
+/* The mount id of the root folder, which is never reused; 0: unknown. */
 static uint64_t root_mount(void) {
 #ifdef STATX_MNT_ID
     struct statx root;
@@ -115,7 +116,8 @@ static uint64_t root_mount(void) {
     return 0;
 }
 
-/* A forked child mostly is where its parent was: to ask what mount the root is costs a tenth of an entry in /proc. */
+/* A forked child usually has the same root as its parent: querying the root's mount costs a tenth of an entry in
+ * /proc. */
 static uint64_t known_namespace(void) {
     TOGETHER static _Atomic uint64_t known_root, known;
     uint64_t root = root_mount(), namespace = atomic_load(&known);
@@ -183,7 +185,7 @@ struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *f
     return region;
 }
 
-/* A socket that is connected to the collector's, or -1 and the errno in *failure. */
+/* A socket connected to the collector's, or -1 and the errno in *failure. */
 static int connected(int *failure) {
     *failure = 0;
     int gate = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -208,7 +210,8 @@ void iotide_wake(struct iotide_header *region) {
         !atomic_compare_exchange_strong(&region->wakes, &asleep, COLLECTOR_AWAKE))
         return;
     int error = errno, failure = iotide_knock();
-    /* Who cannot reach it from here, in another root folder, says so: it then does not sleep for long. */
+    /* A process that cannot reach the collector from another root folder reports this: the collector then sleeps
+     * less. */
     if (failure != 0 && failure != EAGAIN)
         atomic_store(&region->wakes, WAKES_NOT);
     errno = error;

@@ -1,5 +1,6 @@
-/* AddressSanitizer ends a program in which another library than its own was loaded first, as a preloaded one is. It asks this
- * function for its defaults; ASAN_OPTIONS of the user come on top. A program that defines the function is asked instead. */
+/* AddressSanitizer ends a program in which another library than its own was loaded first, such as a preloaded one.
+ * It calls this function for its defaults; the user's ASAN_OPTIONS take precedence. If the program defines the
+ * function, that one is called instead. */
 #include "types.h"
 
 EXPORT const char *__asan_default_options(void);

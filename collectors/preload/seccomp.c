@@ -1,5 +1,5 @@
-/* Programs that restrict themselves: one call of ours of the kernel that they have not allowed may be their end. So from
- * then on we make none: what is only known by asking (names of descriptors, ids of threads) stays unknown. */
+/* Programs that restrict themselves: a system call that they have not allowed may end them. So the tracer makes none
+ * from then on, and what only the kernel knows (names of descriptors, ids of threads) is unknown. */
 #include "seccomp.h"
 #include "descriptors.h"
 #include "raw_syscall.h"

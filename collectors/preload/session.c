@@ -1,5 +1,5 @@
-/* The regions of a process: made and handed over at its start, after a fork, when threads need more, and when the collector
- * is gone. */
+/* The regions of a process: created and handed over at its start, after a fork, when threads need more, and when the
+ * collector is gone. */
 #include "session.h"
 #include "clock.h"
 #include "collector_wait.h"
@@ -18,11 +18,11 @@
 
 #define MAX_EXTENTS 128
 #define RETRY_NS 10000000
-#define LOOK_NS INT64_C(1000000000)  /* how often a thread looks whether the collector lives */
-#define GONE_NS INT64_C(3000000000)  /* not seen for so long, it is taken for gone */
-#define MOST_LEFT_BEHIND 8           /* regions of collectors that are gone, kept as other threads may be writing */
+#define LOOK_NS INT64_C(1000000000)  /* interval at which a thread checks that the collector is alive */
+#define GONE_NS INT64_C(3000000000)  /* time without a poll after which the collector counts as gone */
+#define MOST_LEFT_BEHIND 8           /* regions of lost collectors, kept because other threads may be writing */
 
-/* Process-wide; written by iotide_start while no other thread of this process traces. */
+/* Process-wide; written by iotide_start before any other thread of this process traces. */
 TOGETHER static struct iotide_header *_Atomic regions[MAX_EXTENTS];
 TOGETHER static _Atomic uint32_t region_count;
 TOGETHER static _Atomic bool extending;
@@ -31,15 +31,15 @@ TOGETHER static _Atomic bool attaching;
 TOGETHER static uint32_t left_behind;
 TOGETHER static bool has_left_word;
 
-/* A region whose hand-over found the collector's queue full: tried again later, as the memory fills meanwhile. */
+/* A region whose hand-over found the collector's queue full: retried later, while its memory fills. */
 TOGETHER _Atomic int iotide_pending_fd = -1;
 static _Atomic int64_t pending_since;
 static struct stat pending_identity;
 TOGETHER static _Atomic bool handing_over;
 
-/* ---- handing over later ---- */
+/* ---- delayed hand-over ---- */
 
-/* Keeps a region's descriptor for later, out of the way of the program's own numbers. */
+/* Keeps a region's descriptor for later, at a high number that the program is unlikely to use. */
 static bool keep_pending(int fd) {
     struct rlimit limit;
     int high = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur > 256 && limit.rlim_cur < 1u << 20
@@ -53,7 +53,7 @@ static bool keep_pending(int fd) {
     return true;
 }
 
-/* The program may have closed it, or even have given the number to a file of its own. */
+/* The program may have closed it, or reused the number for a file of its own. */
 static bool is_pending(int fd) {
     struct stat identity;
     return iotide_syscall(SYS_fstat, fd, &identity) == 0 && identity.st_ino == pending_identity.st_ino &&
@@ -83,7 +83,7 @@ void iotide_retry_hand_over(int64_t now) {
 
 /* ---- the process ---- */
 
-/* Of the records that a ring still holds. Other threads may be writing beyond its head. */
+/* Bytes of the records in a ring. Other threads may be writing beyond its head. */
 static uint64_t bytes_in(const struct iotide_header *region, uint32_t number, const struct iotide_slot *slot) {
     const struct iotide_record *lines =
         (const struct iotide_record *)((const char *)region + region->rings_offset) + (size_t)number * region->ring_lines;
@@ -95,7 +95,7 @@ static uint64_t bytes_in(const struct iotide_header *region, uint32_t number, co
     return bytes;
 }
 
-/* Tells a new region what becomes of the calls before it. */
+/* Records in a new region what becomes of earlier calls. */
 static void follow(struct iotide_header *fresh) {
     for (uint32_t i = 0; i < atomic_load(&region_count); i++) {
         const struct iotide_header *region = atomic_load(&regions[i]);
@@ -113,7 +113,7 @@ static void follow(struct iotide_header *fresh) {
     }
 }
 
-/* Makes the process's first region and hands it over. */
+/* Creates the process's first region and hands it over. */
 static struct iotide_header *handed_over(bool follows, int *failure) {
     *failure = 0;
     if (iotide_restricted())
@@ -137,7 +137,7 @@ static struct iotide_header *handed_over(bool follows, int *failure) {
     return region;
 }
 
-/* All numbers begin anew with a region: its collector has heard none of the definitions. */
+/* Numbering restarts with a region, because its collector has received no definitions. */
 static void adopt(struct iotide_header *region) {
     atomic_store(&iotide_region, region);
     atomic_store(&regions[0], region);
@@ -149,13 +149,13 @@ static void adopt(struct iotide_header *region) {
     atomic_store(&region_count, 1);
 }
 
-/* Lets a forked child's regions go, which are its parent's; returns the first of them, which stays. */
+/* Unmaps a forked child's regions, which belong to its parent; returns the first of them, which remains mapped. */
 static struct iotide_header *left_by_parent(void) {
     uint32_t inherited = atomic_exchange(&region_count, 0);
     struct iotide_header *first = NULL;
     for (uint32_t i = 0; i < inherited && i < MAX_EXTENTS; i++) {
         struct iotide_header *old = atomic_exchange(&regions[i], NULL);
-        if (!old || iotide_self.storing) /* a fork in a signal handler may go on in the middle of a record */
+        if (!old || iotide_self.storing) /* a fork in a signal handler may continue in the middle of a record */
             continue;
         if (i == 0)
             first = old;
@@ -165,17 +165,17 @@ static struct iotide_header *left_by_parent(void) {
     return first;
 }
 
-/* Leaves what is its parent's. */
+/* Resets what belongs to the parent. */
 static void be_itself(void) {
     int left = atomic_exchange(&iotide_pending_fd, -1);
     if (left >= 0 && is_pending(left))
         iotide_syscall(SYS_close, left);
-    /* The threads that were at these stayed in the parent. */
+    /* The threads that were doing this remained in the parent. */
     atomic_store(&handing_over, false);
     atomic_store(&extending, false);
     atomic_store(&attaching, false);
     atomic_store(&no_region_until, 0);
-    if (atomic_load(&iotide_generation)) { /* else nobody has touched their pages yet */
+    if (atomic_load(&iotide_generation)) { /* otherwise these pages were not written yet */
         iotide_reset_scratch();
         iotide_reset_objects();
     }
@@ -185,12 +185,12 @@ static void be_itself(void) {
     iotide_own_pid = getpid();
 }
 
-/* The process finds out what it is: at its start, or after a fork. */
+/* Determines the process's state: at its start, or after a fork. */
 static bool begin(void) {
     struct iotide_header *parents = left_by_parent();
     uint64_t parents_bytes = parents ? parents->region_bytes : 0;
     be_itself();
-    if (iotide_waits()) { /* as its parent does: many short children would make regions in vain */
+    if (iotide_waits()) { /* like its parent: many short children would create regions in vain */
         if (!iotide_is_due())
             return false;
         if (iotide_knock() != 0) {
@@ -200,7 +200,7 @@ static bool begin(void) {
     }
     int failure;
     struct iotide_header *region = handed_over(false, &failure);
-    /* Where there is no room for both: all of the parent's goes, but for the page with its counters. */
+    /* If there is no memory for both, the parent's region is unmapped, except the page with its counters. */
     if (!region && !failure && parents_bytes > IOTIDE_HEADER_BYTES &&
         iotide_syscall(SYS_munmap, (char *)parents + IOTIDE_HEADER_BYTES, parents_bytes - IOTIDE_HEADER_BYTES) == 0) {
         parents_bytes = IOTIDE_HEADER_BYTES;
@@ -223,7 +223,7 @@ static bool begin(void) {
     return region != NULL;
 }
 
-/* It has waited, and looks again. */
+/* Checks again after a wait. */
 static bool begin_late(void) {
     int failure = iotide_knock();
     struct iotide_header *region = failure ? NULL : handed_over(false, &failure);
@@ -253,7 +253,7 @@ bool iotide_start(struct iotide_site *site) {
     uint64_t held = iotide_hold_signals();
     if (asked == NOT_ASKED && iotide_restricted()) {
         iotide_define_unseen(UNSEEN_CHILD, NULL);
-        iotide_give_up(); /* for good: it may not ask */
+        iotide_give_up(); /* for good: it may make no system calls */
     } else if (asked == NOT_ASKED ? begin() : begin_late()) {
         iotide_end_wait();
         __atomic_store_n((uint32_t *)&alive[ALIVE_AS], AS_TRACED | (iotide_pacing_wanted ? AS_PACED : 0), __ATOMIC_RELEASE);
@@ -277,10 +277,10 @@ struct iotide_header *iotide_region_at(uint32_t number) {
 }
 
 bool iotide_extend(uint32_t count, int64_t now) {
-    /* Making a region in vain costs tens of microseconds: not again at each call. */
+    /* A failed creation of a region costs tens of microseconds, so it is not retried at each call. */
     if (now < atomic_load_explicit(&no_region_until, memory_order_relaxed))
         return false;
-    /* The collector knows extents only of processes whose first region it has. */
+    /* The collector accepts extents only of processes whose first region it has. */
     if (!count || count >= MAX_EXTENTS || iotide_restricted() || atomic_load(&iotide_pending_fd) >= 0 || atomic_exchange(&extending, true))
         return false;
     uint64_t held = iotide_hold_signals();
@@ -308,8 +308,8 @@ bool iotide_extend(uint32_t count, int64_t now) {
 
 /* ---- a collector that is gone ---- */
 
-/* Hands a new region to whoever listens now. What the old one holds counts as lost, though a collector that had only
- * been stopped will still read it. Other threads may be writing into the old one: it stays mapped. */
+/* Hands a new region to the current listener. The content of the old one counts as lost, although a collector that
+ * was only stopped will still read it. The old region stays mapped, because other threads may be writing to it. */
 void iotide_look_for_collector(int64_t now) {
     iotide_self.look_ns = now + LOOK_NS;
     struct iotide_header *region = atomic_load(&iotide_region);
@@ -317,7 +317,7 @@ void iotide_look_for_collector(int64_t now) {
         atomic_load(&iotide_pending_fd) >= 0 || left_behind >= MOST_LEFT_BEHIND || atomic_exchange(&attaching, true))
         return;
     uint64_t held = iotide_hold_signals();
-    if (region == atomic_load(&iotide_region)) { /* else another thread has just done it */
+    if (region == atomic_load(&iotide_region)) { /* otherwise another thread has just done it */
         int failure = iotide_knock();
         struct iotide_header *fresh = failure ? NULL : handed_over(true, &failure);
         if (fresh) {

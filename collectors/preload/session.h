@@ -5,8 +5,8 @@
 #include "region.h"
 #include "state.h"
 
-EXPORT bool iotide_start(struct iotide_site *site); /* for a call at it; NULL: for none */
-/* As what this process is to be treated: 0, or AS_TRACED and maybe AS_PACED. */
+EXPORT bool iotide_start(struct iotide_site *site); /* for a call at this site; NULL: for no call */
+/* How to trace this process: 0, or AS_TRACED and possibly AS_PACED. */
 static inline uint32_t iotide_active(struct iotide_site *site) {
     volatile uint32_t *alive = iotide_alive;
     if (unlikely(alive == NULL))
@@ -20,9 +20,11 @@ static inline uint32_t iotide_active(struct iotide_site *site) {
 /* At least 0: a region whose hand-over found the collector's queue full. */
 extern __attribute__((visibility("hidden"))) _Atomic int iotide_pending_fd;
 void iotide_retry_hand_over(int64_t now); /* of that region */
-void iotide_look_for_collector(int64_t now); /* of the calling thread's: is it gone, another gets a new region */
+void iotide_look_for_collector(int64_t now); /* for the calling thread's; if it is gone, another collector gets a new
+                                              * region */
 uint32_t iotide_region_count(void);
-struct iotide_header *iotide_region_at(uint32_t number); /* below the count */
-bool iotide_extend(uint32_t count, int64_t now); /* makes a region more, unless there are other than count by now */
+struct iotide_header *iotide_region_at(uint32_t number); /* number: below the count */
+bool iotide_extend(uint32_t count, int64_t now); /* adds a region, unless the number of regions differs from count by
+                                                  * now */
 
 #endif

@@ -1,5 +1,5 @@
-/* What connected sockets are called: the same at both ends, so that one sees who talks to whom. The kernel's own name,
- * socket:[inode], says nothing of the other end. */
+/* Names of connected sockets: the same at both ends, so that communicating processes can be matched. The kernel's
+ * own name, socket:[inode], does not identify the other end. */
 #include "sockets.h"
 #include "raw_syscall.h"
 
@@ -43,7 +43,7 @@ static void put_v4(struct text *to, const uint8_t *bytes) {
     }
 }
 
-/* As RFC 5952 has it: the longest run of zeros is left out. */
+/* As in RFC 5952: the longest run of zeros is left out. */
 static void put_v6(struct text *to, const uint8_t *bytes) {
     int longest = 0, from = 8;
     for (int i = 0, run = 0; i < 8; i++) {
@@ -74,7 +74,7 @@ static bool is_v4(const union address *address) {
 static void put_end(struct text *to, const union address *end) {
     if (end->any.sa_family == AF_INET)
         put_v4(to, (const uint8_t *)&end->v4.sin_addr);
-    else if (is_v4(end)) /* of a server for both families, whose client says 127.0.0.1 */
+    else if (is_v4(end)) /* of a server for both families, whose client sees 127.0.0.1 */
         put_v4(to, end->v6.sin6_addr.s6_addr + 12);
     else
         put_v6(to, end->v6.sin6_addr.s6_addr);
@@ -104,7 +104,7 @@ static size_t path_size(const union address *address, socklen_t size) {
     return is_abstract ? length : strnlen(address->local.sun_path, length);
 }
 
-/* Only the server's end has a path as a rule; at that one the kernel knows the process that has connected. */
+/* Usually only the server's end has a path; at that end, the kernel knows the connected process. */
 static bool put_local(struct text *to, int fd, const union address *own, socklen_t own_size, const union address *peer,
                       socklen_t peer_size) {
     size_t served = path_size(peer, peer_size);
@@ -127,7 +127,7 @@ static bool put_local(struct text *to, int fd, const union address *own, socklen
 
 size_t iotide_connection(int fd, char *name, size_t length) {
     static const char unnamed[] = "socket:[";
-    union address own = {.any.sa_family = AF_UNSPEC}, peer = own; /* what has no name leaves them as they are */
+    union address own = {.any.sa_family = AF_UNSPEC}, peer = own; /* remain unchanged for an unnamed socket */
     socklen_t own_size = sizeof own, peer_size = sizeof peer;
     if (length < sizeof unnamed || memcmp(name, unnamed, sizeof unnamed - 1) != 0 ||
         iotide_syscall(SYS_getpeername, fd, &peer, &peer_size) != 0 || iotide_syscall(SYS_getsockname, fd, &own, &own_size) != 0)

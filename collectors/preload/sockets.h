@@ -1,11 +1,11 @@
-/* What connected sockets are called. */
+/* Names of connected sockets. */
 #ifndef IOTIDE_SOCKETS_H
 #define IOTIDE_SOCKETS_H
 
 #include "types.h"
 
-/* Puts a name that both ends have in the place of socket:[inode]. Returns its length; of what is no connected socket the
- * name stays. Needs 256 bytes of room. */
+/* Replaces socket:[inode] by a name that both ends share. Returns its length; the name of anything but a connected
+ * socket is unchanged. Needs a buffer of 256 bytes. */
 size_t iotide_connection(int fd, char *name, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* Whether and as what the process is traced. */
+/* Whether and how the process is traced. */
 #include "state.h"
 #include "raw_syscall.h"
 

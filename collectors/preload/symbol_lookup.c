@@ -1,4 +1,4 @@
-/* Finding libc's functions behind our wrappers, in the objects' own hash tables: without locks or allocation, as
+/* Finds libc's functions behind the wrappers, in the objects' own hash tables: without locks or allocation, because
  * wrappers run inside malloc, in signal handlers and before main. */
 #include "symbol_lookup.h"
 
@@ -16,7 +16,7 @@ struct object {
     const uint32_t *gnu_hash;
     const uint32_t *sysv_hash;
 };
-static struct object objects[MOST_OBJECTS]; /* in search order, after ours */
+static struct object objects[MOST_OBJECTS]; /* in search order, after this library */
 static _Atomic int object_count = -1;
 
 static const void *address_in(const struct link_map *map, ElfW(Addr) value) {
@@ -39,7 +39,7 @@ static bool describe(const struct link_map *map, struct object *object) {
     return object->symbols && object->names && (object->gnu_hash || object->sysv_hash);
 }
 
-/* The kernel's, whose addresses nobody has relocated. */
+/* The kernel's object, whose addresses are not relocated. */
 static bool is_vdso(const struct link_map *map) {
     return strstr(map->l_name, "linux-vdso") != NULL;
 }
@@ -138,7 +138,8 @@ void *iotide_next(struct iotide_site *site) {
     void *real = NULL;
     for (int i = 0; !real && i < atomic_load_explicit(&object_count, memory_order_acquire); i++)
         real = search(&objects[i], iotide_symbol(site), hash);
-    if (!real && atomic_load_explicit(&object_count, memory_order_acquire) == MOST_OBJECTS) /* libc may come after those */
+    /* libc may be beyond the maximum */
+    if (!real && atomic_load_explicit(&object_count, memory_order_acquire) == MOST_OBJECTS)
         real = iotide_defined_anywhere(iotide_symbol(site));
     if (!real)
         real = (void *)iotide_absent;

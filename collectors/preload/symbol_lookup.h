@@ -4,7 +4,7 @@
 
 #include "types.h"
 
-/* The next definition of a libc function after ours; found without locks or allocation. */
+/* The next definition of a libc function after the wrapper; found without locks or allocation. */
 EXPORT void *iotide_next(struct iotide_site *site);
 static inline void *iotide_real(struct iotide_site *site) {
     void *real = atomic_load_explicit(&site->real[0], memory_order_relaxed);
@@ -13,9 +13,10 @@ static inline void *iotide_real(struct iotide_site *site) {
 #define REAL(symbol) ((__typeof__(&symbol))iotide_real(&SITE(symbol)))
 
 struct link_map;
-void iotide_find_objects(void); /* which objects come after ours in the program's search order */
-void *iotide_defined_in(const struct link_map *map, const char *symbol); /* without locks or allocation; NULL: not */
-void *iotide_defined_anywhere(const char *symbol); /* likewise, in what was loaded since the start, too */
-long iotide_absent(void); /* stands in for a function that nobody defines: ENOSYS, -1 */
+void iotide_find_objects(void); /* determines the objects after this library in the program's search order */
+void *iotide_defined_in(const struct link_map *map, const char *symbol); /* without locks or allocation; NULL:
+                                                                          * undefined */
+void *iotide_defined_anywhere(const char *symbol); /* the same, including objects loaded since the start */
+long iotide_absent(void); /* replaces a function that is not defined anywhere: ENOSYS, -1 */
 
 #endif

@@ -14,7 +14,7 @@ static uint32_t place_of(struct iotide_room *room) {
     if (likely(place != 0))
         return place;
     uint32_t fresh = atomic_fetch_add(&used, (room->size + 15) & ~UINT32_C(15)) + 1;
-    /* Who comes second has taken room in vain, once. */
+    /* The thread that loses the race has reserved space in vain, once. */
     return atomic_compare_exchange_strong(&room->place, &place, fresh) ? fresh : place;
 }
 

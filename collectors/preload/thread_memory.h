@@ -1,5 +1,6 @@
-/* Memory of a thread's own for hooks. Thread-local variables of preloaded libraries come off each thread's stack, in
- * programs too that never call the library, and a stack may be 16 KiB: what is larger than a word or two belongs here. */
+/* Thread-local memory for hooks. Thread-local variables of preloaded libraries reduce each thread's stack, even in
+ * programs that never call the library, and a stack may be 16 KiB. So anything larger than a word or two belongs
+ * here. */
 #ifndef IOTIDE_THREAD_MEMORY_H
 #define IOTIDE_THREAD_MEMORY_H
 
@@ -7,9 +8,9 @@
 
 struct iotide_room {
     uint32_t size; /* bytes */
-    _Atomic uint32_t place; /* 0: none yet, else one more than where it begins in each thread's room */
+    _Atomic uint32_t place; /* 0: none yet, otherwise its offset in each thread's memory plus one */
 };
-/* The calling thread's, zeroed at first; NULL when there is no memory to be had. Safe in signal handlers. */
+/* The calling thread's memory, initially zero; NULL if there is no memory. Safe in signal handlers. */
 EXPORT void *iotide_thread_room(struct iotide_room *room);
 void iotide_leave_room(void); /* at the end of the thread */
 

@@ -1,8 +1,7 @@
-/* What wrappers use of the tracer. Nothing here may change errno, allocate, block or print.
+/* Interface of the tracer for wrappers. Nothing here may change errno, allocate, block or print.
  *
  * The core library (POSIX and STDIO) defines it; the libraries of the higher layers find it in the core, which is
- * preloaded ahead of them.
- */
+ * preloaded before them. */
 #ifndef IOTIDE_TRACER_H
 #define IOTIDE_TRACER_H
 
@@ -20,7 +19,7 @@
 #include "filters.h"
 #include "types.h"
 
-/* As what (iotide_active) a call is traced; 0: it is not. */
+/* How a call is traced (iotide_active); 0: not at all. */
 static inline uint32_t iotide_traced(struct iotide_site *site) {
     uint32_t as = iotide_active(site);
     if (unlikely(!as || iotide_self.quiet))
@@ -47,7 +46,7 @@ static inline struct iotide_span iotide_enter(struct iotide_site *site) {
     return (struct iotide_span){iotide_now(), 0, iotide_self.depth, as & AS_PACED};
 }
 
-/* Enters a call of a higher layer: what it calls below has handle as its parent (0: that of the call around it). */
+/* Enters a call of a higher layer: nested calls have handle as their parent (0: that of the enclosing call). */
 static inline struct iotide_span iotide_push(struct iotide_site *site, uint32_t handle) {
     if (!iotide_traced(site))
         return (struct iotide_span){0};
@@ -63,12 +62,12 @@ static inline struct iotide_span iotide_push(struct iotide_site *site, uint32_t 
     return span;
 }
 
-/* Notes when the real call ended: what is looked up for the record afterwards is no time of the program's. */
+/* Records the end of the real call, to exclude later lookups for the record from its duration. */
 static inline void iotide_stop(struct iotide_span *span) {
     span->end_ns = iotide_now();
 }
 
-/* Ends what iotide_push began: the first thing after the real call, unless the span is untraced (start_ns 0). */
+/* Ends the scope of iotide_push: immediately after the real call, unless the span is untraced (start_ns 0). */
 static inline void iotide_pop(struct iotide_span span) {
     iotide_self.depth = span.depth;
 }

@@ -1,4 +1,4 @@
-/* What all of the tracer shares: sites of calls, what calls are about, the state of a thread. */
+/* Shared types of the tracer: call sites, targets of calls, the state of a thread. */
 #ifndef IOTIDE_TYPES_H
 #define IOTIDE_TYPES_H
 
@@ -18,29 +18,32 @@
 #ifndef EXPORT
 #define EXPORT __attribute__((visibility("default")))
 #endif
-/* Words that a forked child writes as it begins stand together: of each page written to, the child gets a copy. */
+/* Words that a forked child writes at its beginning are contiguous, because the child gets a copy of each written
+ * page. */
 #define TOGETHER __attribute__((section("iotide_together")))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* ---- sites: one a wrapper ---- */
+/* ---- sites: one per wrapper ---- */
 
-/* What the switches turn on and off besides layers (IOTIDE_CALLS). */
+/* Classes of calls that IOTIDE_CALLS can switch. */
 enum iotide_class { CLASS_DATA, CLASS_HANDLE, CLASS_SEEK, CLASS_SYNC, CLASS_META, CLASS_CHAR, CLASS_MEMORY };
-enum { SITE_NEW, SITE_ON, SITE_OFF, SITE_SILENT }; /* silent: not recorded, but what it does to handles is remembered */
+enum { SITE_NEW, SITE_ON, SITE_OFF, SITE_SILENT }; /* silent: not recorded, but its effect on handles is tracked */
 
-#define IOTIDE_COPIES 4 /* of a library in one process, whose functions are remembered; those of more are looked up */
-/* Without pointers: those of thousands of sites would be relocated in each process. What a call needs comes first. */
+#define IOTIDE_COPIES 4 /* copies of a library in one process whose functions are cached; those of further copies are
+                         * looked up */
+/* Without pointers, because those of thousands of sites would be relocated in each process. Fields needed per call
+ * come first. */
 struct iotide_site {
     _Atomic uint64_t number; /* iotide_generation << 32 | number of the call in its region */
     _Atomic uint8_t state;
     uint8_t layer;
     uint8_t kind;
     uint8_t class;
-    uint16_t spec_at; /* in text */
-    uint16_t gate;    /* its place among its library's, library_copies.h; 0: none */
-    void *_Atomic real[IOTIDE_COPIES]; /* of libc's functions: the first; else by copy of the library */
-    char text[];                       /* what programs link against; ENTRY_CALL's */
+    uint16_t spec_at; /* offset in text */
+    uint16_t gate;    /* index of its gate in its library, library_copies.h; 0: none */
+    void *_Atomic real[IOTIDE_COPIES]; /* for libc's functions the first; otherwise by copy of the library */
+    char text[];                       /* the symbol of the function, then the text of ENTRY_CALL */
 };
 #define SITE(symbol) iotide_site_##symbol
 #define SITE_TEXT(symbol, spec) .spec_at = sizeof symbol, .text = symbol "\0" spec
@@ -51,19 +54,19 @@ static inline const char *iotide_spec(const struct iotide_site *site) {
     return site->text + site->spec_at;
 }
 
-/* ---- what a call is about ---- */
+/* ---- target of a call ---- */
 
 struct iotide_target {
     uint32_t handle;
     uint32_t file;
 };
-#define IOTIDE_LEFT_OUT UINT32_MAX /* as a file: the switches leave it out, and all that is done through its handles */
+#define IOTIDE_LEFT_OUT UINT32_MAX /* as a file: the filters leave it out, and all calls through its handles */
 
 struct iotide_facts {
     struct iotide_target target;
     int64_t offset; /* -1: unknown */
     int64_t requested;
-    int64_t bytes; /* ignored when failed */
+    int64_t bytes; /* ignored if failed */
     uint32_t parent; /* 0: the handle of the enclosing call */
     int32_t descriptor; /* -1: none */
     uint8_t kind;
@@ -75,50 +78,51 @@ struct iotide_facts {
 /* start_ns 0: not traced. */
 struct iotide_span {
     int64_t start_ns;
-    int64_t end_ns; /* 0: when the call is left */
+    int64_t end_ns; /* 0: the time when the call is recorded */
     uint32_t depth;
-    uint32_t paced; /* whether the process is, in calls of libc */
+    uint32_t paced; /* whether the process is paced, for calls of libc */
 };
 
 /* ---- a thread ---- */
 
-/* Enclosing calls remembered; what is deeper counts as this deep. Each takes 16 bytes of each thread's stack, on which
- * the dynamic linker puts variables like iotide_self. */
+/* Maximum stored nesting depth of calls; deeper calls count as this deep. Each takes 16 bytes of each thread's
+ * stack, which contains thread-local variables such as iotide_self. */
 #define IOTIDE_DEEPEST 16
 #define IOTIDE_MOST_WORDS 64
 
 struct iotide_clock {
-    uint64_t ticks; /* when the kernel's clock was read, */
-    int64_t ns;     /* what it said then, */
-    uint64_t trusted; /* and how many ticks that is gone by; 0: not at all */
-    uint32_t pace;    /* until then */
-    uint32_t length;  /* of a tick */
-    uint64_t since_ticks; /* when its length was last measured */
+    uint64_t ticks; /* at the last reading of the kernel's clock, */
+    int64_t ns;     /* the result of that reading, */
+    uint64_t trusted; /* and the number of ticks for which it is valid; 0: invalid */
+    uint32_t pace;    /* length of a tick until then */
+    uint32_t length;  /* measured length of a tick */
+    uint64_t since_ticks; /* when the length was last measured */
     int64_t since_ns;
 };
 
 struct iotide_thread {
     uint32_t depth;
     bool storing;
-    bool quiet; /* a hook asks the library something: what that calls below is no call of the program's */
+    bool quiet; /* a hook queries the library: nested calls are not calls of the program */
     uint32_t generation;
-    uint32_t skipped; /* data calls since the last that IOTIDE_SAMPLE let through */
-    const struct iotide_library *library; /* called last, of which copy and by whom: library_copies.h; NULL: not known */
+    uint32_t skipped; /* data calls since the last one that IOTIDE_SAMPLE selected */
+    const struct iotide_library *library; /* library called last, its copy and the caller: library_copies.h; NULL:
+                                           * unknown */
     uint64_t known;
     struct iotide_slot *slot;
     struct iotide_record *lines;
     uint64_t head;
     uint64_t made;
-    uint64_t look_at; /* up to this head there is room; past it the collector's tail is looked at anew */
-    int64_t look_ns; /* when to look next whether the collector lives */
+    uint64_t look_at; /* up to this head there is room; beyond it the collector's tail is read again */
+    int64_t look_ns; /* next check that the collector is alive */
     struct iotide_clock clock;
     struct {
-        const void *frame; /* where on the stack the call stands */
+        const void *frame; /* stack position of the call */
         uint32_t handle;
     } enclosing[IOTIDE_DEEPEST];
     /* While there is no collector. */
     uint32_t unasked;  /* calls that do not read the clock */
-    int64_t coarse_ns; /* what it said last */
+    int64_t coarse_ns; /* its last reading */
 };
 
 #endif

@@ -1,12 +1,12 @@
-/* Whether a text of the program's can be read. */
+/* Checks whether a text of the program is readable. */
 #ifndef IOTIDE_USER_TEXT_H
 #define IOTIDE_USER_TEXT_H
 
 #include "types.h"
 
-/* Whether text can be read up to its end, as nothing says so of what a call that failed was given. Asks the kernel. */
+/* Whether text is readable up to its end, which is unknown for arguments of a failed call. Asks the kernel. */
 EXPORT bool iotide_is_text(const char *text);
-/* The same of the (first) path of a call that failed so: mostly the call has read it before. */
+/* The same for the (first) path of a call that failed with error: usually the call has read it. */
 static inline bool iotide_is_path(const char *path, int error) {
     bool was_read = error != EFAULT && error != EINVAL && error != EBADF && error != ENOSYS && error != ENOMEM;
     return was_read || iotide_is_text(path);

@@ -1,16 +1,16 @@
-/* POSIX asynchronous I/O: one call begins an operation, and another one, on whichever thread, sees its end. Both carry
- * the operation's number in their signatures; the bytes are with the end. */
+/* POSIX asynchronous I/O: one call begins an operation, and another one, on any thread, returns its result. Both
+ * have the operation's number in their signatures; the bytes are recorded at the end. */
 #include "libc.h"
 #include "number_pool.h"
 #include "sites_posix.h"
 
 #include <aio.h>
 
-/* What is remembered of an operation by the address of its control block, in two spaces of the table of objects. */
+/* Stored facts about an operation, by the address of its control block, in two spaces of the handle table. */
 #define SPACE_NUMBER 64 /* handle: the operation's number; file: its kind */
 #define SPACE_TARGET 65
 
-#define NUMBERS 1024 /* operations under way that are told apart; used again, so that signatures repeat */
+#define NUMBERS 1024 /* distinct pending operations; numbers are reused, so that signatures repeat */
 static _Atomic uint64_t taken[NUMBERS / 64];
 
 /* glibc's functions for 64-bit offsets are the same on 64-bit machines. */
@@ -27,9 +27,8 @@ static void give_number(uint32_t number) {
     iotide_give_number(taken, NUMBERS / 64, number);
 }
 
-/* Before the real call, as another thread may see the end before that returns; and before the span begins, so that a
- * number that is used again has its new beginning after its last end. A block whose end nobody looked at is one that is
- * used again. */
+/* Before the real call, because another thread may see the end before it returns. Before the span begins, so that a
+ * reused number begins again after its last end. A block whose end was not fetched counts as reused. */
 static uint32_t began(struct iotide_site *site, const struct aiocb *block, uint8_t kind) {
     if (!iotide_traced(site))
         return 0;
@@ -47,7 +46,7 @@ struct operation {
     struct iotide_target target;
 };
 
-/* The number is the operation's until its end is recorded: give_number comes after that. */
+/* The operation keeps its number until its end is recorded: give_number is called afterwards. */
 static struct operation ended(const struct aiocb *block) {
     struct iotide_target number = iotide_unbind(SPACE_NUMBER, (uintptr_t)block);
     struct iotide_target target = iotide_unbind(SPACE_TARGET, (uintptr_t)block);
@@ -74,7 +73,7 @@ static int submitted(struct iotide_span span, struct iotide_site *site, const st
     if (!span.start_ns || !iotide_begun())
         return result;
     struct iotide_target target = iotide_object(SPACE_TARGET, (uintptr_t)block);
-    if (!target.handle) /* its end has been seen meanwhile */
+    if (!target.handle) /* its end was fetched meanwhile */
         target = iotide_target_of(block->aio_fildes);
     iotide_leave(span, site, facts_of(site, block, target, site->kind, result != 0),
                  (uint64_t[]){(uint64_t)block->aio_fildes, block->aio_nbytes, number}, 3);
@@ -125,7 +124,7 @@ static bool counts(const struct aiocb *block) {
     return block && block->aio_lio_opcode != LIO_NOP;
 }
 
-/* Blocks that the list has not begun (EAGAIN) have an error of their own. */
+/* Blocks that the list call has not begun (EAGAIN) have an error of their own. */
 static void list_submitted(struct iotide_span span, struct iotide_site *site, int mode, struct aiocb *const *blocks,
                            int count, int result) {
     int error = errno;
@@ -168,7 +167,7 @@ static void list_submitted(struct iotide_span span, struct iotide_site *site, in
 LIST(lio_listio, aiocb)
 LIST(lio_listio64, aiocb64)
 
-/* ---- the end, which the first of these sees ---- */
+/* ---- the end, recorded by the first of these calls that returns it ---- */
 
 static void completed(struct iotide_span span, struct iotide_site *site, const struct aiocb *block, int error,
                       int64_t moved, int64_t result) {
@@ -184,7 +183,7 @@ static void completed(struct iotide_span span, struct iotide_site *site, const s
     give_number(operation.number);
 }
 
-/* Asking in vain is no I/O: programs do it in loops. */
+/* Unsuccessful queries are not I/O: programs poll in loops. */
 #define ERROR(symbol, type)                                                                                     \
     EXPORT int symbol(const struct type *block) {                                                               \
         struct iotide_span span = iotide_enter(&SITE(symbol));                                                  \

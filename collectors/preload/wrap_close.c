@@ -1,5 +1,5 @@
-/* Calls that end descriptors or give one's meaning to another. What is remembered of descriptors follows them also
- * when they are switched off. */
+/* Calls that close descriptors or duplicate one onto another. Descriptors are tracked even if these calls are
+ * switched off. */
 #include "wrap_close.h"
 #include "libc.h"
 #include "sites_posix.h"
@@ -21,7 +21,7 @@ static const struct iotide_target nothing = {0, 0};
         struct iotide_span span = iotide_enter(&SITE(symbol));                                                        \
         struct iotide_target target = iotide_remembers() ? iotide_forget(fd) : nothing;                               \
         int result = REAL(symbol)(fd);                                                                                \
-        /* Descriptors that nothing was done with are often closed by the thousand before an exec: not I/O. */        \
+        /* Unused descriptors are often closed by the thousand before an exec: not I/O. */                            \
         if (span.start_ns && target.handle)                                                                           \
             iotide_leave(span, &SITE(symbol), iotide_facts(&SITE(symbol), target, fd, result != 0), NULL, 0);         \
         return result;                                                                                                \
@@ -54,7 +54,7 @@ EXPORT void closefrom(int first) {
 
 /* ---- duplicate ---- */
 
-/* Of words, the last is the result. */
+/* The last word is the result. */
 int iotide_duplicate(struct iotide_span span, struct iotide_site *site, int from, int to, uint64_t *words,
                      unsigned int count) {
     if (!span.start_ns) {
@@ -98,9 +98,9 @@ EXPORT int dup3(int fd, int to, int flags) {
     return iotide_duplicate(span, &SITE(dup3), fd, result, (uint64_t[]){(uint64_t)to, (uint64_t)flags, 0}, 3);
 }
 
-/* ---- fcntl and ioctl: one more argument, whatever it is, is one more word ---- */
+/* ---- fcntl and ioctl: an optional argument of any type is one more word ---- */
 
-/* The place of a command's name in the signature's list; what is not there keeps its number. */
+/* Index of a command's name in the signature's list; unlisted commands keep their number. */
 static uint64_t place_of(int command) {
     switch (command) {
     case F_SETOWN_EX: return 15;
@@ -125,7 +125,7 @@ static bool is_lock(int command) {
            command == F_OFD_SETLK || command == F_OFD_SETLKW;
 }
 
-/* Other arguments are addresses, or nothing at all. */
+/* Other arguments are addresses, or missing. */
 static bool takes_number(int command) {
     switch (command) {
     case F_DUPFD:

@@ -1,10 +1,10 @@
-/* What wrappers of duplicating calls share. */
+/* Shared by wrappers of duplicating calls. */
 #ifndef IOTIDE_WRAP_CLOSE_H
 #define IOTIDE_WRAP_CLOSE_H
 
 #include "tracer.h"
 
-/* What a duplicating call has done; of words, the last is the result. Returns to. */
+/* Records a duplicating call; the last word is the result. Returns to. */
 int iotide_duplicate(struct iotide_span span, struct iotide_site *site, int from, int to, uint64_t *words,
                      unsigned int count);
 

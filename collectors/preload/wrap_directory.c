@@ -1,4 +1,4 @@
-/* Directory streams, whose descriptor libc opens and closes below its own functions. */
+/* Directory streams, whose descriptor libc opens and closes internally. */
 #include "libc.h"
 #include "sites_posix.h"
 
@@ -20,7 +20,7 @@ EXPORT DIR *opendir(const char *path) {
     return directory;
 }
 
-/* The descriptor stays what it was. */
+/* The descriptor keeps its target. */
 EXPORT DIR *fdopendir(int fd) {
     struct iotide_span span = iotide_enter(&SITE(fdopendir));
     DIR *directory = REAL(fdopendir)(fd);
@@ -52,7 +52,7 @@ static void on_directory(struct iotide_span span, struct iotide_site *site, DIR 
     iotide_leave(span, site, facts, words, count);
 }
 
-/* No entry is the end, not a failure. */
+/* No entry means the end, not a failure. */
 #define READDIR(symbol, type)                                                  \
     EXPORT struct type *symbol(DIR *directory) {                               \
         struct iotide_span span = iotide_enter(&SITE(symbol));                 \

@@ -1,5 +1,5 @@
-/* Looks at a program that is about to be started: one that the tracer does not get into is said to be unseen. What is wrong
- * with the look itself (no such file, no memory) is left to the call to say. */
+/* Examines a program before it is started, and reports one that cannot be traced. Failures of the examination itself
+ * (no such file, no memory) are left to the real call. */
 #include "collector_wait.h"
 #include "definitions.h"
 #include "environment.h"
@@ -16,12 +16,12 @@
 #include <sys/stat.h>
 
 #define PAGE 4096
-#define HEAD 4096 /* bytes looked at: headers and notes stand first */
+#define HEAD 4096 /* bytes examined: headers and notes come first */
 #define PRELOAD "LD_PRELOAD="
 #define LIBRARIES "libiotide_"
 #define LIBRARY LIBRARIES "preload.so"
 #define MOST_GROUPS 64
-#define MOST_WORDS 65536 /* of an environment that is written anew on the stack */
+#define MOST_WORDS 65536 /* of an environment that is rewritten on the stack */
 
 #ifdef __x86_64__
 #define MACHINE EM_X86_64
@@ -40,7 +40,7 @@ static const void *find(const char *in, size_t size, const char *wanted, size_t 
 
 /* ---- the file ---- */
 
-/* By the first bytes of an ELF file. */
+/* From the first bytes of an ELF file. */
 static enum iotide_unseen obstacle_in(const char *head, size_t size) {
     static const char go[] = "\4\0\0\0Go\0"; /* type and name of its note */
     Elf64_Ehdr header;
@@ -76,7 +76,7 @@ static bool gains_privileges(int fd) {
            (user != 0 && iotide_syscall(SYS_fgetxattr, fd, "security.capability", NULL, 0) > 0);
 }
 
-/* head: HEAD bytes. A script is as its interpreter. */
+/* head: HEAD bytes. A script is treated like its interpreter. */
 static enum iotide_unseen obstacle_of(const char *path, char *head) {
     for (int deep = 0; deep < 5; deep++) {
         int fd = (int)iotide_syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -98,7 +98,7 @@ static enum iotide_unseen obstacle_of(const char *path, char *head) {
 
 /* ---- its environment ---- */
 
-/* Whether a text can be read; asks the kernel only where it reaches a page other than the one asked of last. */
+/* Whether a text is readable; asks the kernel only when it reaches another page than the last one. */
 static bool is_readable(const char *text, uintptr_t *page) {
     for (;; text++) {
         if ((uintptr_t)text / PAGE != *page) {
@@ -113,11 +113,11 @@ static bool is_readable(const char *text, uintptr_t *page) {
 
 struct words {
     size_t count;        /* of the environment */
-    const char *preload; /* the variable that names our libraries; NULL: none does */
-    bool ours;           /* it has all that tracing needs */
+    const char *preload; /* the variable with the tracer's libraries; NULL: none */
+    bool ours;           /* it has everything that tracing needs */
 };
 
-/* False: it cannot be read, and the program will not start. */
+/* False: it is unreadable, and the program will not start. */
 static bool read_words(char *const *environment, struct words *found) {
     bool socket = false;
     uintptr_t page = 0;
@@ -149,7 +149,7 @@ static bool is_ours(const char *entry, size_t length) {
     return length > strlen(LIBRARIES) && strncmp(entry, LIBRARIES, strlen(LIBRARIES)) == 0;
 }
 
-/* Whether a user other than root that still has root's capabilities can read a path without them: they end with exec. */
+/* Whether a non-root user with root's capabilities can read a path without them, because exec drops them. */
 static bool is_ours_to_read(char *path) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
@@ -178,8 +178,8 @@ static bool is_ours_to_read(char *path) {
     }
 }
 
-/* Whether this process, as the user that it is now and in the root folder that it has now, cannot read our library:
- * the dynamic linker would say so in the program's output. */
+/* Whether this process, with its current user and root folder, cannot read the library: the dynamic linker would
+ * report that in the program's output. */
 static bool is_barred(const struct words *known) {
     for (const char *at = known->preload ? known->preload + strlen(PRELOAD) : ""; *at; at += entry_at(at) + !!at[entry_at(at)]) {
         size_t length = entry_at(at);
@@ -200,7 +200,7 @@ static bool is_barred(const struct words *known) {
     return false;
 }
 
-/* Writes an environment without our libraries. to: count + 1 words; text: as long as the variable. */
+/* Writes an environment without the tracer's libraries. to: count + 1 words; text: as long as the variable. */
 static void leave_out(char *const *environment, const struct words *known, char **to, char *text) {
     char *end = text + strlen(PRELOAD);
     memcpy(text, PRELOAD, strlen(PRELOAD));
@@ -226,8 +226,8 @@ static void leave_out(char *const *environment, const struct words *known, char 
 
 struct look {
     struct words words;
-    bool barred;              /* it has to start without our libraries */
-    enum iotide_unseen found; /* what was said of it */
+    bool barred;              /* it must start without the tracer's libraries */
+    enum iotide_unseen found; /* the reported reason */
 };
 
 static struct look look_at(const char *path, char *const *environment) {
@@ -247,7 +247,7 @@ static struct look look_at(const char *path, char *const *environment) {
         if (found == SEEN && look.barred)
             found = UNSEEN_BARRED;
         if (found != SEEN && iotide_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 &&
-            iotide_active(NULL)) { /* which a forked child that has done nothing yet is not before */
+            iotide_active(NULL)) { /* not active earlier in a forked child without calls */
             iotide_define_unseen(found, path);
             look.found = found;
         }
@@ -285,7 +285,7 @@ static struct look look_for(const char *name, char *const *environment) {
     return look;
 }
 
-/* A program that was not started is not unseen. result: of the call that was to start it. */
+/* Cancels the report of a program that was not started. result: of the call that was to start it. */
 static int not_started(const struct look *look, const char *path, int result) {
     int error = errno;
     if (look->found != SEEN && result != 0)
@@ -304,7 +304,7 @@ STARTS(execvpe)
 STARTS(posix_spawn)
 STARTS(posix_spawnp)
 
-/* Makes a call with an environment that the program can start in: `given`, or the one on the stack. */
+/* Makes a call with an environment in which the program can start: `given`, or the one on the stack. */
 #define STARTING(path, given, look_call, call)                                              \
     struct look look = look_call(path, given);                                              \
     char *const *environment_given = given;                                                 \
@@ -344,7 +344,7 @@ EXPORT int posix_spawnp(pid_t *pid, const char *name, const posix_spawn_file_act
     STARTING(name, environment, look_for, REAL(posix_spawnp)(pid, name, actions, attributes, words, environment_given))
 }
 
-/* The words of a call that has them as parameters, after the first; in the end NULL, and an environment where it has one. */
+/* Converts variadic arguments after the first one: NULL ends them, and some calls have an environment after it. */
 #define LISTED(symbol, start, ...)                                                     \
     EXPORT int symbol(const char *path, const char *word, ...) {                       \
         va_list given;                                                                 \

@@ -1,16 +1,16 @@
-/* Making and ending streams: what is remembered of their descriptors follows them also when they are switched off.
- * Not asked whether this is a vfork child: stdio must not be used there. */
+/* Opening and closing streams: their descriptors are tracked even if these calls are switched off. There is no check
+ * for a vfork child, which must not use stdio. */
 #include "libc.h"
 #include "sites_stdio.h"
 
 static const struct iotide_target nothing = {0, 0};
 
-/* Of a text that a call was given, which it may not have read if it failed. */
+/* A text argument, which a failed call may not have read. */
 static uint64_t text_of(const FILE *made, const char *text) {
     return made || iotide_is_text(text) ? iotide_define_string(text) : 0;
 }
 
-/* mode: NULL where the call has none. */
+/* mode: NULL if the call has none. */
 static FILE *opened(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path,
                     const char *mode) {
     if (span.start_ns) {
@@ -68,7 +68,7 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     return stream;
 }
 
-/* The stream's parent is the descriptor that it is made on. */
+/* The stream's parent is the descriptor on which it is opened. */
 EXPORT FILE *fdopen(int fd, const char *mode) {
     struct iotide_span span = iotide_enter(&SITE(fdopen));
     FILE *stream = REAL(fdopen)(fd, mode);
@@ -94,7 +94,7 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
         int fd = iotide_begun() ? iotide_stream_number(stream) : -1;                                          \
         struct iotide_target target = fd >= 0 ? iotide_stream_forget(fd) : nothing;                           \
         int result = REAL(symbol)(stream);                                                                    \
-        /* As with close: a stream that nothing was done with. */                                             \
+        /* As for close: an unused stream. */                                                                 \
         if (span.start_ns && target.handle)                                                                   \
             iotide_leave(span, &SITE(symbol), iotide_facts(&SITE(symbol), target, fd, failed), NULL, 0);      \
         return result;                                                                                        \

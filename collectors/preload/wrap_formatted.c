@@ -1,4 +1,4 @@
-/* Formatted output and input. The variadic forms pass their values on to the forms with a va_list, which record. */
+/* Formatted output and input. The variadic functions pass their values to the va_list functions, which record them. */
 #include "libc.h"
 #include "sites_stdio.h"
 
@@ -12,7 +12,7 @@ static void moved(struct iotide_span span, struct iotide_site *site, struct ioti
     iotide_leave(span, site, facts, words, count);
 }
 
-/* format: NULL where characters are wide. */
+/* format: NULL for wide characters. */
 static int printed(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *format, int result) {
     int fd;
     if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0)
@@ -54,7 +54,7 @@ PRINT_TO_DESCRIPTOR(__vdprintf_chk, (int fd, int flag, const char *format, va_li
 
 /* ---- input ---- */
 
-/* What is left of a stream's buffer, so that what a call takes out of it can be told. */
+/* Remaining part of a stream's buffer, to determine how much a call takes from it. */
 struct place {
     const char *at, *end;
 };
@@ -63,7 +63,7 @@ static struct place place_of(FILE *stream) {
     return (struct place){stream->_IO_read_ptr, stream->_IO_read_end};
 }
 
-/* At most one refill is seen: what is beyond a whole buffer in one call is not counted. */
+/* At most one refill is detected: more than a whole buffer per call is not counted. */
 static int64_t taken(struct place before, FILE *stream) {
     const char *base = stream->_IO_read_base, *at = stream->_IO_read_ptr;
     if (!base || at < base)
@@ -84,8 +84,8 @@ static int scanned(struct iotide_span span, struct iotide_site *site, FILE *stre
     return result;
 }
 
-/* glibc's headers give these names to other symbols, by the standard that a program is compiled for: ours are told
- * apart by their labels. */
+/* glibc's headers map these names to other symbols, depending on the C standard of the compilation: labels keep the
+ * wrappers distinct. */
 #define LABELLED(symbol, parameters)                                \
     EXPORT int iotide_##symbol parameters __asm__(#symbol);         \
     EXPORT int iotide_##symbol parameters
@@ -106,7 +106,7 @@ SCANS()
 SCANS(__isoc99_)
 SCANS(__isoc23_)
 
-/* ---- the variadic forms ---- */
+/* ---- the variadic functions ---- */
 
 #define VARIADIC(symbol, through, parameters, ...)    \
     EXPORT int symbol parameters {                    \

@@ -1,6 +1,6 @@
-/* The kernel's asynchronous I/O, by libaio or syscall(2): io_submit begins operations, io_getevents sees their ends,
- * on whichever thread. Both carry the operation's number in their signatures; the bytes are with the end. A block may be
- * freed as soon as it was submitted, so that what its end needs is kept here. */
+/* The kernel's asynchronous I/O, by libaio or syscall(2): io_submit begins operations, io_getevents returns their
+ * results, on any thread. Both have the operation's number in their signatures; the bytes are recorded at the end. A
+ * block may be freed once it is submitted, so data needed at its end is stored here. */
 #include "wrap_linux_aio.h"
 #include "symbol_lookup.h"
 #include "raw_syscall.h"
@@ -11,14 +11,14 @@
 
 #include <linux/aio_abi.h>
 
-/* By a block's address: {an operation's number or 0, its kind + 1}; {a result that came before, 1}; of contexts. */
+/* By a block's address: {number of an operation or 0, its kind + 1}; {an early result, 1}; contexts. */
 #define SPACE_NUMBER 66
 #define SPACE_EARLY 67
 #define SPACE_CONTEXT 68
 
-#define NUMBERS 4096 /* operations under way that are told apart; ends of others have no offset */
+#define NUMBERS 4096 /* distinct pending operations; the ends of others have no offset */
 
-/* Where the kernel puts ends, in memory of the program: some programs (QEMU, fio) take them from there themselves. */
+/* Ring of completion events in the program's memory: some programs (QEMU, fio) read events from it directly. */
 struct ring {
     uint32_t id, count;
     uint32_t head, tail;
@@ -34,7 +34,7 @@ struct operation {
     uint32_t generation; /* of the region that numbers the file */
     int32_t fd;
 };
-static struct operation operations[NUMBERS]; /* written by who has taken the number, before the number is known */
+static struct operation operations[NUMBERS]; /* written by the owner of the number, before the number is published */
 static _Atomic uint64_t taken[NUMBERS / 64];
 
 static struct iotide_site SITE(io_submit) = {.layer = LAYER_POSIX,
@@ -81,7 +81,7 @@ static int64_t size_of(const struct iocb *block) {
     return moves(kind_of(block)) ? (int64_t)block->aio_nbytes : 0;
 }
 
-/* Several records of one call: the first has its time. */
+/* For several records of one call: the first has its time. */
 static struct iotide_span rest_of(struct iotide_span span) {
     return (struct iotide_span){span.end_ns, span.end_ns, span.depth, 0};
 }
@@ -107,8 +107,8 @@ static void ended(struct iotide_span span, struct iotide_site *site, struct ioti
     give_number(number.handle);
 }
 
-/* Takes the end of a block's operation; whoever unbinds its number records it. An end that is seen before io_submit has
- * returned waits for that. Returns whether it was recorded. */
+/* Processes the end of a block's operation; the caller that unbinds its number records it. An end that is seen
+ * before io_submit has returned waits for that. Returns whether it was recorded. */
 static bool take_end(struct iotide_span span, struct iotide_site *site, uint64_t block, int64_t result) {
     struct iotide_target number = iotide_unbind(SPACE_NUMBER, block);
     if (!number.file) {
@@ -122,7 +122,7 @@ static bool take_end(struct iotide_span span, struct iotide_site *site, uint64_t
     return true;
 }
 
-/* The end of a block that the program took from the ring itself, among those before a position. */
+/* Finds the end of a block that the program took from the ring itself, among those before a position. */
 static bool found_in(const struct ring *ring, uint32_t before, uint64_t block, int64_t *result) {
     for (uint32_t i = 1; i <= ring->count; i++) {
         const struct io_event *event = &ring->events[(before + ring->count - i) % ring->count];
@@ -134,7 +134,7 @@ static bool found_in(const struct ring *ring, uint32_t before, uint64_t block, i
     return false;
 }
 
-/* The ring of a context that the kernel has accepted before; NULL: not known. */
+/* The ring of a context that the kernel has accepted before; NULL: unknown. */
 static const struct ring *ring_of(aio_context_t context) {
     if (!context || !iotide_object(SPACE_CONTEXT, context).file)
         return NULL;
@@ -149,7 +149,7 @@ struct iotide_aio_look iotide_aio_look(aio_context_t context) {
     return (struct iotide_aio_look){ring, ring ? ring->tail % ring->count : 0};
 }
 
-/* Binds a block that the kernel has accepted, and so found readable. */
+/* Binds a block that the kernel has accepted, so it is readable. */
 static void began(struct iotide_span span, struct iotide_site *site, const struct iocb *block,
                   struct iotide_aio_look look) {
     uint64_t key = (uint64_t)(uintptr_t)block;
@@ -203,7 +203,7 @@ void iotide_aio_submitted(struct iotide_span span, aio_context_t context, struct
 
 /* ---- io_getevents ---- */
 
-/* Asking in vain without waiting is no I/O: programs do it in loops. */
+/* Unsuccessful queries without waiting are not I/O: programs poll in loops. */
 static void reaped(struct iotide_span span, struct iotide_site *site, long least, const struct io_event *events,
                    long result) {
     if (!span.start_ns || !iotide_begun() || (!result && !least))
@@ -249,7 +249,7 @@ struct iotide_site *iotide_aio_site(enum iotide_aio_call call) {
 
 /* ---- libaio's functions: the result is the negative error ---- */
 
-static __thread bool within __attribute__((tls_model("initial-exec"))); /* libaio asks the kernel by syscall(2), too */
+static __thread bool within __attribute__((tls_model("initial-exec"))); /* libaio calls the kernel by syscall(2), too */
 
 bool iotide_aio_within(void) {
     return within;
@@ -261,7 +261,7 @@ typedef int pgetevents_call(aio_context_t context, long least, long most, struct
                             void *mask);
 typedef int destroy_call(aio_context_t context);
 
-/* libaio may have been loaded after the start, for a library alone. NULL: it is not found even so. */
+/* libaio may have been loaded after the start, for one library alone. NULL: it is not found even so. */
 static void *real_of(struct iotide_site *site) {
     void *real = iotide_real(site);
     if (likely(real != (void *)iotide_absent))
@@ -272,7 +272,7 @@ static void *real_of(struct iotide_site *site) {
     return real;
 }
 
-/* What libaio's function does; for a program in which it is not found. */
+/* Equivalent of libaio's function; for a program in which it is not found. */
 static int asked(long result) {
     return result == -1 ? -errno : (int)result;
 }

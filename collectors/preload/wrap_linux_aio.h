@@ -1,4 +1,4 @@
-/* The kernel's asynchronous I/O, as wrap_syscall.c sees it asked for by syscall(2). */
+/* The kernel's asynchronous I/O, for calls by syscall(2) in wrap_syscall.c. */
 #ifndef IOTIDE_WRAP_LINUX_AIO_H
 #define IOTIDE_WRAP_LINUX_AIO_H
 
@@ -7,17 +7,17 @@
 #include <linux/aio_abi.h>
 
 enum iotide_aio_call { AIO_SUBMIT, AIO_REAP, AIO_DESTROY };
-bool iotide_aio_within(void); /* one of libaio's functions asks: it is recorded as that */
+bool iotide_aio_within(void); /* one of libaio's functions makes the call, and records it */
 struct iotide_site *iotide_aio_site(enum iotide_aio_call call);
 
-/* Where the ring of a context ends before more is submitted. */
+/* End of a context's ring before more is submitted. */
 struct iotide_aio_look {
     const struct ring *ring;
     uint32_t tail;
 };
 struct iotide_aio_look iotide_aio_look(aio_context_t context);
 
-/* result: as libaio's functions have it, a negative error or a count. */
+/* result: as from libaio's functions, a negative error or a count. */
 void iotide_aio_submitted(struct iotide_span span, aio_context_t context, struct iotide_aio_look look,
                           struct iocb *const *blocks, long result);
 void iotide_aio_reaped(struct iotide_span span, long least, const struct io_event *events, long result);

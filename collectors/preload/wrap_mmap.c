@@ -1,4 +1,5 @@
-/* Files mapped into memory. Most calls here are for memory without a file, which is no I/O: those pass straight on. */
+/* Files mapped into memory. Most calls here are for memory without a file, which is not I/O: they are passed on
+ * directly. */
 #include "path_cache.h"
 #include "libc.h"
 #include "sites_posix.h"
@@ -7,10 +8,10 @@
 #include <sys/mman.h>
 
 #define MAPPINGS 1024
-#define FILLING 1 /* no address */
+#define FILLING 1 /* not a valid address */
 
-/* What is mapped where, so that msync and munmap have their file; what finds no room has none. Written by whoever has
- * claimed the entry; a reader that comes meanwhile finds no mapping, or its file unknown. */
+/* Mapped ranges with their files, for msync and munmap; mappings beyond the maximum have no file. Written by the
+ * thread that has claimed the entry; a concurrent reader finds no mapping, or an unknown file. */
 static struct {
     _Atomic uintptr_t start; /* 0: free */
     _Atomic uintptr_t end;
@@ -19,7 +20,7 @@ static struct {
     _Atomic uint32_t kept;
     _Atomic bool stores; /* stores to it change the file */
 } mappings[MAPPINGS];
-static _Atomic int used; /* entries below this one may be taken */
+static _Atomic int used; /* entries below this one may be in use */
 
 static void remember(uintptr_t start, size_t length, struct iotide_target target, bool stores) {
     for (int i = 0; i < MAPPINGS; i++) {
@@ -57,7 +58,7 @@ static struct iotide_target target_at(int place) {
     if (place >= 0) {
         uint64_t word = atomic_load_explicit(&mappings[place].target, memory_order_relaxed);
         target.handle = (uint32_t)(word >> 32);
-        /* Files are numbered anew in a forked child. */
+        /* Files are renumbered in a forked child. */
         if (atomic_load_explicit(&mappings[place].generation, memory_order_relaxed) == atomic_load(&iotide_generation) ||
             (uint32_t)word == IOTIDE_LEFT_OUT)
             target.file = (uint32_t)word;
@@ -73,7 +74,7 @@ static bool stores_at(int place) {
     return place >= 0 && atomic_load_explicit(&mappings[place].stores, memory_order_relaxed);
 }
 
-/* Forgets what lies wholly within; a mapping that is cut keeps its file. */
+/* Removes mappings that lie wholly within; a partly unmapped one keeps its file. */
 static void forget(uintptr_t start, size_t length) {
     int count = atomic_load_explicit(&used, memory_order_relaxed);
     for (int i = 0; i < count; i++) {
@@ -117,7 +118,7 @@ EXPORT int munmap(void *address, size_t length) {
         return REAL(munmap)(address, length);
     struct iotide_target target = target_at(place);
     struct iotide_span span = iotide_enter(&SITE(munmap));
-    /* Before: another thread may be given the same addresses at once. */
+    /* Before the call: another thread may get the same addresses immediately. */
     forget((uintptr_t)address, length);
     int result = REAL(munmap)(address, length);
     if (span.start_ns) {

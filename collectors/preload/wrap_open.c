@@ -1,4 +1,4 @@
-/* Calls that make descriptors and that cannot be generated: variadic ones, and those that make two at once. */
+/* Calls that create descriptors and cannot be generated: variadic ones, and those that create two at once. */
 #include "libc.h"
 #include "sites_posix.h"
 
@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* words: the directory first, for those calls that have one; then flags and mode. */
+/* words: first the directory, if the call has one; then flags and mode. */
 static int opened(struct iotide_span span, struct iotide_site *site, int fd, int directory, const char *path,
                   const uint64_t *words, unsigned int count) {
     if (span.start_ns && iotide_same_process()) {
@@ -53,7 +53,7 @@ OPEN(__open64)
 OPENAT(openat)
 OPENAT(openat64)
 
-/* ---- two at once: a record for each end, the time all in the first ---- */
+/* ---- two at once: one record per end, with the whole duration in the first ---- */
 
 static int paired(struct iotide_span span, struct iotide_site *site, int result, const int *ends, const uint64_t *words,
                   unsigned int count) {
@@ -94,7 +94,7 @@ EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) {
                   (uint64_t[]){(uint64_t)domain, (uint64_t)type, (uint64_t)protocol}, 3);
 }
 
-/* Makes a descriptor when it is given -1, else changes what is given. */
+/* Creates a descriptor if fd is -1, otherwise changes the given one. */
 EXPORT int signalfd(int fd, const sigset_t *mask, int flags) {
     struct iotide_span span = iotide_enter(&SITE(signalfd));
     int result = REAL(signalfd)(fd, mask, flags);

@@ -1,4 +1,4 @@
-/* Calls that move data from one descriptor to another are recorded twice: as a read here and as a write there. */
+/* Calls that move data between descriptors are recorded twice: as a read from one and as a write to the other. */
 #include "wrap_sendfile.h"
 #include "libc.h"
 #include "sites_posix.h"
@@ -17,7 +17,7 @@ static void pass(struct iotide_span span, struct iotide_site *site, struct iotid
     iotide_leave(span, site, facts, words, count);
 }
 
-/* words: the two descriptors first, in the order of the call's parameters. */
+/* words: first the two descriptors, in the order of the call's parameters. */
 ssize_t iotide_transferred(struct iotide_span span, struct iotide_site *site, struct iotide_side from,
                            struct iotide_side to, size_t wanted, ssize_t got, const uint64_t *words,
                            unsigned int count) {

@@ -1,4 +1,4 @@
-/* Calls on the standard streams, which they do not name. */
+/* Calls on the standard streams, which are not among their arguments. */
 #include "libc.h"
 #include "sites_stdio.h"
 #include "hooks/stdio.h"

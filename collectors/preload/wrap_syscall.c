@@ -1,5 +1,5 @@
-/* What programs ask of the kernel by syscall(2), past libc's functions for it: where it is about files it is recorded as
- * those functions are, and so the descriptors that are made and closed this way are known, too. */
+/* System calls that programs make by syscall(2), bypassing libc's functions. Those about files are recorded like the
+ * functions, so descriptors that are opened and closed this way are tracked, too. */
 #include "wrap_close.h"
 #include "definitions.h"
 #include "hooks/posix.h"
@@ -18,11 +18,11 @@
 #define ARGUMENTS 6
 #define RESULT 7
 
-/* What a call's arguments mean: by number from 1, 0: there is none. */
+/* Meaning of a call's arguments: their numbers from 1, 0: none. */
 struct form {
     struct iotide_site *site;
     uint8_t fd, directory, path, size, offset;
-    uint8_t parts; /* a vector; its length is the argument after it */
+    uint8_t parts; /* a vector; its length is the next argument */
     uint8_t to, to_directory; /* a second path */
     uint8_t words[4]; /* in the order of the site's specification */
     bool positions;   /* its result is a position */
@@ -72,7 +72,7 @@ struct form {
     FORM(sendfile, WRITE, DATA, "sendfile(to:i,from:i,count:n)", .size = 4, .words = {1, 2})                           \
     OLD_FORMS(FORM)
 
-#ifdef SYS_open /* of processors that have been there for long */
+#ifdef SYS_open /* only on older architectures */
 #define OLD_FORMS(FORM)                                                                                        \
     FORM(open, CREATE, HANDLE, "open(path:f,flags:O,mode:m)=d", .path = 1, .words = {2, 3})                    \
     FORM(creat, CREATE, HANDLE, "creat(path:f,mode:m)=d", .path = 1, .words = {2})                             \
@@ -125,7 +125,7 @@ static uint64_t word_of(const struct form *form, const long *arguments, uint8_t 
         return (uint64_t)result;
     long given = argument(arguments, number);
     if (number == form->directory || number == form->to_directory)
-        return (uint64_t)(int)given; /* of which programs mostly pass 32 bits */
+        return (uint64_t)(int)given; /* programs often pass only 32 bits */
     if (number != form->to)
         return (uint64_t)given;
     const char *path = (const char *)given;
@@ -157,7 +157,7 @@ static void leave(struct iotide_span span, struct form *form, const long *argume
     iotide_leave(span, form->site, facts, words, count);
 }
 
-/* From one descriptor to another. */
+/* Between two descriptors. */
 static void transferred(struct iotide_span span, struct form *form, long number, const long *arguments, long result) {
     struct iotide_side from, to;
     if (number == SYS_sendfile) {
@@ -221,9 +221,11 @@ static long destroying(long number, const long *a) {
 
 /* ---- a program restricts itself ---- */
 
-enum { UNRESTRICTED, FILTERED, BLIND }; /* blind: allowed are read, write and the end; not even the processor's ticks */
+enum { UNRESTRICTED, FILTERED, BLIND }; /* blind: only read, write and exit are allowed; not even the processor's
+                                         * ticks */
 
-/* Ahead of it, as the filter may forbid what we ask for then; programs also try it out, in vain. */
+/* Before the call, because the filter may forbid the tracer's system calls; programs also try filters
+ * unsuccessfully. */
 static long restricting(int to, long number, const long *a) {
     bool was = iotide_restricted();
     if (to == FILTERED && !was)

@@ -1,1 +1,1 @@
-"""How a program is traced: its environment and the libraries in it."""
+"""Prepare a program for tracing: its environment and the preloaded libraries."""

@@ -1,4 +1,4 @@
-"""Whether the preload library gets into a program, by what its file says: no program is started to find out."""
+"""Determine from a program's file whether the preload library can trace it, without starting a program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 _HEAD: Final = 64 << 10
 """Bytes read of a program: its ELF header, program headers and notes, or the first line of a script."""
 _DEEPEST: Final = 5
-"""Scripts whose interpreters are scripts; the kernel gives up there too."""
+"""Maximum nesting of scripts whose interpreters are scripts; the limit of the kernel."""
 _SEGMENT: Final = struct.Struct("<IIQQQQ")
 _INTERPRETER, _NOTE = 3, 4
 _64_BIT, _LITTLE_ENDIAN = 2, 1
@@ -26,12 +26,12 @@ PRIVILEGED: Final = "gains privileges when it starts, so the dynamic linker keep
 
 
 class PreloadObstacle(NamedTuple):
-    """Why what a program does itself is not recorded."""
+    """Reason why a program's own calls are not recorded."""
 
     program: str
     reason: str
     breaks: bool = False
-    """The program would not start, or complain, with our libraries: it must run without them."""
+    """With the libraries, the program would not start or would print errors: it must run without them."""
 
 
 class _Segment(NamedTuple):
@@ -40,13 +40,13 @@ class _Segment(NamedTuple):
 
 
 def obstacle_to_tracing(command: str, environment: Mapping[str, str]) -> PreloadObstacle | None:
-    """Returns what keeps the preload library out of a program; None where nothing does, or nothing can be told.
+    """Returns the obstacle to preloading in a program; None if there is none or it cannot be determined.
 
-    A script is traced when its interpreter is.
+    A script is traced if its interpreter is.
 
     Args:
-        command: what is to be executed, looked up on the environment's PATH when it has no slash.
-        environment: that of the program.
+        command: command to execute, looked up on the environment's PATH if it has no slash.
+        environment: environment of the program.
     """
     for _ in range(_DEEPEST):
         found = shutil.which(command, path=environment.get("PATH"))
@@ -67,7 +67,7 @@ def obstacle_to_tracing(command: str, environment: Mapping[str, str]) -> Preload
 
 
 def _interpreter_words(head: bytes) -> list[str]:
-    """Returns the program that a script's first line names, without the ``env`` that looks it up."""
+    """Returns the program in a script's first line, without a preceding ``env``."""
     line = os.fsdecode(head[2:].split(b"\n", 1)[0]).strip()
     interpreter, _, rest = line.partition(" ")
     if Path(interpreter).name != "env":

@@ -1,4 +1,4 @@
-"""What a program's environment needs so that it is traced."""
+"""Create the environment in which a program is traced."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from .tracer_libraries import ALL_LAYERS, CORE_NAME, library_of, mend, problem_o
 
 TRACER_VARIABLE: Final = "IOTIDE_TRACER"
 LONGEST_SOCKET_PATH: Final = 107
-"""sun_path of a Unix socket, without its final NUL."""
+"""Size of sun_path of a Unix socket, without its final NUL."""
 LIBRARY_LAYERS: Final = ("mpiio", "hdf5", "netcdf", "pnetcdf")
-"""Layers with a library of their own; POSIX and STDIO are the core's."""
+"""Layers with a library of their own; POSIX and STDIO are in the core."""
 
 _MOST_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
 
 _MOST_LIBRARY: Final = 1 << 28
 _SHARED_OBJECT: Final = b"\x7fELF"
 _ASKS_THE_CORE: Final = b"\0iotide_provided_2\0"
-"""In the names that every wrapper library looks up; with the number that `library_copies.h` gives it."""
+"""Symbol that every wrapper library looks up, with the number from `library_copies.h`."""
 _ASKS_SOME_CORE: Final = b"\0iotide_provided"
 
 
@@ -33,7 +33,7 @@ def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
     """Returns the path of the core library: that of the environment's ``IOTIDE_TRACER``, or the one built here.
 
     Raises:
-        UnavailableError: there is no such file, or the one built here was built from other sources than lie here.
+        UnavailableError: the file does not exist, or was built from other sources than those beside it.
     """
     if chosen := environment.get(TRACER_VARIABLE):
         if not os.path.isfile(chosen):
@@ -45,12 +45,12 @@ def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def layer_library(layer: str) -> Path | None:
-    """Returns the library of one of ``LIBRARY_LAYERS``; None where it is not built, or from other sources."""
+    """Returns the library of one of ``LIBRARY_LAYERS``; None if it is not built, or from other sources."""
     return None if problem_of(layer) else library_of(layer)
 
 
 def mend_libraries(tracer: TracerSettings, say: Callable[[str], None], environment: Mapping[str, str]) -> None:
-    """Builds those libraries again that would be preloaded and were not built from the sources here; says which."""
+    """Rebuilds libraries that would be preloaded and do not match the sources; reports which."""
     core = [] if environment.get(TRACER_VARIABLE) else [CORE_NAME]
     layers = _layers(environment, tracer)
     mend([*core, *([ALL_LAYERS] if layers == list(LIBRARY_LAYERS) else layers)], say)
@@ -59,22 +59,23 @@ def mend_libraries(tracer: TracerSettings, say: Callable[[str], None], environme
 def traced_environment(
     base: Mapping[str, str], socket: Path, job: str, tracer: TracerSettings | None = None
 ) -> dict[str, str]:
-    """Returns an environment in which programs, and what they start, are traced.
+    """Returns an environment in which programs and their children are traced.
 
     Args:
-        base: the environment to add to; an LD_PRELOAD that stands there stays, after ours, and so do those of the
-            tracer's variables that ``tracer`` says nothing of.
+        base: the environment to extend; an existing LD_PRELOAD is kept after the tracer's libraries, and tracer
+            variables are kept if ``tracer`` does not set them.
         socket: the collector's Unix socket.
         job: job id of the streams.
         tracer: what to record.
 
     Raises:
-        UnavailableError: the core library is missing, or LD_PRELOAD cannot name it, nor a link to it.
-        ConfigError: the library of a layer that ``tracer`` names is missing, a user's library is none, the socket's
-            path is too long for a Unix socket, or a path to keep or leave out has a colon, which parts paths.
+        UnavailableError: the core library is missing, or LD_PRELOAD can name neither it nor a link to it.
+        ConfigError: the library of a layer that ``tracer`` names is missing, a user's library is not a wrapper library,
+            the socket's path is too long for a Unix socket, or a path to record or leave out contains a colon, which
+            separates paths.
     """
     tracer = tracer or TracerSettings()
-    socket = socket.absolute()  # the program may change its folder
+    socket = socket.absolute()  # the program may change its working directory
     if len(os.fsencode(socket)) > LONGEST_SOCKET_PATH:
         raise ConfigError(f"a Unix socket's path has at most {LONGEST_SOCKET_PATH} bytes: {socket}")
     others = base.get("LD_PRELOAD", "")
@@ -100,7 +101,7 @@ def traced_environment(
 
 
 def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterable[Path]:
-    """Yields the core, which must come first, then the layers, then the user's own."""
+    """Yields the core, which must come first, then the layers, then the user's libraries."""
     yield tracer_path(environment)
     layers = _layers(environment, tracer)
     if layers == list(LIBRARY_LAYERS) and not problem_of(ALL_LAYERS):
@@ -128,13 +129,13 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
 
 
 def _layers(environment: Mapping[str, str], tracer: TracerSettings) -> list[str]:
-    """Returns the layers with libraries that are asked for."""
+    """Returns the requested layers that have libraries."""
     asked = environment.get("IOTIDE_LAYERS") if tracer.layers is None else ",".join(tracer.layers)
     return [layer for layer in LIBRARY_LAYERS if not asked or layer in asked.split(",")]
 
 
 def _prefixes(paths: Iterable[Path]) -> str:
-    """Returns paths as the program's calls may name them: as they were given, and with symbolic links followed."""
+    """Returns paths in the forms that the program's calls may use: as given, and with symbolic links resolved."""
     made: dict[str, None] = {}
     for path in paths:
         for form in (os.path.abspath(path), os.path.realpath(path)):  # noqa: PTH100  (absolute() keeps "..")

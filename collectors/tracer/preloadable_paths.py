@@ -1,4 +1,4 @@
-"""Paths of libraries as LD_PRELOAD can name them, which parts its paths at spaces and colons."""
+"""Paths of libraries that LD_PRELOAD can contain, which separates paths at spaces and colons."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _WRITABLE_BY_OTHERS: Final = 0o022
 
 
 def preloadable_path(library: Path) -> str:
-    """Returns a path that LD_PRELOAD can name: the library's own, or a link to it in a folder of the user's.
+    """Returns a path that LD_PRELOAD can contain: the library's own, or a link to it in a folder of the user.
 
-    The link stays: programs may start others long after whoever asked for it has ended.
+    The link remains, because programs may start others long after the caller has ended.
 
     Raises:
-        UnavailableError: LD_PRELOAD cannot name the library, nor any folder that a link could be in.
+        UnavailableError: LD_PRELOAD can contain neither the library's path nor any suitable folder.
     """
     path = library.absolute()
     if not _PARTS.search(str(path)):
@@ -43,7 +43,7 @@ def preloadable_path(library: Path) -> str:
 
 
 def _folders() -> Iterator[Path]:
-    """Yields folders that last and are the user's alone to change, of those that LD_PRELOAD can name."""
+    """Yields persistent folders that only the user can change and that LD_PRELOAD can contain."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111  (no home is no error)
     temporary = f"iotide-libraries-{os.geteuid()}"
     for folder in (Path(cache, "iotide", "libraries"), Path(tempfile.gettempdir(), temporary), Path("/tmp", temporary)):  # noqa: S108  (owner and mode are looked at)
@@ -57,7 +57,7 @@ def _folders() -> Iterator[Path]:
 
 
 def _link(link: Path, path: Path) -> None:
-    """Makes a link, or leaves it as it is; others may be at it at the same time."""
+    """Creates a link, unless it exists; other processes may do so at the same time."""
     link.parent.mkdir(mode=0o755, exist_ok=True)
     with contextlib.suppress(OSError):
         if os.readlink(link) == str(path):  # noqa: PTH115  (the text, not what it leads to)

@@ -1,4 +1,4 @@
-"""The tracer's own libraries, which must be those of the sources beside them: built again where they are not."""
+"""Rebuild the tracer's libraries if they do not match the sources beside them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _BUILD: Final = "build it with a C compiler: python -m iotide.collectors.wrapper
 
 
 def remedy() -> str:
-    """Says how a library that is missing or stale is mended."""
+    """Returns how to repair a missing or stale library."""
     return _BUILD if digest_of(CORE_NAME) else _INSTALL
 
 
 def mend(names: Iterable[str], say: Callable[[str], None]) -> None:
-    """Builds libraries again that were not built from the sources beside them; says which, and why one cannot be.
+    """Rebuilds libraries that do not match the sources beside them; reports which, and why one cannot be built.
 
     Args:
-        names: of layers, "layers" for all, and "preload" for the core.
-        say: takes a sentence for the user.
+        names: names of layers, "layers" for all, and "preload" for the core.
+        say: function that shows a sentence to the user.
     """
     for name in names:
         if not (problem := problem_of(name)):
@@ -47,7 +47,7 @@ def _built_again(name: str) -> str:
     except OSError as error:
         return error.strerror or str(error)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)  # others may be at it
+        fcntl.flock(folder, fcntl.LOCK_EX)  # other processes may be building
         if problem_of(name):
             build_again(name)
     except (BuildError, SignatureError, OSError) as error:

@@ -1,10 +1,11 @@
-/* Wrappers of what closes any identifier: that of an object in a file, or of a dataspace, datatype, property list. The
- * latter are recorded with the calls on the library's own memory. */
+/* Wrappers of functions that close any identifier: of an object in a file, or of a dataspace, datatype or property
+ * list. The latter are recorded in the class of calls on the library's memory. */
 #include "sites_hdf5.h"
 
 #include "hooks/hdf5.h"
 
-/* Holds a dataspace and its like too: of the class of memory, and the one that says whether that is on. */
+/* Also references dataspaces and similar objects: this site belongs to the class memory, and its state enables the
+ * class. */
 EXPORT int H5Iinc_ref(hid_t id) {
     const void *caller = __builtin_return_address(0);
     __typeof__(&H5Iinc_ref) real = REAL(H5Iinc_ref);
@@ -58,7 +59,7 @@ static int released(struct iotide_site *site, int (*real)(hid_t), hid_t id, cons
     return result;
 }
 
-/* Most of the closing that Python programs do. */
+/* Most closing calls of Python programs use this function. */
 EXPORT int H5Idec_ref(hid_t id) {
     const void *caller = __builtin_return_address(0);
     return released(&SITE(H5Idec_ref), REAL(H5Idec_ref), id, caller);

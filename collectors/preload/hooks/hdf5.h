@@ -1,18 +1,18 @@
-/* What the wrappers of HDF5 ask the library itself, of calls that succeeded: each question empties the thread's error
- * stack, as every call of the library does, so after a failed call nothing is asked. Questions are such that valid
- * arguments cannot make fail: a failing one would be printed. */
+/* Queries that the HDF5 wrappers make after successful calls. Like every call of the library, a query clears the
+ * thread's error stack, so none is made after a failed call. Only queries are used that cannot fail for valid
+ * arguments, because the library would print the failure. */
 #ifndef IOTIDE_HOOKS_HDF5_H
 #define IOTIDE_HOOKS_HDF5_H
 
 #include "thread_memory.h"
 
-/* H5I_type_t; those that no release has renumbered */
+/* H5I_type_t; only values that no release has renumbered */
 enum { HDF5_IS_DATATYPE = 3, HDF5_IS_DATASPACE = 4 };
 #define HDF5_MOST_DIMENSIONS 32
-/* In place of a dataspace: 0 H5S_ALL, 1 H5S_BLOCK, 2 H5S_PLIST */
+/* placeholders for a dataspace: 0 H5S_ALL, 1 H5S_BLOCK, 2 H5S_PLIST */
 enum { HDF5_ALL = 0, HDF5_LAST_PLACEHOLDER = 2 };
 
-/* Bytes of the thread's data calls: what the high-level library does with them is its calls' share. */
+/* Bytes of the thread's data calls, to determine the bytes of calls of the high-level library. */
 static __thread struct {
     int64_t read;
     int64_t written;
@@ -28,7 +28,7 @@ static inline int64_t hdf5_written(int64_t bytes) {
     return bytes;
 }
 
-/* What the library calls to answer us is no call of the program's. */
+/* Calls that the library makes to answer a query are not calls of the program. */
 static inline bool hdf5_hush(void) {
     bool quiet = iotide_self.quiet;
     iotide_self.quiet = true;
@@ -53,7 +53,7 @@ static inline int64_t hdf5_size(hid_t type, const void *caller) {
     return hdf5_is(type, HDF5_IS_DATATYPE, caller) ? (int64_t)HDF5_ASK(H5Tget_size, 0, type) : 0;
 }
 
-/* names: of 1, 2, 4, 8 and 16 bytes, NULL where a size has none */
+/* names: for sizes of 1, 2, 4, 8 and 16 bytes, NULL for a missing size */
 static inline const char *hdf5_sized(size_t size, const char *const *names, const char *other) {
     for (int i = 0; i < 5; i++)
         if (size == (size_t)1 << i && names[i])
@@ -61,13 +61,13 @@ static inline const char *hdf5_sized(size_t size, const char *const *names, cons
     return other;
 }
 
-/* What a datatype holds: its number differs from run to run. */
+/* Description of a datatype, because its number differs between runs. */
 struct hdf5_type {
     hid_t id; /* 0: none */
     size_t size;
     const char *name;
 };
-static __thread struct hdf5_type hdf5_last __attribute__((tls_model("initial-exec"))); /* asked for in this call */
+static __thread struct hdf5_type hdf5_last __attribute__((tls_model("initial-exec"))); /* looked up during this call */
 
 static inline struct hdf5_type hdf5_type(hid_t id, const void *caller) {
     static const char *const ints[] = {"int8", "int16", "int32", "int64", "int128"};
@@ -91,13 +91,13 @@ static inline struct hdf5_type hdf5_type(hid_t id, const void *caller) {
 
 static inline const char *hdf5_type_name(hid_t id, const void *caller) {
     struct hdf5_type known = hdf5_last;
-    hdf5_last.id = 0; /* another call may find it changed */
+    hdf5_last.id = 0; /* another call may have changed it */
     if (known.id == id && id)
         return known.name;
     return hdf5_is(id, HDF5_IS_DATATYPE, caller) ? hdf5_type(id, caller).name : NULL;
 }
 
-/* Elements that a call moved; 0 where the transfer's properties say which. */
+/* Number of elements that a call moved; 0 if it depends on the transfer's properties. */
 static inline int64_t hdf5_elements(hid_t dataset, hid_t memory, hid_t file, const void *caller) {
     int64_t elements = 0;
     if (memory > HDF5_LAST_PLACEHOLDER) {
@@ -114,7 +114,7 @@ static inline int64_t hdf5_elements(hid_t dataset, hid_t memory, hid_t file, con
     return elements < 0 ? 0 : elements;
 }
 
-/* Dimensions of a dataspace, in room of the thread's own that the next question uses again. */
+/* Dimensions of a dataspace, in thread-local memory that the next query reuses. */
 struct hdf5_extent {
     int rank;
     const hsize_t *sizes;
@@ -132,7 +132,7 @@ static inline struct hdf5_extent hdf5_extent(hid_t space, bool failed, const voi
     return (struct hdf5_extent){rank < 0 ? 0 : rank, sizes};
 }
 
-/* Where a selection of some elements begins in its dataset, in elements as they lie row after row; -1: unknown. */
+/* Beginning of a selection in its dataset, in elements in row-major order; -1: unknown. */
 static inline int64_t hdf5_first(hid_t file, const void *caller) {
     if (file == HDF5_ALL)
         return 0;
@@ -149,8 +149,8 @@ static inline int64_t hdf5_first(hid_t file, const void *caller) {
     return first > INT64_MAX ? -1 : (int64_t)first;
 }
 
-/* A transfer in bytes of the program's memory: how many, and where in the dataset they begin, were its elements stored
- * as they are in memory. Of variable-length elements that is what points at the data, not the data. */
+/* A transfer in bytes of the program's memory: its size, and its offset in the dataset if elements were stored as in
+ * memory. For variable-length elements, the pointers count, not the data. */
 struct hdf5_moved {
     int64_t elements;
     int64_t bytes;
@@ -181,7 +181,7 @@ static inline int64_t hdf5_selected_in_all(size_t count, const hid_t *dataset, c
     return bytes;
 }
 
-/* As they are stored: compressed. */
+/* Stored size, after compression. */
 static inline int64_t hdf5_chunk(hid_t dataset, const hsize_t *offset, const void *caller) {
     hsize_t bytes = 0;
     return HDF5_ASK(H5Dget_chunk_storage_size, -1, dataset, offset, &bytes) < 0 ? 0 : (int64_t)bytes;
@@ -191,7 +191,7 @@ static inline int64_t hdf5_attribute(hid_t attribute, const void *caller) {
     return (int64_t)HDF5_ASK(H5Aget_storage_size, 0, attribute);
 }
 
-/* A length of 0 after the first stands for as much as the one before, to the end. */
+/* A length of 0 after the first means that the previous length applies to the rest. */
 static inline int64_t hdf5_sum(uint32_t count, const size_t *sizes) {
     int64_t bytes = 0;
     size_t last = 0;
@@ -216,7 +216,7 @@ static inline int hdf5_rank_of(hid_t dataset, const void *caller) {
     return rank;
 }
 
-/* Whether all processes move this together: a property of the transfer, in libraries that are parallel. */
+/* Whether the transfer is collective: a property of the transfer in parallel builds of the library. */
 static inline uint16_t hdf5_flags(hid_t transfer, bool failed, const void *caller) {
     H5FD_mpio_xfer_t mode = 0;
     if (!failed && transfer > 0)
@@ -224,7 +224,7 @@ static inline uint16_t hdf5_flags(hid_t transfer, bool failed, const void *calle
     return mode == 1 ? FLAG_BLOCKING | FLAG_COLLECTIVE : FLAG_BLOCKING;
 }
 
-/* An identifier that something else holds too lives on when it is closed. */
+/* A closed identifier remains valid while it has other references. */
 static inline void hdf5_keep(hid_t id, struct iotide_target target, bool failed, const void *caller) {
     if (!failed && target.handle && HDF5_ASK(H5Iis_valid, 0, id) > 0)
         iotide_bind(SPACE_hdf5, (uint64_t)id, target);
@@ -240,7 +240,7 @@ static inline uint32_t hdf5_committed(hid_t type, struct iotide_target location,
     return handle;
 }
 
-/* An identifier of something that may or may not have been opened before our eyes. */
+/* Registers an identifier whose opening may not have been traced. */
 static inline void hdf5_learn(hid_t id, struct iotide_target from, bool failed, const void *caller) {
     (void)caller;
     if (!failed && from.file && !iotide_object(SPACE_hdf5, (uint64_t)id).handle)

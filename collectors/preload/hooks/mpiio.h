@@ -1,9 +1,8 @@
-/* What the wrappers of MPI-IO need beyond a signature. One binary serves Open MPI, where handles are addresses, and
- * MPICH, where they are ints, without the headers of either: handles travel as machine words.
+/* Definitions that the MPI-IO wrappers need beyond a signature. One binary supports Open MPI, where handles are
+ * addresses, and MPICH, where they are ints, without the headers of either: handles are passed as machine words.
  *
- * Helpers of the library are asked only after the real call has succeeded: they would call the program's error handler
- * for a handle that is not one.
- */
+ * The library's helper functions are called only after the real call has succeeded, because they would call the
+ * program's error handler for an invalid handle. */
 #ifndef IOTIDE_HOOKS_MPIIO_H
 #define IOTIDE_HOOKS_MPIIO_H
 

@@ -1,15 +1,16 @@
-/* Open files: the number that names one on all its ranks, its view, its file pointers. */
+/* Open files: the number that identifies one on all its ranks, its view, its file pointers. */
 #include "mpiio_files.h"
 #include "mpiio_names.h"
 
 #include <string.h>
 
-#define MOST_FILES 1024 /* open at once; those beyond have no group-wide number, and offsets that the library tells */
-#define MOST_OPENS 4096 /* groups of ranks and paths whose opens are told apart */
+#define MOST_FILES 1024 /* maximum open files; further ones have no group-wide number, and their offsets come from
+                         * the library */
+#define MOST_OPENS 4096 /* maximum groups of ranks and paths whose opens are counted separately */
 #define OPENING 1
 
 static struct mpiio_file files[MOST_FILES];
-static _Atomic int highest; /* places below it may be in use */
+static _Atomic int highest; /* entries below it may be in use */
 
 static struct {
     _Atomic uint64_t key;
@@ -38,7 +39,7 @@ static struct mpiio_file *take_place(void) {
     return NULL;
 }
 
-/* ---- the group-wide number: agreed on without communication ---- */
+/* ---- the group-wide number: computed identically on all ranks, without communication ---- */
 
 static uint64_t mix(uint64_t hash, uint64_t value) {
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
@@ -61,7 +62,7 @@ static bool know_ends(const struct mpiio_mpi *mpi, mpiio_word comm, int *size, i
     return known;
 }
 
-/* How many times this process has opened what key stands for, this time included. */
+/* Number of times that this process has opened the object of key, including this one. */
 static uint32_t count_open(uint64_t key) {
     for (uint32_t i = 0; i < MOST_OPENS; i++) {
         uint32_t place = (uint32_t)(key + i) % MOST_OPENS;
@@ -155,7 +156,7 @@ void mpiio_viewed(mpiio_word fh, int64_t displacement, mpiio_word etype, mpiio_w
         return;
     file->displacement = displacement;
     file->unit = mpiio_type_size(etype, false, caller);
-    /* A negative displacement is MPI_DISPLACEMENT_CURRENT; other representations may have sizes of their own. */
+    /* A negative displacement is MPI_DISPLACEMENT_CURRENT; other representations may have other sizes. */
     file->is_plain = displacement >= 0 && strcmp(representation, "native") == 0 &&
                      has_no_holes(mpi, etype, file->unit) &&
                      has_no_holes(mpi, filetype, mpiio_type_size(filetype, false, caller));

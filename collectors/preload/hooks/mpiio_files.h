@@ -1,4 +1,4 @@
-/* Open files: the number that names one on all its ranks, its view, its file pointers. */
+/* Open files: the number that identifies one on all its ranks, its view, its file pointers. */
 #ifndef IOTIDE_HOOKS_MPIIO_FILES_H
 #define IOTIDE_HOOKS_MPIIO_FILES_H
 
@@ -6,23 +6,24 @@
 
 struct mpiio_file {
     _Atomic mpiio_word fh; /* 0: free */
-    uint64_t group;        /* names the opened file on all ranks that opened it */
+    uint64_t group;        /* identifies the opened file on all ranks that opened it */
     int64_t displacement;
     int64_t unit;  /* bytes of the view's elementary type */
-    bool is_plain; /* a view without holes: a position is a multiple of unit after displacement */
+    bool is_plain; /* a view without holes: an offset is displacement plus position times unit */
     bool is_appended;
 };
-/* "ufs:/a/b" names a driver of ROMIO ahead of the path. */
+/* "ufs:/a/b" names a driver of ROMIO before the path. */
 const char *mpiio_path(const char *filename);
 void mpiio_opened(mpiio_word fh, mpiio_word comm, const char *filename, int amode, const void *caller);
-struct mpiio_file mpiio_closing(mpiio_word fh); /* forgets it, ahead of the real call */
+struct mpiio_file mpiio_closing(mpiio_word fh); /* removes it, before the real call */
 void mpiio_not_closed(const struct mpiio_file *file);
 void mpiio_viewed(mpiio_word fh, int64_t displacement, mpiio_word etype, mpiio_word filetype, const char *representation,
                   const void *caller);
 uint64_t mpiio_group(mpiio_word fh);
 int mpiio_flags(mpiio_word fh); /* FLAG_APPEND or 0 */
-/* Where in the file a position of the view lies; -1: unknown. */
+/* Offset in the file of a position in the view; -1: unknown. */
 int64_t mpiio_offset(mpiio_word fh, int64_t position, const void *caller);
-int64_t mpiio_position(mpiio_word fh, bool shared, const void *caller); /* of a file pointer, in bytes of the file */
+int64_t mpiio_position(mpiio_word fh, bool shared, const void *caller); /* offset of a file pointer, in bytes of the
+                                                                         * file */
 
 #endif

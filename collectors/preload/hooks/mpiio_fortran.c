@@ -1,8 +1,9 @@
-/* The Fortran bindings (mpif.h, `use mpi`: mpi_x_; `use mpi_f08`: mpi_x_f08_). Each event is that of the C function.
+/* The Fortran bindings (mpif.h, `use mpi`: mpi_x_; `use mpi_f08`: mpi_x_f08_). Each event equals that of the C
+ * function.
  *
- * Open MPI's go past the C functions that programs can be linked with, and so do those of MPICH's mpi_x_f08_ that take no
- * buffer. The others of MPICH and its kin call the C functions, whose wrappers record them: there these only pass on.
- */
+ * Open MPI's bindings bypass the C functions that programs can be linked with. So do MPICH's mpi_x_f08_ functions
+ * without a buffer. The other bindings of MPICH and its derivatives call the C functions, whose wrappers record
+ * them: these wrappers then only pass the call on. */
 #include "mpiio_wait.h"
 
 #include <limits.h>
@@ -14,7 +15,7 @@
     ((kind) == KIND_READ || (kind) == KIND_WRITE ? CLASS_DATA : (kind) == KIND_SEEK ? CLASS_SEEK \
      : (kind) == KIND_SYNC ? CLASS_SYNC : (kind) == KIND_CREATE || (kind) == KIND_DESTROY ? CLASS_HANDLE : CLASS_META)
 
-/* ---- MPI_STATUS_IGNORE is a variable of the program's ---- */
+/* ---- MPI_STATUS_IGNORE is a variable of the program ---- */
 
 static bool is_ignored(const void *status, const void *caller) {
     static const char *const names[] = {"mpi_fortran_status_ignore_", "mpi_fortran_statuses_ignore_",
@@ -48,13 +49,13 @@ static const char *terminated(const char *text, size_t length, char *room, size_
 
 /* ---- one call ---- */
 
-/* Whether a binding goes past the C functions, so that it has to be recorded here. */
+/* Whether a binding bypasses the C functions, so that it must be recorded here. */
 #define ENDS_IN_F08(symbol) (__builtin_strcmp(&#symbol[sizeof #symbol - 6], "_f08_") == 0)
 static inline bool goes_past(const struct mpiio_mpi *mpi, bool f08) {
     return mpi->file_f2c && (mpi->addresses || f08);
 }
 
-/* In MPICH the numbers of Fortran are the handles of C, but for files. */
+/* In MPICH the Fortran numbers are the C handles, except for files. */
 static mpiio_word handle_of(mpiio_word (*f2c)(int), int number) {
     return f2c ? f2c(number) : (uint32_t)number;
 }
@@ -84,7 +85,7 @@ static int64_t moved(const void *status, const void *caller) {
     return mpiio_moved(&aligned, caller);
 }
 
-/* What follows the real call of a data operation. status, request: NULL where the call has none. */
+/* Records a data operation after the real call. status, request: NULL if the call has none. */
 static void tell_data(const struct call *call, uint16_t flags, int64_t position, int count, int datatype, const void *status,
                       const int *request) {
     int error = errno;
@@ -141,7 +142,7 @@ static void tell_other(const struct call *call, uint16_t flags, int64_t offset, 
     static struct iotide_site SITE(symbol_) = {                                                   \
         .layer = LAYER_MPIIO, .kind = kind_, .class = class_, SITE_TEXT(#symbol_, spec_)};
 
-/* file: the C handle of the file that the call is about; before, after: statements around a call that is traced. */
+/* file: the C handle of the call's file; before, after: statements around a traced call. */
 #define WRAPPER(symbol, parameters, arguments, spec, kind, file, before, after) \
     WRAPPER_OF_CLASS(CLASS_OF(kind), symbol, parameters, arguments, spec, kind, file, before, after)
 #define WRAPPER_OF_CLASS(class, symbol, parameters, arguments, spec, kind, file, before, after)                     \
@@ -311,7 +312,7 @@ static void tell_view(const struct call *call, int64_t displacement, int etype, 
     tell_other(call, FLAG_COLLECTIVE, displacement, words, 4);
     errno = error;
 }
-/* As in the signature file: offsets of what follows depend on it, so it is not to be missed. */
+/* As in the signature file: later offsets depend on it, so it must always be recorded. */
 #define SET_VIEW(symbol, name)                                                                                          \
     WRAPPER_OF_CLASS(CLASS_HANDLE, symbol,                                                                              \
             (int *fh, int64_t *disp, int *etype, int *filetype, char *datarep, int *info, int *ierr, size_t length),    \
@@ -359,7 +360,7 @@ BOTH(SET_INFO, file_set_info, set_info)
             tell_other(&call, FLAG_COLLECTIVE, -1, words, 1))
 BOTH(SET_ATOMICITY, file_set_atomicity, set_atomicity)
 
-/* What only asks: the answer is not recorded. */
+/* Queries, whose answer is not recorded. */
 #define ASK(symbol, name)                                                                                         \
     WRAPPER(symbol, (int *fh, void *answer, int *ierr), (fh, answer, ierr), "MPI_File_" #name "(fh:k)", KIND_OTHER, \
             OF_FILE, , tell_other(&call, 0, -1, NULL, 0))
@@ -387,7 +388,7 @@ BOTH(TYPE_EXTENT, file_get_type_extent, get_type_extent)
             KIND_OTHER, OF_FILE, , const uint64_t words[1] = {(uint64_t)*code}; tell_other(&call, 0, -1, words, 1))
 BOTH(CALL_ERRHANDLER, file_call_errhandler, call_errhandler)
 
-/* ---- what completes an operation ---- */
+/* ---- completion of operations ---- */
 
 #define COMPLETES(symbol, parameters, arguments, spec, count_, requests_, statuses_, ...)                            \
     SITED(symbol, parameters, spec, KIND_OTHER, CLASS_DATA)                                                          \

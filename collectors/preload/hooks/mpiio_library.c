@@ -1,9 +1,9 @@
-/* Which MPI a process runs with, and what it is asked. */
+/* Identifies the MPI library of a process, and finds the functions to query it. */
 #include "mpiio_library.h"
 
 #include "sites_mpiio.h"
 
-static struct mpiio_mpi nobody; /* knows nothing */
+static struct mpiio_mpi nobody; /* unknown MPI */
 static struct mpiio_mpi found;
 static _Atomic(const struct mpiio_mpi *) known;
 static _Atomic bool asking;
@@ -17,12 +17,12 @@ enum {
     MPICH_REQUEST_NULL = 0x2c000000
 };
 
-/* A program that is linked with the library may have its variables copied into itself: its copy is the one in use. */
+/* A program linked with the library may contain copies of its variables, which are then the ones in use. */
 void *mpiio_variable(const char *symbol, const void *caller) {
     int error = errno;
     void *found = dlsym(RTLD_DEFAULT, symbol);
     if (!found) {
-        dlerror(); /* not the program's to read */
+        dlerror(); /* clears the error, which the program must not see */
         found = iotide_helper(&iotide_library_mpiio, symbol, caller);
     }
     errno = error;
@@ -83,7 +83,8 @@ const struct mpiio_mpi *mpiio_mpi(const void *caller) {
     const struct mpiio_mpi *mpi = atomic_load_explicit(&known, memory_order_acquire);
     if (likely(mpi != NULL))
         return mpi;
-    /* Without the core there is nothing to ask for; another thread's first call leaves this one without details. */
+    /* Without the core, no functions can be looked up; while another thread makes the first call, this one has no
+     * details. */
     if (!iotide_helper || atomic_exchange(&asking, true))
         return &nobody;
     ask(&found, caller);
@@ -112,7 +113,7 @@ int64_t mpiio_moved(const void *status, const void *caller) {
     return mpi->get_elements && mpi->get_elements(status, mpi->byte, &bytes) == 0 && bytes > 0 ? bytes : 0;
 }
 
-/* ---- the program's rank, whatever started it ---- */
+/* ---- the program's rank, however it was started ---- */
 
 #define INIT(symbol, parameters, arguments)                      \
     EXPORT int symbol parameters {                               \

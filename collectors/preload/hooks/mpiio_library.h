@@ -1,18 +1,18 @@
-/* Which MPI the process runs with, its handles as machine words, and the functions it is asked by. */
+/* The MPI library of the process, its handles as machine words, and functions to query it. */
 #ifndef IOTIDE_HOOKS_MPIIO_LIBRARY_H
 #define IOTIDE_HOOKS_MPIIO_LIBRARY_H
 
 #include "layer.h"
 
-/* In MPICH only the lower half of the register is an int's. */
+/* In MPICH only the lower half of the register holds an int. */
 typedef uintptr_t mpiio_word;
 
 struct mpiio_mpi {
-    bool addresses; /* handles are addresses (Open MPI), not ints (MPICH and its kin) */
+    bool addresses; /* handles are addresses (Open MPI), not ints (MPICH and derivatives) */
     uint8_t status_bytes;
-    uint8_t status_error; /* where in a status its MPI_ERROR is */
-    int in_status;        /* MPI_ERR_IN_STATUS: which of several failed stands in their statuses */
-    int named;            /* MPI_COMBINER_NAMED; the combiners after it are in the same order everywhere */
+    uint8_t status_error; /* offset of MPI_ERROR in a status */
+    int in_status;        /* MPI_ERR_IN_STATUS: individual errors are in the statuses */
+    int named;            /* MPI_COMBINER_NAMED; the following combiners have the same order in every MPI */
     mpiio_word world, self, byte, no_info;
     uint64_t no_request;
     int (*initialized)(int *);
@@ -39,18 +39,18 @@ struct mpiio_mpi {
     mpiio_word (*info_f2c)(int);
     mpiio_word (*request_f2c)(int);
 };
-/* All functions are there or NULL; never NULL itself. */
+/* Each function pointer is valid or NULL; the result is never NULL. */
 const struct mpiio_mpi *mpiio_mpi(const void *caller);
-/* Where the library's variable of that name is, NULL: nowhere. */
+/* Address of the library's variable, or NULL. */
 void *mpiio_variable(const char *symbol, const void *caller);
-/* A handle's value, without what else is in its register. */
+/* Value of a handle, without other bits of its register. */
 static inline mpiio_word mpiio_value(const struct mpiio_mpi *mpi, mpiio_word word) {
     return mpi->addresses ? word : (uint32_t)word;
 }
-void mpiio_know_ranks(const void *caller); /* asks for rank and size of MPI_COMM_WORLD, once it is initialized */
+void mpiio_know_ranks(const void *caller); /* reads rank and size of MPI_COMM_WORLD, once it is initialized */
 int mpiio_error(int result, const void *caller); /* the class of an error */
 
-/* Where the program ignores the status, the real call gets one of ours. */
+/* Replacement for an ignored status in the real call. */
 struct mpiio_status {
     _Alignas(16) char bytes[64];
 };
@@ -58,6 +58,6 @@ static inline void *mpiio_status(void *status, struct mpiio_status *own) {
     *own = (struct mpiio_status){{0}};
     return (uintptr_t)status <= 1 ? own : status; /* MPI_STATUS_IGNORE: 0 in Open MPI, 1 in MPICH */
 }
-int64_t mpiio_moved(const void *status, const void *caller); /* bytes; 0 where the library does not say */
+int64_t mpiio_moved(const void *status, const void *caller); /* bytes; 0 if the library does not report them */
 
 #endif

@@ -8,7 +8,7 @@
 #define SHORT_NAME 48
 #define KNOWN_TYPES 128
 
-/* Predefined types are never freed, so they are asked for once. */
+/* Predefined types are never freed, so they are cached. */
 static struct known_type {
     _Atomic mpiio_word datatype; /* 0: free; 1: being filled in */
     int64_t size;
@@ -19,19 +19,19 @@ static const char *const combiners[] = {"named",   "dup",     "contiguous", "vec
                                         "hindexed", "hindexed", "indexed_block", "struct", "struct",   "subarray", "darray",
                                         "real",    "complex", "integer",    "resized",     "hindexed_block"};
 
-/* A text that grows; what does not fit is cut. */
+/* A growing text; excess text is cut. */
 struct text {
     char *at, *end;
 };
 
-/* Two, as MPI_File_set_view tells of two datatypes. */
+/* Two, because MPI_File_set_view has two datatypes. */
 static struct text borrow(void) {
     struct names {
         char texts[2][2 * MOST_NAME];
         unsigned int turn;
     };
     static struct iotide_room room = {.size = sizeof(struct names)};
-    static __thread char least[SHORT_NAME / 2]; /* where a thread has no room */
+    static __thread char least[SHORT_NAME / 2]; /* used if a thread has no memory */
     struct names *names = iotide_thread_room(&room);
     char *text = names ? names->texts[names->turn++ % 2] : least;
     *text = '\0';
@@ -128,7 +128,7 @@ const char *mpiio_type_name(mpiio_word datatype, bool failed, const void *caller
     char *start = text.at;
     char name[MOST_NAME];
     ask_name(mpi, datatype, name);
-    if (*name && strncmp(name, "Dup ", 4) != 0) { /* what Open MPI calls copies itself */
+    if (*name && strncmp(name, "Dup ", 4) != 0) { /* Open MPI gives copies such names itself */
         add(&text, name);
         return start;
     }

@@ -1,5 +1,5 @@
-/* Operations that have begun and not yet completed. A number is used again as soon as it is free, the lowest first, so
- * that a program that repeats itself repeats its signatures. */
+/* Operations that have begun and not completed. The lowest free number is used next, so that a program that repeats
+ * its operations repeats its signatures. */
 #include "mpiio_pending.h"
 
 #include <sched.h>
@@ -14,7 +14,8 @@ static uint64_t in_use[MOST_PENDING / 64];
 static uint16_t buckets[BUCKETS]; /* numbers */
 static _Atomic bool locked;
 
-/* MPI forbids its calls in signal handlers, so whoever holds the lock goes on; only in a forked child it never ends. */
+/* MPI calls are forbidden in signal handlers, so a lock's holder proceeds; only in a forked child it may never do
+ * so. */
 static bool lock(void) {
     for (int i = 0; i < 1 << 16; i++) {
         if (!atomic_load_explicit(&locked, memory_order_relaxed) &&
@@ -51,7 +52,7 @@ static struct mpiio_begun *find(uint64_t key) {
 uint32_t mpiio_begun(uint64_t key, struct mpiio_operation operation) {
     if (!lock())
         return 0;
-    struct mpiio_begun *stale = find(key); /* was completed where we did not see it */
+    struct mpiio_begun *stale = find(key); /* was completed without being traced */
     uint32_t number = stale ? stale->number : free_number();
     if (stale) {
         stale->operation = operation;

@@ -1,4 +1,4 @@
-/* Operations that have begun and not yet completed. */
+/* Operations that have begun and not completed. */
 #ifndef IOTIDE_HOOKS_MPIIO_PENDING_H
 #define IOTIDE_HOOKS_MPIIO_PENDING_H
 
@@ -10,13 +10,13 @@ struct mpiio_operation {
     int64_t requested;
     int64_t offset;
     uint8_t kind;
-    uint16_t flags; /* of its completion, without FLAG_BLOCKING */
+    uint16_t flags; /* flags of its completion, without FLAG_BLOCKING */
 };
 extern _Atomic uint32_t mpiio_pending_count;
 static inline bool mpiio_pending(void) {
     return unlikely(atomic_load_explicit(&mpiio_pending_count, memory_order_relaxed) != 0);
 }
-/* What a call asks for; position: in the view, -1: at a file pointer. */
+/* Parameters of an operation; position: in the view, -1: at a file pointer. */
 static inline struct mpiio_operation mpiio_operation(uint8_t kind, uint16_t flags, mpiio_word fh, int64_t position,
                                                      int64_t count, mpiio_word datatype, bool failed,
                                                      const void *caller) {
@@ -28,10 +28,10 @@ static inline struct mpiio_operation mpiio_operation(uint8_t kind, uint16_t flag
         .flags = (uint16_t)(flags | mpiio_flags(fh)),
     };
 }
-/* What a call has begun, by the value of its request; returns its number, 0: too many are under way. */
+/* Stores a begun operation by the value of its request; returns its number, 0: too many are pending. */
 uint32_t mpiio_begun(uint64_t request, struct mpiio_operation operation);
 uint64_t mpiio_request_at(const struct mpiio_mpi *mpi, const void *request);
-/* Split collectives have no request: one a file. Returns the number, and what was begun in operation. */
+/* Split collectives have no request: one per file. Returns the number, and the begun operation in operation. */
 uint32_t mpiio_split_begun(struct mpiio_operation operation);
 uint32_t mpiio_split_ended(mpiio_word fh, struct mpiio_operation *operation);
 
@@ -40,12 +40,12 @@ struct mpiio_begun {
     struct mpiio_operation operation;
     uint16_t number;
     uint16_t next; /* number of the next with the same hash */
-    /* Of the thread that waits for it: two threads must not wait for one request. */
+    /* Fields of the waiting thread: two threads must not wait for one request. */
     int index;
-    uint64_t request;         /* as it stands in the program's array until it completes */
+    uint64_t request;         /* value in the program's array until it completes */
     struct mpiio_begun *also; /* the next that the same call waits for */
 };
 struct mpiio_begun *mpiio_find_begun(uint64_t key); /* NULL: none */
-void mpiio_completed(struct mpiio_begun *begun); /* its number is free again */
+void mpiio_completed(struct mpiio_begun *begun); /* frees its number */
 
 #endif

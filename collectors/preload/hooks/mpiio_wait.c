@@ -1,4 +1,4 @@
-/* MPI_Wait, MPI_Test and their kin. They cost one load while no operation on a file is under way. */
+/* MPI_Wait, MPI_Test and related functions. They cost one load while no operation on a file is pending. */
 #include "mpiio_wait.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static bool has_completed(const struct mpiio_wait *wait, const struct mpiio_begu
     return request_in(wait, begun->index) != begun->request;
 }
 
-/* Which of those that completed this one is; -1: none. */
+/* Index of this one among the completed ones; -1: none. */
 static int rank_of(const struct mpiio_outcome *outcome, int index, int first) {
     for (int i = 0; i < outcome->completed; i++)
         if (outcome->indices[i] - first == index)
@@ -65,7 +65,7 @@ static int rank_of(const struct mpiio_outcome *outcome, int index, int first) {
     return -1;
 }
 
-/* From where indices count: in Fortran from 1, except that MPICH's mpi_waitsome_f08_ and mpi_testsome_f08_ count from 0. */
+/* First index: in Fortran 1, except in MPICH's mpi_waitsome_f08_ and mpi_testsome_f08_, which count from 0. */
 static int first_index(const struct mpiio_wait *wait, const struct mpiio_outcome *outcome) {
     for (const struct mpiio_begun *begun = wait->first; begun && wait->fortran; begun = begun->also)
         if (has_completed(wait, begun) && rank_of(outcome, begun->index, 1) < 0)
@@ -136,7 +136,7 @@ void mpiio_tell_freed(struct mpiio_wait *wait, struct iotide_site *site, struct 
 
 /* ---- C ---- */
 
-/* The rest: which status belongs to which request, as fields of struct mpiio_outcome. */
+/* The last arguments: which status belongs to which request, as fields of struct mpiio_outcome. */
 #define COMPLETES(symbol, parameters, arguments, count_, requests_, statuses_, ...)                                 \
     EXPORT int symbol parameters {                                                                                  \
         const void *caller = __builtin_return_address(0);                                                           \

@@ -16,28 +16,28 @@ struct mpiio_wait {
     const struct mpiio_mpi *mpi;
     const void *caller;
     struct mpiio_begun *first; /* NULL: none of the requests belongs to a file */
-    uint32_t handle;           /* of its file */
+    uint32_t handle;           /* handle of its file */
     const void *requests;
     bool fortran; /* requests are Fortran's numbers, indices count from 1 */
-    void *mapped; /* room for more statuses than few */
+    void *mapped; /* memory for more statuses than few has */
     size_t mapped_bytes;
     _Alignas(16) char few[MPIIO_FEW * MPIIO_MOST_STATUS];
 };
 void mpiio_await(struct mpiio_wait *wait, const void *caller, bool fortran, int count, const void *requests);
-/* Statuses that can be read after the call, or NULL where there is no room for any; ignored: the program wants none. */
+/* Statuses that are readable after the call, or NULL if there is no memory; ignored: the program wants none. */
 void *mpiio_wait_statuses(struct mpiio_wait *wait, void *statuses, bool ignored, int count);
 
-/* Which status belongs to which request. */
+/* Relation between statuses and requests. */
 enum mpiio_shape { MPIIO_ONE, MPIIO_ALL, MPIIO_SOME };
 struct mpiio_outcome {
     int result;
     enum mpiio_shape shape;
-    const void *statuses; /* NULL: not told */
-    const int *indices;   /* of MPIIO_SOME: as many as completed */
+    const void *statuses; /* NULL: not available */
+    const int *indices;   /* for MPIIO_SOME: as many as completed */
     int completed;
 };
 void mpiio_tell(struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span, struct mpiio_outcome outcome);
-/* What became of it will not be told. */
+/* Its result will not be available. */
 void mpiio_tell_freed(struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span, int result, bool freed);
 
 #endif

@@ -1,5 +1,5 @@
-/* What the expressions of netcdf.sig call: how many elements an access is about, and names of groups. All is asked of the
- * library after the call, so that nothing is read from a file ahead of the program. */
+/* Functions for the expressions of netcdf.sig: number of elements of an access, and names of groups. The library is
+ * queried after the call, so that nothing is read from a file before the program does. */
 #ifndef IOTIDE_NETCDF_H
 #define IOTIDE_NETCDF_H
 
@@ -19,17 +19,17 @@ typedef int (*netcdf_inq_att)(int, int, const char *, int *, size_t *);
 static const char netcdf_symbol_var[] = "nc_inq_var", netcdf_symbol_dimlen[] = "nc_inq_dimlen",
                   netcdf_symbol_type[] = "nc_inq_type", netcdf_symbol_att[] = "nc_inq_att";
 
-/* NC_ERANGE, a value did not fit its type: all were moved nevertheless. */
+/* NC_ERANGE, a value did not fit its type: all values were moved nevertheless. */
 static inline bool netcdf_failed(int result) {
     return result != 0 && result != -60;
 }
 
-/* Error codes are negative, those of the system positive. */
+/* Error codes of the library are negative, those of the system positive. */
 static inline int netcdf_error(int result) {
     return result < -255 ? 255 : result < 0 ? -result : result;
 }
 
-/* A type's name, of the program's own types the number. Valid until the thread's next one. */
+/* A type's name; for user-defined types the number. Valid until the thread's next one. */
 static inline const char *netcdf_type_name(int type) {
     static const char *const names[] = {"NC_NAT",   "NC_BYTE",   "NC_CHAR", "NC_SHORT", "NC_INT",    "NC_FLOAT", "NC_DOUBLE",
                                         "NC_UBYTE", "NC_USHORT", "NC_UINT", "NC_INT64", "NC_UINT64", "NC_STRING"};
@@ -44,7 +44,7 @@ static inline const char *netcdf_type_name(int type) {
     return at;
 }
 
-/* Bytes of an element of a type in memory; NC_STRING: of its pointer. */
+/* Bytes of an element in memory; for NC_STRING of its pointer. */
 static inline int64_t netcdf_width_of(int ncid, int type, const void *caller) {
     int64_t width = external_width(type);
     netcdf_inq_type ask = width ? NULL : NETCDF_ASK(netcdf_symbol_type, netcdf_inq_type);
@@ -71,7 +71,7 @@ static inline const struct variable *netcdf_variable(int ncid, int varid, const 
     return place;
 }
 
-/* Elements of the arrays that tell where a call that moved data began and ended; 0 when it moved none. */
+/* Length of the start and count arrays of a call that moved data; 0 if it moved none. */
 static inline int netcdf_dimensions(bool failed, int ncid, int varid, const void *caller) {
     return !failed ? netcdf_variable(ncid, varid, caller)->dimensions : 0;
 }
@@ -80,7 +80,7 @@ static inline int64_t netcdf_width(bool failed, int ncid, int varid, const void 
     return !failed ? netcdf_variable(ncid, varid, caller)->width : 0;
 }
 
-/* Elements from start on (NULL: from the first), each stride-th (NULL: each), to the variable's end as it is now. */
+/* Elements from start (NULL: the first), with the given stride (NULL: 1), to the variable's current end. */
 static inline int64_t netcdf_rest(int ncid, int varid, const size_t *start, const ptrdiff_t *stride, const void *caller) {
     netcdf_inq_var ask = NETCDF_ASK(netcdf_symbol_var, netcdf_inq_var);
     netcdf_inq_dimlen ask_length = NETCDF_ASK(netcdf_symbol_dimlen, netcdf_inq_dimlen);
@@ -130,7 +130,7 @@ static inline uint32_t netcdf_file(const char *name) {
     return iotide_file_at(AT_FDCWD, path);
 }
 
-/* Processes that opened a file together. */
+/* Number of processes that opened a file together. */
 static inline int netcdf_ranks(bool failed, intptr_t comm, const void *caller) {
     static const char symbol[] = "PMPI_Comm_size";
     int (*ask)(intptr_t, int *) = failed ? NULL : NETCDF_ASK(symbol, int (*)(intptr_t, int *));
@@ -138,7 +138,7 @@ static inline int netcdf_ranks(bool failed, intptr_t comm, const void *caller) {
     return ask && ask(comm, &ranks) == 0 ? ranks : 0;
 }
 
-/* Bytes of an attribute that has been read: elements of width bytes; width 0: of its own type's. */
+/* Bytes of an attribute that was read, with elements of width bytes; width 0: of its own type's size. */
 static inline int64_t netcdf_attribute(bool failed, int ncid, int varid, const char *name, int64_t width,
                                        const void *caller) {
     netcdf_inq_att ask = !failed ? NETCDF_ASK(netcdf_symbol_att, netcdf_inq_att) : NULL;
@@ -154,8 +154,8 @@ static inline int64_t netcdf_attribute(bool failed, int ncid, int varid, const c
 
 /* ---- groups ---- */
 
-/* A group's number is its file's with the group's place in the low 16 bits. Up to which place groups of a file may be
- * known to us, so that all are forgotten with it. */
+/* A group's number is its file's number with the group's index in the low 16 bits. The highest known index per file,
+ * so that all groups are removed with it. */
 static _Atomic uint16_t netcdf_highest_group[UINT16_MAX + 1];
 
 static inline void netcdf_note_group(int group) {
@@ -165,13 +165,13 @@ static inline void netcdf_note_group(int group) {
     }
 }
 
-/* A group has got a handle of its own. */
+/* A group got its own handle. */
 static inline void netcdf_named_group(bool failed, const int *group) {
     if (!failed && group)
         netcdf_note_group(*group);
 }
 
-/* The library has told a group's number: until the group has a handle of its own, it goes by that of the group asked. */
+/* The library returned a group's number: until the group has its own handle, it uses that of the queried group. */
 static inline void netcdf_told_group(bool failed, int ncid, const int *group, const void *caller) {
     if (failed || !group || iotide_object(SPACE_netcdf, (uint64_t)(int64_t)*group).handle)
         return;
@@ -182,7 +182,7 @@ static inline void netcdf_told_group(bool failed, int ncid, const int *group, co
     }
 }
 
-/* How many groups there are where count may be NULL, as where only their numbers were asked for. */
+/* Number of groups if count may be NULL because only their numbers were requested. */
 static inline int netcdf_group_count(bool failed, int ncid, const int *count, const int *groups, const void *caller) {
     static const char symbol[] = "nc_inq_grps";
     int found = 0;
@@ -197,7 +197,7 @@ static inline void netcdf_told_groups(int count, int ncid, const int *groups, co
         netcdf_told_group(false, ncid, &groups[i], caller);
 }
 
-/* Its file is closed: numbers of its groups will stand for those of another. */
+/* The file was closed: the numbers of its groups will be reused. */
 static inline void netcdf_closed(bool failed, int ncid, const void *caller) {
     if (failed)
         return;
@@ -209,7 +209,7 @@ static inline void netcdf_closed(bool failed, int ncid, const void *caller) {
 
 /* ---- collective access, chosen by variable ---- */
 
-#define NETCDF_GLOBAL (-1) /* as a variable: all of the file's */
+#define NETCDF_GLOBAL (-1) /* as a variable: all of the file's variables */
 #define NETCDF_ACCESS iotide_space(&iotide_library_netcdf, LAYER_NETCDF + 64, caller)
 static _Atomic bool netcdf_any_collective;
 
@@ -217,7 +217,7 @@ static inline uint64_t netcdf_access_key(int ncid, int varid) {
     return (uint64_t)(uint32_t)ncid << 32 | (uint32_t)varid;
 }
 
-/* Kept with the file's handle, as another file may get the same number. */
+/* Stored with the file's handle, because another file may get the same number. */
 static inline void netcdf_chosen_access(bool failed, int ncid, int varid, int access, const void *caller) {
     struct iotide_target file = iotide_object(SPACE_netcdf, (uint64_t)(int64_t)ncid);
     if (failed)
@@ -239,7 +239,7 @@ static inline int netcdf_flags(int ncid, int varid, const void *caller) {
     return collective ? FLAG_BLOCKING | FLAG_COLLECTIVE : FLAG_BLOCKING;
 }
 
-/* ---- the interface of version 2, where -1 means failed ---- */
+/* ---- the interface of version 2, in which -1 means failure ---- */
 
 static inline int netcdf_v2_error(const void *caller) {
     static const char symbol[] = "ncerr";
@@ -254,7 +254,7 @@ static inline int64_t netcdf_part_v2(bool failed, int dimensions, int ncid, int 
                        (const ptrdiff_t *)stride, caller);
 }
 
-/* Bytes of a record: those of the variables that there is a buffer for. */
+/* Bytes of a record: those of the variables with a buffer. */
 static inline int64_t netcdf_record(bool failed, int ncid, void *const *buffers, const void *caller) {
     static const char symbol[] = "ncrecinq";
     int (*ask)(int, int *, int *, long *) = failed ? NULL : NETCDF_ASK(symbol, int (*)(int, int *, int *, long *));

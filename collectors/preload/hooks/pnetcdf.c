@@ -1,5 +1,5 @@
-/* Requests: what is begun by iput, iget and bput moves when it is waited for, all at once. A wait is recorded as the
- * transfer of what it completes; where that is reads and writes, as one of each. */
+/* Requests: operations begun by iput, iget and bput move their data together when they are waited for. A wait is
+ * recorded as the transfer of what it completes; for reads and writes, as one of each. */
 #include "sites_pnetcdf.h"
 
 #include "pnetcdf.h"
@@ -7,7 +7,7 @@
 #define MOST_PENDING 16384
 #define SET_BITS 64
 #define NO_REQUEST (-1)
-/* Of requests, by file and number; another for each copy of the library. */
+/* Space of requests, by file and number; another one for each copy of the library. */
 #define SPACE_requests iotide_space(&iotide_library_pnetcdf, LAYER_PNETCDF + 64, caller)
 enum { ALL_REQUESTS = -1, ALL_READS = -2, ALL_WRITES = -3 };
 #define SHOWN 16
@@ -15,10 +15,10 @@ enum { ALL_REQUESTS = -1, ALL_READS = -2, ALL_WRITES = -3 };
 static struct pending {
     const void *_Atomic waiting; /* the call that waits for it; NULL: none */
     int64_t bytes;
-    uint32_t space; /* SPACE_requests; 0: it is being filled in */
+    uint32_t space; /* SPACE_requests; 0: being filled in */
     int ncid;
     int request;
-    int place; /* in the arrays of that call; -1: it waits for all */
+    int place; /* index in the arrays of that call; -1: it waits for all */
     uint8_t kind;
 } pending[MOST_PENDING];
 static _Atomic uint64_t used[MOST_PENDING / SET_BITS];
@@ -52,7 +52,7 @@ static void release(int number) {
     atomic_fetch_sub(&used_count, 1);
 }
 
-/* The next that is used, from number on; MOST_PENDING: none. */
+/* The next one in use, from number; MOST_PENDING: none. */
 static int next_used(int number) {
     while (number < MOST_PENDING) {
         uint64_t left = atomic_load(&used[number / SET_BITS]) >> number % SET_BITS;
@@ -116,8 +116,8 @@ void pnetcdf_mark(int ncid, int count, const int *requests, const void *call, co
     }
 }
 
-/* The next from number on that a call has marked and completed; MOST_PENDING: none. What a failed call has not completed
- * stays under way. */
+/* The next one from number that a call has marked and completed; MOST_PENDING: none. Requests that a failed call has
+ * not completed remain pending. */
 static int next_completed(int number, bool failed, const int *requests, const void *call) {
     for (int i = next_used(number); i < MOST_PENDING; i = next_used(i + 1)) {
         if (atomic_load(&pending[i].waiting) != call)

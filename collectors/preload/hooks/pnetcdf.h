@@ -1,5 +1,6 @@
-/* What the expressions of pnetcdf.sig call: how many bytes an access is about, and requests that are waited for later.
- * One binary serves Open MPI, where datatypes are addresses, and MPICH, where they are ints: they travel as words. */
+/* Functions for the expressions of pnetcdf.sig: number of bytes of an access, and requests that are waited for
+ * later. One binary supports Open MPI, where datatypes are addresses, and MPICH, where they are ints: they are
+ * passed as words. */
 #ifndef IOTIDE_PNETCDF_H
 #define IOTIDE_PNETCDF_H
 
@@ -17,7 +18,7 @@ static const char pnetcdf_symbol_var[] = "ncmpi_inq_var", pnetcdf_symbol_dim[] =
                   pnetcdf_symbol_att[] = "ncmpi_inq_att", pnetcdf_symbol_size[] = "PMPI_Type_size_x",
                   pnetcdf_symbol_name[] = "PMPI_Type_get_name", pnetcdf_symbol_null[] = "ompi_mpi_datatype_null";
 
-/* NC_ERANGE, a value did not fit its type: all were moved nevertheless. */
+/* NC_ERANGE, a value did not fit its type: all values were moved nevertheless. */
 static inline bool pnetcdf_failed(int result) {
     return result != 0 && result != -60;
 }
@@ -41,7 +42,7 @@ static inline const struct variable *pnetcdf_variable(int ncid, int varid, const
     return place;
 }
 
-/* Elements of the arrays that tell where a call that moved data began and ended; 0 when it moved none. */
+/* Length of the start and count arrays of a call that moved data; 0 if it moved none. */
 static inline int pnetcdf_dimensions(bool failed, int ncid, int varid, const void *caller) {
     return !failed ? pnetcdf_variable(ncid, varid, caller)->dimensions : 0;
 }
@@ -51,7 +52,7 @@ static inline int64_t pnetcdf_part(bool failed, int dimensions, const int64_t *c
     return failed || (dimensions && !count) ? 0 : product_of(dimensions, count);
 }
 
-/* Elements of a whole variable, as long as it is now. */
+/* Elements of a whole variable, by its current length. */
 static inline int64_t pnetcdf_all(bool failed, int ncid, int varid, const void *caller) {
     pnetcdf_inq_var ask = !failed ? PNETCDF_ASK(pnetcdf_symbol_var, pnetcdf_inq_var) : NULL;
     pnetcdf_inq_dim ask_length = PNETCDF_ASK(pnetcdf_symbol_dim, pnetcdf_inq_dim);
@@ -72,7 +73,7 @@ static inline int64_t pnetcdf_all(bool failed, int ncid, int varid, const void *
     return count;
 }
 
-/* Elements of several parts of one variable; without counts, or without those of a part, it is one element. */
+/* Elements of several parts of one variable; one element for a part without counts. */
 static inline int64_t pnetcdf_parts(bool failed, int dimensions, int parts, int64_t *const *counts) {
     int64_t sum = 0;
     for (int i = 0; !failed && i < parts; i++)
@@ -98,7 +99,7 @@ static inline int64_t pnetcdf_each_whole(bool failed, int ncid, int variables, c
     return sum;
 }
 
-/* Bytes of an attribute that has been read: elements of width bytes; width 0: of its own type's. */
+/* Bytes of an attribute that was read, with elements of width bytes; width 0: of its own type's size. */
 static inline int64_t pnetcdf_attribute(bool failed, int ncid, int varid, const char *name, int64_t width,
                                         const void *caller) {
     pnetcdf_inq_att ask = !failed ? PNETCDF_ASK(pnetcdf_symbol_att, pnetcdf_inq_att) : NULL;
@@ -112,7 +113,7 @@ static inline int64_t pnetcdf_attribute(bool failed, int ncid, int varid, const 
     return known ? times(length, width ? width : external_width(type)) : 0;
 }
 
-/* Processes that opened a file together. */
+/* Number of processes that opened a file together. */
 static inline int pnetcdf_ranks(bool failed, intptr_t comm, const void *caller) {
     static const char symbol[] = "PMPI_Comm_size";
     int (*ask)(intptr_t, int *) = failed ? NULL : PNETCDF_ASK(symbol, int (*)(intptr_t, int *));
@@ -120,10 +121,10 @@ static inline int pnetcdf_ranks(bool failed, intptr_t comm, const void *caller) 
     return ask && ask(comm, &ranks) == 0 ? ranks : 0;
 }
 
-/* ---- buffers told by an MPI datatype ---- */
+/* ---- buffers described by an MPI datatype ---- */
 
-/* Open MPI's null datatype, NULL for other MPIs. The program may have a copy of it of its own, which then is the one that
- * all use: RTLD_DEFAULT finds it, and not the library's. */
+/* Open MPI's null datatype, NULL for other MPIs. The program may contain its own copy, which is then the one in use:
+ * RTLD_DEFAULT finds that, and not the library's. */
 static inline const void *pnetcdf_null(const void *caller) {
     static const void *_Atomic known;
     static _Atomic bool asked;
@@ -139,7 +140,7 @@ static inline const void *pnetcdf_null(const void *caller) {
     return null;
 }
 
-/* A null datatype must not reach MPI: its error handler ends the program. */
+/* A null datatype must not reach MPI: its error handler would end the program. */
 static inline bool pnetcdf_is_null(intptr_t datatype, const void *caller) {
     const void *null = pnetcdf_null(caller);
     return null ? datatype == (intptr_t)null : (uint32_t)datatype == 0x0c000000; /* MPICH's */
@@ -152,7 +153,7 @@ static inline int64_t pnetcdf_size(intptr_t datatype, const void *caller) {
     return ask && !pnetcdf_is_null(datatype, caller) && ask(datatype, &size) == 0 && size > 0 ? size : 0;
 }
 
-/* Bytes of a buffer of count datatypes. Without a count or a datatype it has the elements of the access, as they are in
+/* Bytes of a buffer of count datatypes. Without a count or a datatype it has the elements of the access, as in
  * memory or in the file. */
 static inline int64_t pnetcdf_buffer(bool failed, int ncid, int varid, int64_t elements, int64_t count, intptr_t datatype,
                                      const void *caller) {
@@ -164,7 +165,7 @@ static inline int64_t pnetcdf_buffer(bool failed, int ncid, int varid, int64_t e
     return times(count < 0 ? elements : count, size);
 }
 
-/* Bytes of a buffer that a file datatype says the place of. */
+/* Bytes of a buffer whose position is given by a file datatype. */
 static inline int64_t pnetcdf_typed(bool failed, intptr_t filetype, int64_t count, intptr_t datatype, const void *caller) {
     if (failed)
         return 0;
@@ -182,7 +183,7 @@ static inline int64_t pnetcdf_buffers(bool failed, int variables, const int64_t 
     return sum;
 }
 
-/* A datatype's name, NULL when it has none. Valid until the thread's next one. */
+/* A datatype's name, NULL if it has none. Valid until the thread's next one. */
 static inline const char *pnetcdf_type_name(intptr_t datatype, bool failed, const void *caller) {
     static struct iotide_room room = {.size = 256}; /* MPI_MAX_OBJECT_NAME is 64 in Open MPI, 128 in MPICH */
     char *name = iotide_thread_room(&room);
@@ -198,11 +199,12 @@ static inline const char *pnetcdf_type_name(intptr_t datatype, bool failed, cons
 
 /* ---- requests (pnetcdf.c) ---- */
 
-/* Remembers what a call has begun, until it is waited for. Returns its number, from 1, the lowest that is free; 0: there
- * is nothing to wait for, or no room, and the bytes count as moved now. */
+/* Stores a begun operation until it is waited for. Returns its number, the lowest free one from 1; 0: there is
+ * nothing to wait for, or no room, and the bytes count as moved now. */
 uint32_t pnetcdf_begun(bool failed, int ncid, const int *request, int kind, int64_t bytes, const void *caller);
-void pnetcdf_closed(bool failed, int ncid, const void *caller); /* what was not waited for is dropped with its file */
-/* Marks what a call is about, ahead of it: it overwrites the requests that it completes. call: an address of its own. */
+void pnetcdf_closed(bool failed, int ncid, const void *caller); /* pending requests are dropped with their file */
+/* Marks the requests of a call before it, because it overwrites those that it completes. call: an address that
+ * identifies the call. */
 void pnetcdf_mark(int ncid, int count, const int *requests, const void *call, const void *caller);
 void pnetcdf_cancelled(bool failed, const int *requests, const void *call);
 

@@ -1,4 +1,4 @@
-/* What the expressions of signatures/posix.sig call. All look at what a successful call has found readable. */
+/* Functions for the expressions of signatures/posix.sig. All read only memory that a successful call has read. */
 #ifndef IOTIDE_HOOKS_POSIX_H
 #define IOTIDE_HOOKS_POSIX_H
 
@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-/* Programs may use what is out of favour. */
+/* Programs may use deprecated functions. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static inline int64_t iotide_sum_of_parts(const struct iovec *parts, uint64_t count) {
@@ -25,7 +25,7 @@ static inline int64_t iotide_sum_of_message(const struct msghdr *message) {
     return iotide_sum_of_parts(message->msg_iov, message->msg_iovlen);
 }
 
-/* What was asked for with the messages that were passed on; what was not is not known to be readable. */
+/* Requested bytes of the messages that were passed on; the others may not be readable. */
 static inline int64_t iotide_sum_of_messages(const struct mmsghdr *messages, int count) {
     int64_t sum = 0;
     for (int i = 0; i < count; i++)
@@ -40,7 +40,7 @@ static inline int64_t iotide_moved_by_messages(const struct mmsghdr *messages, i
     return sum;
 }
 
-/* The file that glibc makes of the name of shared memory. */
+/* The file that glibc uses for a name of shared memory. */
 static inline uint32_t iotide_shared_file(const char *name) {
     static const char folder[] = "/dev/shm/";
     char path[sizeof folder + NAME_MAX];
@@ -52,19 +52,20 @@ static inline uint32_t iotide_shared_file(const char *name) {
     return iotide_define_file(path, sizeof folder - 1 + length);
 }
 
-/* The directory that a chdir was for: where it led to, as a relative path says nothing any more once it has changed. */
+/* The directory after a chdir: resolved afterwards, because a relative path is then no longer valid. */
 static inline uint32_t iotide_changed_to(bool failed, const char *path) {
     if (failed)
         return iotide_is_path(path, errno) ? iotide_file_at(AT_FDCWD, path) : 0;
     iotide_leave_directory();
     char *scratch = iotide_borrow();
-    long size = scratch ? iotide_syscall(SYS_getcwd, scratch, PATH_MAX) : 0; /* with the terminating zero */
+    long size = scratch ? iotide_syscall(SYS_getcwd, scratch, PATH_MAX) : 0; /* including the terminating zero */
     uint32_t file = size > 1 && *scratch == '/' ? iotide_define_file(scratch, (size_t)size - 1) : 0;
     iotide_give_back(scratch);
     return file;
 }
 
-/* What a readlink was for. That a file is no link is said with EINVAL, as a senseless size is, ahead of the path. */
+/* The path of a readlink. EINVAL means either that the file is not a link, or an invalid size, which is checked
+ * before the path. */
 static inline uint32_t iotide_link_at(bool failed, int directory, const char *path, size_t size) {
     bool is_no_link = failed && errno == EINVAL && (int)size > 0;
     return !failed || is_no_link || iotide_is_path(path, errno) ? iotide_file_at(directory, path) : 0;

@@ -1,4 +1,4 @@
-/* What the expressions of signatures/stdio.sig call. */
+/* Functions for the expressions of signatures/stdio.sig. */
 #ifndef IOTIDE_HOOKS_STDIO_H
 #define IOTIDE_HOOKS_STDIO_H
 
@@ -14,7 +14,7 @@
 #undef getc_unlocked
 #undef putc_unlocked
 
-/* Nothing moved: the end of the file, or an error? */
+/* Nothing was moved: distinguishes an error from the end of the file. */
 static inline bool iotide_stream_failed(bool nothing, FILE *stream) {
     return nothing && ferror(stream);
 }
@@ -23,7 +23,7 @@ static inline int64_t iotide_length(const char *text) {
     return text ? (int64_t)strlen(text) : 0;
 }
 
-/* Bytes of a character in UTF-8, as the locales of today have it; others cannot be told without their tables. */
+/* Bytes of a character in UTF-8, which today's locales use; other encodings would need their tables. */
 static inline int64_t iotide_wide_size(wint_t character) {
     return character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
 }
