@@ -1,7 +1,7 @@
-"""The file: a head and blocks, each with its checksum, written one after the other and never changed.
+"""The file format: a head and blocks, each with its checksum, written in sequence and never changed.
 
-What was written before a crash can be read: a block that is cut short or does not hold what its checksum says ends the
-file, or is skipped where a whole one follows.
+Data written before a crash can be read. A block that is cut short or has a wrong checksum ends the file, or is skipped
+if a whole block follows.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ from ..events.errors import InputError
 MAGIC: Final = b"IOTIDEAR"
 VERSION: Final = 3
 _HEAD: Final = struct.Struct("<8sHHI")
-"""magic, version, reserved, CRC-32 of the 12 bytes before."""
+"""magic, version, reserved, CRC-32 of the preceding 12 bytes."""
 _BLOCK: Final = struct.Struct("<4sBxxxII")
-"""mark, kind, length of the payload, CRC-32 of mark to length and payload."""
+"""mark, kind, length of the payload, CRC-32 from mark to length and of the payload."""
 BLOCK_HEAD_BYTES: Final = _BLOCK.size
 _MARK: Final = b"\xf1oT\n"
 _MOST_PAYLOAD: Final = 1 << 28
 _SEARCH: Final = 1 << 20
 MOST_PIECE: Final = 1 << 26
-"""Bytes of a piece before deflation."""
+"""Maximum size of a piece before deflation, bytes."""
 _MOST_BROKEN: Final = 1000
 _MOST_WASTED: Final = 1 << 31
-"""Bytes of blocks whose checksum was wrong, after which a file counts as damaged to its end."""
+"""Bytes of blocks with wrong checksums after which a file counts as damaged to its end."""
 
 
 class BlockKind(IntEnum):
-    """What a block holds; a reader passes over kinds that it does not know."""
+    """Content of a block; readers skip unknown kinds."""
 
     JOB = 1
-    """About the job: a MessagePack map."""
+    """Facts about the job: a MessagePack map."""
     PIECE = 2
-    """What parts of streams have in common, or what follows no pattern: a bundle of numbers and pieces."""
+    """Data that parts of streams share, or that follows no pattern: a bundle of numbers and pieces."""
     MERGED = 3
-    """Parts of streams that have their pieces in common: a bundle of MessagePack arrays."""
+    """Parts of streams with the same pieces: a bundle of MessagePack arrays."""
     TIMES = 4
-    """When the calls of one section of one stream were: MessagePack."""
+    """Times of the calls of one section of one stream: MessagePack."""
     END = 5
-    """The file is complete: how many blocks came before (u64)."""
+    """The file is complete: number of preceding blocks (u64)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Block:
     kind: int
     payload: bytes
     at: int
-    """Where in the file it begins."""
+    """Offset of the block in the file."""
 
 
 def head() -> bytes:
@@ -67,7 +67,7 @@ def encode_block(kind: BlockKind, payload: bytes) -> bytes:
     """Returns a block as bytes.
 
     Raises:
-        ValueError: the payload is too long for one.
+        ValueError: the payload is too long for a block.
     """
     if len(payload) > _MOST_PAYLOAD:
         raise ValueError(f"a block holds at most {_MOST_PAYLOAD} bytes, not {len(payload)}")
@@ -79,12 +79,12 @@ def read_blocks(file: BinaryIO, where: str, broken: list[InputError]) -> Iterato
     """Yields the blocks of a file.
 
     Args:
-        file: read from its start.
-        where: the file's name, for errors.
-        broken: is given what is wrong with the file, for each place; reading goes on at the next whole block.
+        file: the file, positioned at its start.
+        where: name of the file, for errors.
+        broken: receives an error for each damaged place; reading continues at the next whole block.
 
     Raises:
-        InputError: the file is no archive, or of a later version.
+        InputError: the file is not an archive, or has a later version.
     """
     start = file.read(_HEAD.size)
     if len(start) < _HEAD.size or not start.startswith(MAGIC):
@@ -129,7 +129,7 @@ def _whole(file: BinaryIO, fixed: bytes, at: int) -> Block | None:
 
 
 def _next_mark(file: BinaryIO, at: int) -> int | None:
-    """Returns where the next mark of a block stands, at or after a place."""
+    """Returns the offset of the next block mark, at or after an offset."""
     held = b""
     file.seek(at)
     while piece := file.read(_SEARCH):

@@ -1,4 +1,4 @@
-"""Blocks of many texts that are much alike, deflated together."""
+"""Blocks of many similar texts, deflated together."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import msgspec
 from .blocks import MOST_PIECE
 
 MOST_BUNDLE: Final = 1 << 18
-"""Bytes of a bundle of several texts: deflate looks back for an eighth of it."""
+"""Maximum size of a bundle of several texts, bytes; deflate's window is an eighth of it."""
 _LEVEL: Final = 7
-"""A third of the time of the highest level, and a thirtieth more bytes."""
+"""Takes a third of the time of the highest level, for a thirtieth more bytes."""
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 _MOST_FOR_NOTHING: Final = 64
 _LEAST_BYTES: Final = 8
-"""Of a block, for each text in it beyond the first 64: a small file cannot say that it has a great many."""
+"""Minimum bytes of a block per text beyond the first 64, so that a small file cannot claim very many texts."""
 
 
 class _Payload(msgspec.Struct, array_like=True, frozen=True):
@@ -32,7 +32,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def encode_bundle(texts: Sequence[bytes], numbers: Sequence[int] = ()) -> bytes:
-    """Encodes texts, that may each have a number, as the payload of a block."""
+    """Encodes texts, each optionally with a number, as the payload of a block."""
     whole, lengths = b"".join(texts), [len(text) for text in texts]
     payload = _encoder.encode(_Payload(list(numbers), lengths, zlib.compress(whole, _LEVEL)))
     if len(texts) > _most_texts(payload):
@@ -41,11 +41,11 @@ def encode_bundle(texts: Sequence[bytes], numbers: Sequence[int] = ()) -> bytes:
 
 
 def numbers_of(payload: bytes) -> list[int]:
-    """Returns the numbers of a bundle's texts without unpacking these.
+    """Returns the numbers of a bundle's texts without decompressing the texts.
 
     Raises:
-        ValueError: it has not one for each text, or more texts than it may.
-        msgspec.MsgspecError: it is none.
+        ValueError: there is not one number per text, or there are too many texts.
+        msgspec.MsgspecError: the payload is malformed.
     """
     found = _checked(payload)
     if len(found.numbers) != len(found.lengths):
@@ -57,8 +57,8 @@ def decode_bundle(payload: bytes) -> list[bytes]:
     """Returns the texts of a bundle.
 
     Raises:
-        ValueError: they are longer than the bundle says, or than they may be; no more memory is taken.
-        msgspec.MsgspecError, zlib.error: it is none.
+        ValueError: the texts are longer than declared or allowed; no more memory is used.
+        msgspec.MsgspecError, zlib.error: the payload is malformed.
     """
     found = _checked(payload)
     length = sum(found.lengths)

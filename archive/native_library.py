@@ -1,4 +1,4 @@
-"""The compiled helper of the archive, as ctypes sees it."""
+"""ctypes interface of the compiled helper of the archive."""
 
 from __future__ import annotations
 
@@ -52,5 +52,5 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the helper, or None where it was not built, or one lies there that was built from other sources."""
+    """Returns the helper, or None if it was not built, or was built from other sources."""
     return load(_PATH, _FUNCTIONS)

@@ -1,6 +1,6 @@
-"""The vocabulary that every part speaks: events, batches, definitions, the wire, and the public results.
+"""Shared vocabulary of all parts: events, batches, definitions, the wire, and the public results.
 
-Names are imported when they are first asked for: a script of a node that only reports an error needs no NumPy.
+Names are imported on first use, so that a node's script that only reports an error needs no NumPy.
 """
 
 from __future__ import annotations

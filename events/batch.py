@@ -21,8 +21,8 @@ IntArray = npt.NDArray[np.integer[Any]]
 class EventBatch:
     """Events as columns, one array each; see ``schema.COLUMNS`` for dtypes and meanings.
 
-    A column that holds one value throughout is stored with stride 0 (``numpy.broadcast_to``): it costs no
-    memory, and the wire sends it as one number. Arrays may be read-only; analyzers never write to them.
+    A constant column is stored with stride 0 (``numpy.broadcast_to``): it takes no memory, and the wire sends it as one
+    number. Arrays may be read-only; analyzers never write to them.
     """
 
     start: IntArray
@@ -54,7 +54,7 @@ class EventBatch:
 
     @property
     def moved(self) -> int:
-        """Bytes of all events that no other encloses, at most 2**62."""
+        """Bytes of all events that are not nested in another, at most 2**62."""
         if not is_constant(self.depth):
             return min(int(self.bytes[self.depth == 0].sum(dtype=np.float64)), _MOST_BYTES)
         if not len(self) or self.depth[0]:
@@ -64,11 +64,11 @@ class EventBatch:
         return min(int(self.bytes.sum(dtype=np.float64)), _MOST_BYTES)
 
     def columns(self) -> dict[str, IntArray]:
-        """Maps column name to array, in schema order."""
+        """Returns the arrays by column name, in schema order."""
         return {name: getattr(self, name) for name in COLUMNS}
 
     def select(self, rows: npt.NDArray[Any] | slice) -> EventBatch:
-        """Returns the rows that a boolean mask, an index array or a slice names; constant columns stay constant."""
+        """Returns the rows selected by a boolean mask, an index array or a slice; constant columns stay constant."""
         if isinstance(rows, slice):
             return EventBatch(*[column[rows] for column in _values(self)])
         start = self.start[rows]
@@ -79,7 +79,7 @@ class EventBatch:
         return _batch(picked)
 
     def replace(self, **columns: npt.ArrayLike) -> EventBatch:
-        """Returns a batch with some columns exchanged (scalars are spread over all rows)."""
+        """Returns a batch with some columns replaced (scalars apply to all rows)."""
         made = self.columns()
         for name, value in columns.items():
             made[name] = _column(name, value, len(self))
@@ -87,17 +87,17 @@ class EventBatch:
 
 
 def is_constant(column: npt.NDArray[Any]) -> bool:
-    """Tells whether a column is stored as one repeated value."""
+    """Returns whether a column is stored as one repeated value."""
     return column.strides == (0,) and len(column) > 0
 
 
 def occurring(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Returns the values of a column, that of a constant one only once: for asking which there are."""
+    """Returns the values of a column, but only one for a constant column: sufficient to find the distinct values."""
     return column[:1] if is_constant(column) else column
 
 
 def make_batch(length: int, columns: Mapping[str, npt.ArrayLike]) -> EventBatch:
-    """Builds a batch from arrays or scalars by column name; columns not named get their "unknown" value.
+    """Builds a batch from arrays or scalars by column name; missing columns get their "unknown" value.
 
     Raises:
         ValueError: a column is not in the schema, has the wrong length, or is not one-dimensional.
@@ -116,7 +116,7 @@ def empty_batch() -> EventBatch:
 
 
 def concatenate(batches: Iterable[EventBatch]) -> EventBatch:
-    """Joins batches row after row; a column that is constant with one value in all of them stays constant."""
+    """Concatenates batches; a column that is constant with one value in all of them stays constant."""
     parts = [batch for batch in batches if len(batch)]
     if not parts:
         return empty_batch()
@@ -138,7 +138,7 @@ _values: Final = attrgetter(*COLUMNS)
 
 
 def _batch(columns: Mapping[str, IntArray]) -> EventBatch:
-    return EventBatch(*map(columns.__getitem__, COLUMNS))  # by place: names take twice as long
+    return EventBatch(*map(columns.__getitem__, COLUMNS))  # by position: names take twice as long
 
 
 @lru_cache(maxsize=4096)
@@ -164,10 +164,11 @@ def _column(name: str, value: npt.ArrayLike, length: int) -> IntArray:
 
 def _constant(value: Any, length: int) -> IntArray:
     one = np.asarray(value)
-    spread: IntArray = np.ndarray((length,), one.dtype, one, strides=(0,))  # a tenth of what broadcast_to takes
+    spread: IntArray = np.ndarray((length,), one.dtype, one, strides=(0,))  # takes a tenth of the time of broadcast_to
     spread.flags.writeable = False
     return spread
 
 
-if tuple(field.name for field in fields(EventBatch)) != tuple(COLUMNS):  # one list, written twice for the types
+# the list of columns exists twice, for the types
+if tuple(field.name for field in fields(EventBatch)) != tuple(COLUMNS):
     raise AssertionError("EventBatch and COLUMNS name different columns")

@@ -1,4 +1,4 @@
-"""Compiled helpers, as ctypes sees them, and whether one was built from the sources that lie beside it."""
+"""Load compiled helpers by ctypes, and check that one was built from the sources beside it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 SYMBOL: Final = "iotide_sources"
-"""What a helper exports: the digest of the sources that it was built from, as text."""
+"""Symbol that a helper exports: the digest of the sources from which it was built, as text."""
 REBUILD: Final = "install a C compiler, then iotide again: `pip install .`, in a clone `pip install --editable .`"
 
 HELPERS: Final = {
@@ -21,14 +21,14 @@ HELPERS: Final = {
     "strace": "collectors/sources/strace/native/libiotide_strace.so",
     "kernel traces": "collectors/sources/kernel_traces/lexing/native/libiotide_traces.so",
 }
-"""Where each lies in the package."""
+"""Path of each helper in the package."""
 
 _INCLUDED: Final = re.compile(rb'^#include "([^"\n]+)"', re.MULTILINE)
 _log = logging.getLogger(__name__)
 
 
 def path_of(name: str) -> Path:
-    """Returns where one of ``HELPERS`` lies, or would."""
+    """Returns the path of one of ``HELPERS``, built or not."""
     return Path(__file__).parents[1] / HELPERS[name]
 
 
@@ -36,7 +36,7 @@ def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CD
     """Loads a helper and declares its functions, each by its result and its arguments.
 
     Returns:
-        None where it was not built, or from other sources, which is logged: Python then does the same, slower.
+        None if it was not built, or from other sources, which is logged: Python code then replaces it, slower.
     """
     if not Path(path).exists():
         return None
@@ -51,20 +51,20 @@ def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CD
 
 
 def problem_of(path: str) -> str:
-    """Says why a helper cannot be used, or ""."""
+    """Returns why a helper cannot be used, or ""."""
     if not Path(path).exists():
         return "it was not built"
     try:
         built = ctypes.c_char_p.in_dll(ctypes.CDLL(path), SYMBOL).value or b""
     except (OSError, ValueError) as error:
         return f"it cannot be loaded, or is an old one: {error}"
-    # Where only what was built is installed, both came together.
+    # If only built files are installed, helper and package were installed together.
     expected = digest_of(Path(path).parent)
     return "it was built from other sources" if expected and built.decode(errors="replace") != expected else ""
 
 
 def digest_of(folder: Path) -> str:
-    """Returns a digest of the C sources in a folder and of what they include; "" where none lie there."""
+    """Returns a digest of the C sources in a folder and of their includes; "" if there are none."""
     waiting = sorted(folder.glob("*.c"))
     seen: set[Path] = set()
     told = hashlib.sha256()

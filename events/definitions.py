@@ -1,4 +1,4 @@
-"""Numbered definitions: strings, files, signatures and handles travel once per stream; events have their numbers."""
+"""Numbered definitions: strings, files, signatures and handles are sent once per stream, and events refer to them."""
 
 from __future__ import annotations
 
@@ -14,51 +14,53 @@ from .schema import UNKNOWN_ID, FileType, Layer, file_type_of
 _T = TypeVar("_T")
 
 MAX_TEXT = 4096
-"""Longest string or path that a definition carries, in characters (PATH_MAX); longer ones are cut."""
+"""Maximum length of a string or path in a definition, characters (PATH_MAX); longer ones are cut."""
 
 MAX_HANDLES = 65_536
-"""Handles that a stream defines at most."""
+"""Maximum number of handles that a stream defines."""
 
 
 class FileInfo(msgspec.Struct, frozen=True, array_like=True):
-    """What is known of a file; fields after ``type`` are filled in by sources that can see mounts."""
+    """Metadata of a file; fields after ``type`` are filled in by sources that can see mounts."""
 
     path: str
     type: FileType = FileType.UNKNOWN
     mount_point: str = ""
     filesystem: str = ""
     shared: bool | None = None
-    """True on a shared file system, False on a node-local one, None where it is not known."""
+    """True on a shared file system, False on a node-local one, None if unknown."""
     stripes: int = 0
-    """Storage targets that a striped file lies on; 0 where that is not known."""
+    """Number of storage targets of a striped file; 0 if unknown."""
     stripe_bytes: int = 0
     pool: str = ""
-    """Pool of storage targets that the file is bound to."""
+    """Pool of storage targets to which the file is bound."""
     source: str = ""
-    """What is mounted, as mountinfo says: ``server:/export`` or ``/dev/vda``; all nodes have one for a shared one."""
+    """Mounted source, from mountinfo: ``server:/export`` or ``/dev/vda``; equal on all nodes if shared."""
 
 
 class HandleInfo(msgspec.Struct, frozen=True, array_like=True):
-    """A handle that no event of its stream created: stdin, an inherited descriptor, the descriptor under a stream."""
+    """A handle that no event of its stream created: stdin, an inherited descriptor, the descriptor under a stdio
+    stream.
+    """
 
     file: int = UNKNOWN_ID
     """Number of the stream's file behind it."""
     parent: int = UNKNOWN_ID
-    """Handle that it belongs to."""
+    """Handle to which it belongs."""
     layer: Layer = Layer.OTHER
     origin: str = ""
-    """How it came to be: ``stdin``, ``inherited``, ``stream`` ..."""
+    """Origin of the handle: ``stdin``, ``inherited``, ``stream`` ..."""
     descriptor: int = -1
     """The program's own number for it."""
     flags: int = 0
-    """Open flags, as of open(2)."""
+    """Open flags, as in open(2)."""
 
 
 class Definitions(msgspec.Struct, array_like=True):
-    """New definitions; travels ahead of the events that use them.
+    """New definitions; sent before the events that use them.
 
-    Strings (names of calls), files and signatures (texts of calls with their parameters) are numbered from 1, each for
-    themselves, and stand in ascending order. Handles have the process's own numbers.
+    Strings (names of calls), files and signatures (texts of calls with their parameters) are numbered separately from
+    1, and are in ascending order. Handles have the process's own numbers.
     """
 
     strings: list[tuple[int, str]] = []
@@ -71,10 +73,10 @@ class Definitions(msgspec.Struct, array_like=True):
 
 
 class Interner:
-    """The producer's side: gives each distinct string and path of one stream its number (from 1; 0 is unknown).
+    """The producer's side: assigns a number to each distinct string and path of one stream (from 1; 0 is unknown).
 
-    At most ``capacity`` strings and as many files are numbered; past that a new one gets 0 and ``overflowed``
-    counts it, so that a hostile trace cannot take all memory.
+    At most ``capacity`` strings and as many files are numbered. Beyond that a new one gets 0 and is counted in
+    ``overflowed``, so that a malicious trace cannot exhaust memory.
     """
 
     def __init__(self, capacity: int = 1_000_000) -> None:
@@ -96,7 +98,7 @@ class Interner:
         return number
 
     def file(self, path: str, info: FileInfo | None = None) -> int:
-        """Returns the number of a file; ``info`` is used when the path is new."""
+        """Returns the number of a file; ``info`` is used if the path is new."""
         if not path:
             return UNKNOWN_ID
         number = self._files.get(path)
@@ -107,18 +109,18 @@ class Interner:
         return number
 
     def known_file(self, path: str) -> int:
-        """Returns the number of a file that was numbered before; 0 for others."""
+        """Returns the number of a known file; 0 for others."""
         return self._files.get(path, UNKNOWN_ID)
 
     def amend_file(self, path: str, **more: Any) -> None:
-        """Fills in fields of a file's FileInfo, if its definition has not been taken yet."""
+        """Sets fields of a file's FileInfo, if its definition has not been taken yet."""
         files = self._fresh.files
         at = bisect_left(files, self.known_file(path), key=itemgetter(0))
         if at < len(files) and files[at][1].path == path[:MAX_TEXT]:
             files[at] = (files[at][0], msgspec.structs.replace(files[at][1], **more))
 
     def new_signature(self, text: str) -> int:
-        """Returns a number for a signature; who asks keeps it, and does not ask again for the same text."""
+        """Returns a number for a signature; the caller stores it, and does not request it again for the same text."""
         if self._signatures >= self._capacity:
             self.overflowed += 1
             return UNKNOWN_ID
@@ -127,7 +129,7 @@ class Interner:
         return self._signatures
 
     def handle(self, number: int, info: HandleInfo) -> bool:
-        """Defines a handle; False when that number has its meaning already, or none (0)."""
+        """Defines a handle; False if the number is already defined or 0."""
         if number in self._handles or number == UNKNOWN_ID:
             return False
         if len(self._handles) >= min(self._capacity, MAX_HANDLES):
@@ -138,7 +140,7 @@ class Interner:
         return True
 
     def take_fresh(self) -> Definitions:
-        """Returns the definitions made since the last call, and forgets that they are new."""
+        """Returns the definitions made since the last call."""
         fresh, self._fresh = self._fresh, Definitions()
         return fresh
 
@@ -151,11 +153,10 @@ class Interner:
 
 
 class DefinitionTable:
-    """The consumer's side: what one stream has defined so far.
+    """The consumer's side: the definitions of one stream so far.
 
     Args:
-        calls: keep what tells one call from another, signatures and handles, of which there are many; without, each
-            signature reads as "".
+        calls: store signatures and handles, of which there may be many; without, each signature reads as "".
     """
 
     def __init__(self, capacity: int = 1_000_000, *, calls: bool = True) -> None:
@@ -168,10 +169,10 @@ class DefinitionTable:
         self._signatures: list[str] = [""]
 
     def apply(self, fresh: Definitions) -> None:
-        """Takes in new definitions. A number that is known already is taken again only with the same meaning.
+        """Adds new definitions. A known number may be defined again only with the same meaning.
 
         Raises:
-            ProtocolError: a number is skipped, given a second meaning, or beyond the table's capacity.
+            ProtocolError: a number is skipped, gets a second meaning, or exceeds the table's capacity.
         """
         self._place_all(self._strings, fresh.strings, "string")
         self._place_all(self._files, fresh.files, "file")
@@ -181,15 +182,15 @@ class DefinitionTable:
             self._place_all(self._signatures, fresh.signatures, "signature")
 
     def string(self, number: int) -> str:
-        """Returns a string by number, or "" when that number is not defined."""
+        """Returns a string by number, or "" if the number is undefined."""
         return self._strings[number] if 0 <= number < len(self._strings) else ""
 
     def file(self, number: int) -> FileInfo:
-        """Returns a file by number, or an empty FileInfo when that number is not defined."""
+        """Returns a file by number, or an empty FileInfo if the number is undefined."""
         return self._files[number] if 0 <= number < len(self._files) else self._files[0]
 
     def signature(self, number: int) -> str:
-        """Returns the text of a call with its parameters, or "" when that number is not defined."""
+        """Returns the text of a call with its parameters, or "" if the number is undefined."""
         return self._signatures[number] if 0 <= number < len(self._signatures) else ""
 
     def strings_from(self, number: int) -> list[str]:
@@ -201,7 +202,7 @@ class DefinitionTable:
         return self._files[number:]
 
     def call_texts(self) -> tuple[list[str], list[str]]:
-        """Returns the strings and the signatures by number; they are the table's own, not to be changed."""
+        """Returns the strings and the signatures by number; the lists belong to the table and must not be changed."""
         return self._strings, self._signatures
 
     @property
@@ -221,7 +222,7 @@ class DefinitionTable:
 
     def _place_all(self, table: list[_T], fresh: list[tuple[int, _T]], what: str) -> None:
         first, end = len(table), len(table) + len(fresh)
-        if end <= self._capacity + 1 and [number for number, _ in fresh] == list(range(first, end)):  # as most are
+        if end <= self._capacity + 1 and [number for number, _ in fresh] == list(range(first, end)):  # the usual case
             table.extend([meaning for _, meaning in fresh])
             return
         for number, meaning in fresh:

@@ -1,10 +1,10 @@
-"""The tree of errors that iotide raises on purpose."""
+"""Exceptions that iotide raises deliberately."""
 
 from __future__ import annotations
 
 
 class IotideError(Exception):
-    """Base of every error that iotide raises on purpose; its text is fit for a person."""
+    """Base of all exceptions that iotide raises deliberately; the text is meant for users."""
 
 
 class ConfigError(IotideError):
@@ -16,8 +16,8 @@ class InputError(IotideError):
 
     Attributes:
         where: file name (or stream name) of the input.
-        line: 1-based line, or record number for binary formats; None when the whole input is meant.
-        expected: what would have been right.
+        line: 1-based line, or record number for binary formats; None for the whole input.
+        expected: description of valid input.
     """
 
     def __init__(self, where: str, line: int | None, problem: str, expected: str) -> None:
@@ -30,8 +30,8 @@ class InputError(IotideError):
 
 
 class ProtocolError(IotideError):
-    """A frame from the network does not follow the wire protocol; the text says which rule it breaks."""
+    """A frame from the network violates the wire protocol; the text names the rule."""
 
 
 class UnavailableError(IotideError):
-    """Something optional (a program, a library, a kernel feature) is missing; the text says how to get it."""
+    """Something optional (a program, a library, a kernel feature) is missing; the text tells how to install it."""

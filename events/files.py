@@ -1,4 +1,4 @@
-"""Opening files that users name: what is no file, or has no end, must not hold a program up."""
+"""Open files that users name, without blocking on pipes and endless devices."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 _WRITER_WAIT_S: Final = 2.0
-"""How long a pipe may have nobody who writes to it, before or after some did."""
+"""Maximum time without a writer of a pipe, before the first or after the last one, s."""
 MOST_TEXT_BYTES: Final = 16 * 2**20
-"""Of settings, rules and signatures, which people write; a device such as /dev/zero has more."""
+"""Maximum size of settings, rules and signatures, which people write; endless devices such as /dev/zero exceed it."""
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -31,20 +31,20 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_text(path: Path, errors: str = "strict") -> str:
-    """Returns the text of a file or pipe, UTF-8, with "\\n" for all ends of lines.
+    r"""Returns the text of a file or pipe, UTF-8, with "\n" for all line ends.
 
     Raises:
-        OSError: it cannot be read, nobody writes to the pipe, or it has more than MOST_TEXT_BYTES.
+        OSError: it cannot be read, the pipe has no writer, or it has more than MOST_TEXT_BYTES.
         UnicodeDecodeError: it is not UTF-8.
     """
     return read_bytes(path, MOST_TEXT_BYTES).decode(errors=errors).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """Returns what is in a file or pipe.
+    """Returns the content of a file or pipe.
 
     Raises:
-        OSError: it cannot be read, nobody writes to the pipe, or it has more bytes than ``most``.
+        OSError: it cannot be read, the pipe has no writer, or it has more bytes than ``most``.
     """
     with open(path, "rb", opener=_opened_at_once) as file:
         if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode):
@@ -60,10 +60,10 @@ def read_bytes(path: Path, most: int) -> bytes:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a text, to a pipe, too, that somebody reads.
+    """Writes a text to a file, or to a pipe with a reader.
 
     Raises:
-        OSError: it cannot be written, or nobody reads the pipe.
+        OSError: it cannot be written, or the pipe has no reader.
     """
     with open(path, "w", encoding="utf-8", opener=_opened_at_once) as file:
         os.set_blocking(file.fileno(), True)

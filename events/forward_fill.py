@@ -1,4 +1,4 @@
-"""What was last true before each row of its group, for columns of events and across batches."""
+"""Last value before each row of its group, for columns of events and across batches."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Ints = npt.NDArray[np.int64]
 
 
 class ForwardFill:
-    """Remembers values by group: the thread on a processor, the holder of a lock, the state of a thread.
+    """Stores values by group: the thread on a processor, the holder of a lock, the state of a thread.
 
     Args:
-        width: values that a row sets together.
-        limit: groups remembered between batches; past it those that were set longest ago are forgotten.
+        width: number of values that a row sets together.
+        limit: maximum number of groups stored between batches; above it, those set longest ago are evicted.
 
     Attributes:
-        forgotten: groups that had to be forgotten.
+        forgotten: number of evicted groups.
     """
 
     def __init__(self, width: int = 1, limit: int = 65_536) -> None:
@@ -35,13 +35,13 @@ class ForwardFill:
     def before(
         self, groups: Ints, sets: npt.NDArray[np.bool_], *values: npt.ArrayLike, default: int = 0
     ) -> npt.NDArray[np.int64]:
-        """Returns for each row what the latest row of its group that sets something has set, this row not counted.
+        """Returns for each row the values set by the latest earlier row of its group.
 
         Args:
-            groups: int64[n], rows in the order in which they happened.
-            sets: which rows set values.
-            values: what they set, ``width`` columns of n.
-            default: what is true of a group in which nothing was set.
+            groups: int64[n], rows in order of occurrence.
+            sets: mask of the rows that set values.
+            values: values that they set, ``width`` columns of n.
+            default: value of a group in which nothing was set.
 
         Returns:
             int64[width, n].
@@ -70,12 +70,12 @@ class ForwardFill:
         return answer
 
     def snapshot(self) -> dict[str, Any]:
-        """Returns all that is remembered, as plain data."""
+        """Returns the whole state as plain data."""
         return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()}
 
     @classmethod
     def restore(cls, data: dict[str, Any]) -> ForwardFill:
-        """Makes one that remembers the same."""
+        """Restores an instance from its snapshot."""
         made = cls.__new__(cls)
         vars(made).update(
             {key: value.copy() if isinstance(value, np.ndarray) else value for key, value in data.items()}
@@ -112,7 +112,7 @@ class ForwardFill:
 
 
 def _order(groups: Ints) -> npt.NDArray[np.intp]:
-    """Sorts by group, rows of one group in their order: 16 bits are sorted by digits, faster than 64."""
+    """Sorts by group, keeping the order within groups; 16 bits are sorted by radix sort, faster than 64."""
     low = int(groups.min())
     if int(groups.max()) - low < 65_536:
         return np.argsort((groups - low).astype(np.uint16), kind="stable")

@@ -1,7 +1,7 @@
-"""Kernel and lock events as rows of a batch: who acts, on whom, when.
+"""Kernel and lock events as rows of a batch.
 
-They are no I/O calls: their layer is ``Layer.KERNEL``, their kind ``Kind.OTHER``, they move no bytes and take no time,
-so that whatever looks at I/O passes them by. The columns mean:
+They are not I/O calls: their layer is ``Layer.KERNEL`` and their kind ``Kind.OTHER``. They move no bytes and have no
+duration, so I/O analyses ignore them. Meaning of the columns:
 
 ========== ====================================================================================================
 call       number of the event's name, one of ``KernelEvent`` in lower case
@@ -28,7 +28,7 @@ from .schema import FileType
 
 
 class KernelEvent(IntEnum):
-    """What happened."""
+    """Kernel and lock events."""
 
     NONE = 0
     SCHED_SWITCH = 1
@@ -39,24 +39,24 @@ class KernelEvent(IntEnum):
     """``handle`` became runnable; sched_ttwu in older tracers."""
     SCHED_WAKEUP_NEW = 4
     SCHED_PROCESS_FORK = 5
-    """``tid`` made ``handle``."""
+    """``tid`` created ``handle``."""
     SCHED_PROCESS_EXEC = 6
-    """``tid`` runs another program from now on; ``file`` has its name."""
+    """``tid`` executes another program from now on; ``file`` has its name."""
     SCHED_PROCESS_EXIT = 7
     PROCESS_STATE = 8
-    """What is known of thread ``tid``: its process and its command; nothing happens."""
+    """Facts about thread ``tid``: its process and its command; not an occurrence."""
     LOCK_REQ = 9
-    """``tid`` asks for the lock ``file``."""
+    """``tid`` requests the lock ``file``."""
     LOCK_ACQ = 10
     UNLOCK = 11
     KVM_CR3 = 12
-    """The virtual processor that thread ``tid`` runs switches to another address space, a process of the guest."""
+    """The virtual processor of thread ``tid`` switches to another address space, a process of the guest."""
     KVM_INJ_VIRQ = 13
-    """The virtual processor that thread ``tid`` runs is interrupted."""
+    """The virtual processor of thread ``tid`` is interrupted."""
 
 
 FORKS: Final = ("clone", "clone3", "fork", "vfork")
-"""System calls that make a process; as rows of layer KERNEL they are SCHED_PROCESS_FORK."""
+"""System calls that create a process; as rows of layer KERNEL they are SCHED_PROCESS_FORK."""
 
 EVENT_OF_NAME: Final[dict[str, KernelEvent]] = {
     **{event.name.lower(): event for event in KernelEvent if event},
@@ -69,6 +69,6 @@ LOCK: Final = "lock:"
 
 
 def text_about(prefix: str, text: str) -> tuple[str, FileInfo]:
-    """Returns path and description under which a command's or a lock's name is numbered, such as ``comm:mysqld``."""
+    """Returns path and FileInfo for numbering a command's or a lock's name, such as ``comm:mysqld``."""
     path = prefix + text
     return path, FileInfo(path, FileType.PSEUDO)

@@ -1,8 +1,7 @@
-"""What of a job was lost, by reason: the names of the counters, what they mean, and which option raises the bound.
+"""Counters of lost data by reason: their names, meanings, and the option that raises the bound.
 
-The counters travel as maps from a name to a cumulative count: ``events_dropped:REASON`` for calls,
-``bytes_dropped:REASON`` for the bytes of these calls as far as they are known, and names such as ``streams_cut_off``
-for what has no count of calls.
+Counters are maps from a name to a cumulative count: ``events_dropped:REASON`` for calls, ``bytes_dropped:REASON`` for
+the known bytes of these calls, and names such as ``streams_cut_off`` for losses without a count of calls.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ EVENTS: Final = "events_dropped:"
 BYTES: Final = "bytes_dropped:"
 INPUT_BYTES: Final = "input_bytes_dropped:"
 DETAILS: Final = "details_dropped:"
-"""Of calls that were recorded: what a full table of the tracer should have told of them, such as their file."""
+"""Prefix for recorded calls that lack information because a table of the tracer was full, such as their file."""
 MISPLACED: Final = "events_misplaced:clock_skew"
 LINES: Final = "lines_malformed"
 CUT_OFF: Final = "streams_cut_off"
@@ -24,7 +23,7 @@ UNHEARD: Final = "processes_unheard"
 UNHEARD_RANKS: Final = "ranks_unheard"
 UNSEEN_NODES: Final = "nodes_unseen"
 MOST_REASONS: Final = 64
-"""Of one stream, collector or job; what a peer sends beyond it is not taken."""
+"""Maximum number of reasons per stream, collector or job; further ones from a peer are ignored."""
 _LONGEST_NAME: Final = 100
 _MOST: Final = 1 << 62
 _LOST: Final = (
@@ -43,7 +42,7 @@ _LOST: Final = (
 
 
 class Reason(NamedTuple):
-    """What a counter means: a sentence that follows the count, and what to do; "" where nothing helps."""
+    """Meaning of a counter: a sentence that follows the count, and a remedy; "" if there is none."""
 
     text: str
     remedy: str = ""
@@ -130,16 +129,16 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     UNHEARD: Reason("processes that could not reach the collector, and are not seen", ""),
 }
-"""Every loss of ours; collectors of other versions may name further ones."""
+"""Every loss of this version; collectors of other versions may report further ones."""
 
 
 def is_loss(name: str) -> bool:
-    """Tells whether a counter of this name counts what is missing though it should not be."""
+    """Returns whether a counter of this name counts data that should not be missing."""
     return name.startswith(_LOST)
 
 
 def checked(losses: Mapping[str, int]) -> dict[str, int]:
-    """Returns what is a loss among a peer's counters: names of bounded length, counts from 1 to 2**62, at most 64."""
+    """Returns the losses among a peer's counters: names of bounded length, counts from 1 to 2**62, at most 64."""
     taken: dict[str, int] = {}
     for name, count in losses.items():
         if is_loss(name) and name.isprintable() and len(name) <= _LONGEST_NAME and 0 < count <= _MOST:
@@ -150,22 +149,22 @@ def checked(losses: Mapping[str, int]) -> dict[str, int]:
 
 
 def bounded(losses: Mapping[str, int]) -> dict[str, int]:
-    """Returns what a message can carry of losses: counts from 1 to 2**62."""
+    """Returns losses that a message can carry: counts from 1 to 2**62."""
     return {name: min(count, _MOST) for name, count in losses.items() if count > 0}
 
 
 def events_of(losses: Mapping[str, int]) -> int:
-    """Returns how many calls were lost; a line that cannot be read is taken for one."""
+    """Returns the number of lost calls; an unreadable line counts as one."""
     return sum(count for name, count in losses.items() if name.startswith(EVENTS) or name == LINES)
 
 
 def bytes_of(losses: Mapping[str, int]) -> int:
-    """Returns at least how many bytes the lost calls moved."""
+    """Returns a lower bound of the bytes that the lost calls moved."""
     return sum(count for name, count in losses.items() if name.startswith(BYTES))
 
 
 def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:
-    """Yields a sentence for each loss, the largest first: count, what was lost and why, bytes, and what to do."""
+    """Yields a sentence for each loss, the largest first: count, what was lost and why, bytes, and remedy."""
     for name, count in sorted(losses.items(), key=lambda row: (-row[1], row[0])):
         if name.startswith(BYTES):
             continue

@@ -1,4 +1,4 @@
-"""Lists of nodes as Slurm writes them."""
+"""Parse lists of nodes in Slurm's notation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice, product
 from typing import Final
 
 _MOST: Final = 100_000
-"""Names of one list: the largest machines have a tenth of it."""
+"""Maximum number of names in one list, ten times the largest machines."""
 _ITEM: Final = re.compile(r"(?:[^,\[\]]|\[[^\[\]]*\])+")
 _PART: Final = re.compile(r"\[([^\[\]]*)\]|([^\[\]]+)")
 _RANGE: Final = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
@@ -17,7 +17,7 @@ _RANGE: Final = re.compile(r"([0-9]{1,9})(?:-([0-9]{1,9}))?")
 
 @lru_cache(maxsize=256)
 def nodes_in(text: str) -> tuple[str, ...]:
-    """Returns the names in a list; at most 100,000, and none of what is no such list.
+    """Returns the names in a list; at most 100,000, and none if it is malformed.
 
     >>> nodes_in("rack[1-2]node[08-10],login1")[:4]
     ('rack1node08', 'rack1node09', 'rack1node10', 'rack2node08')

@@ -1,4 +1,4 @@
-"""OTF2's C library, as the ``otf2`` package brings it, and what its writer and its reader both know of it."""
+"""OTF2's C library from the ``otf2`` package, and definitions shared by its writer and reader."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import UnavailableError
 
 U8, U32, U64, I64 = ctypes.c_uint8, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_int64
 NONE_32: Final = 2**32 - 1
-"""OTF2's "undefined" for references of 32 bits."""
+"""OTF2's "undefined" for 32-bit references."""
 NONE_64: Final = 2**64 - 1
 EVENTS: Final[dict[str, tuple[Any, ...]]] = {
     "Enter": (U32,),
@@ -25,14 +25,14 @@ EVENTS: Final[dict[str, tuple[Any, ...]]] = {
     "IoOperationComplete": (U32, U64, U64),
     "IoOperationCancelled": (U32, U64),
 }
-"""Event -> types of its own fields, those behind time and attributes."""
+"""Event -> types of its own fields, after time and attributes."""
 
 
 def load() -> Any:
     """Returns the package's lower module, whose functions have the names of the C library without ``OTF2_``.
 
     Raises:
-        UnavailableError: the package is missing, or not one that can be used here.
+        UnavailableError: the package is missing or not usable here.
     """
     try:
         import _otf2
@@ -45,12 +45,12 @@ def load() -> Any:
 
 
 def address(library: Any, name: str) -> int:
-    """Returns where a function of the C library lies, by its full name."""
+    """Returns the address of a function of the C library, by its full name."""
     return ctypes.cast(getattr(library.Config.conf.lib, name), ctypes.c_void_p).value or 0
 
 
 def _be_silent(library: Any) -> None:
-    """Keeps OTF2 from writing lines of its own on standard error: what fails is raised."""
+    """Keeps OTF2 from printing on standard error: failures are raised."""
     if _kept:
         return
     place, text = ctypes.c_void_p, ctypes.c_char_p
@@ -63,4 +63,4 @@ def _be_silent(library: Any) -> None:
 
 
 _kept: list[Any] = []
-"""OTF2 may call it until the process ends."""
+"""Kept alive, because OTF2 may call it until the process ends."""

@@ -1,4 +1,4 @@
-"""What a process is called: its program, and of interpreters what they run."""
+"""Display names of processes: their program, and for interpreters the script."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST: Final = 64
 
 
 def program_name(command: str) -> str:
-    """Returns the name of a command line's program without its folder, of interpreters with what they run.
+    """Returns the name of a command line's program without its folder, for interpreters with their script.
 
     >>> program_name("/usr/bin/python3 web.py 8080"), program_name("/bin/sh -c 'cat x | sort'"), program_name("")
     ('python3 web.py', 'sh', '')

@@ -1,4 +1,4 @@
-"""What an event is: its columns, and the vocabularies of the coded ones.
+"""The columns of an event, and the vocabularies of the coded ones.
 
 An event is one *completed* I/O call. Source of the event classes: [Layers] (I/O events of OTF2).
 """
@@ -25,7 +25,7 @@ class Layer(IntEnum):
 
 
 class Kind(IntEnum):
-    """What a call does to its handle or file."""
+    """Effect of a call on its handle or file."""
 
     OTHER = 0
     """Other metadata: stat, mkdir, rename ..."""
@@ -55,18 +55,18 @@ class Flag(IntFlag):
     AGGREGATE = 16
     """Not one call but a summary of many (a TMIO phase); its bytes were moved during [start, end)."""
     SPREAD = 32
-    """Beside AGGREGATE: the calls lie anywhere in [start, end). ``requested`` is their number, and ``offset`` the time
-    that they took together (ns), as the single calls' own values are not known; see ``events/spread.py``."""
+    """With AGGREGATE: the calls are anywhere in [start, end). ``requested`` is their number, and ``offset`` their total
+    duration (ns), because the values of single calls are unknown; see ``events/spread.py``."""
     STORES = 64
-    """Of mmap and msync: stores to the mapping change the file; ``requested`` is the mapping's length, or what of it is
-    written back."""
+    """For mmap and msync: stores to the mapping change the file; ``requested`` is the mapping's length, or the length
+    of the part that is written back."""
     BEGUN = 128
     """Starts an asynchronous operation whose bytes come with a later call (io_submit, MPI_File_iwrite). It does not
     count as an operation. Set by ``analyzers/pipeline/numbering.py``; sources and archives do not set it."""
 
 
 class FileType(IntEnum):
-    """What a path names; only REGULAR, UNKNOWN and COPIED count towards a job's bandwidth signal."""
+    """Type of a path's object; only REGULAR, UNKNOWN and COPIED count towards a job's bandwidth signal."""
 
     UNKNOWN = 0
     REGULAR = 1
@@ -104,7 +104,7 @@ COLUMNS: Final[dict[str, tuple[np.dtype[Any], int]]] = {
     "flags": (np.dtype("<u2"), int(Flag.NONE)),
     "signature": (np.dtype("<u4"), UNKNOWN_ID),
 }
-"""Column name -> (little-endian dtype, value that says "unknown"). start and duration are nanoseconds."""
+"""Column name -> (little-endian dtype, value that means "unknown"). start and duration are nanoseconds."""
 
 
 _PSEUDO_PREFIXES = ("/proc/", "/sys/", "anon_inode:")
@@ -123,7 +123,7 @@ _TYPE_OF_PREFIX = (
 
 
 def file_type_of(path: str) -> FileType:
-    """Tells a path's type from its spelling alone, as Linux spells descriptors in /proc/PID/fd.
+    """Returns a path's type from its spelling alone, as Linux spells descriptors in /proc/PID/fd.
 
     >>> file_type_of("/scratch/out.h5"), file_type_of("pipe:[81]"), file_type_of("/dev/null")
     (<FileType.REGULAR: 1>, <FileType.PIPE: 3>, <FileType.DEVICE: 5>)

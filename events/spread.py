@@ -1,4 +1,4 @@
-"""Summaries of calls that lie anywhere in a span: how many there are, and how long they took."""
+"""Summaries of calls anywhere in a span: their number, and their total duration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ints = npt.NDArray[np.integer[Any]]
 
 
 def spread(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
-    """Tells which events are such summaries, bool[n]; None where none is."""
+    """Returns which events are such summaries, bool[n]; None if there are none."""
     if not ((occurring(batch.flags) & _BOTH) == _BOTH).any():
         return None
     found: npt.NDArray[np.bool_] = (batch.flags & _BOTH) == _BOTH
@@ -29,7 +29,7 @@ def busy_ns(batch: EventBatch) -> Ints:
 
 
 def calls_in(batch: EventBatch) -> npt.NDArray[np.int64]:
-    """Returns how many calls each event stands for, int64[n]."""
+    """Returns the number of calls that each event represents, int64[n]."""
     rows = spread(batch)
     if rows is None:
         return np.ones(len(batch), np.int64)
@@ -37,6 +37,6 @@ def calls_in(batch: EventBatch) -> npt.NDArray[np.int64]:
 
 
 def asked_for(batch: EventBatch) -> Ints:
-    """Returns the bytes that each event's calls asked for; a summary's are those that it moved."""
+    """Returns the bytes that each event's calls requested; for a summary the bytes that it moved."""
     rows = spread(batch)
     return batch.requested if rows is None else np.where(rows, batch.bytes, batch.requested)

@@ -1,1 +1,1 @@
-"""One stream's calls to bytes and back: what stays of a call, terminals, a grammar over them, times."""
+"""Encode one stream's calls as bytes and decode them: constant parts, terminals, a grammar over them, times."""

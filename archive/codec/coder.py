@@ -1,4 +1,4 @@
-"""Calls of one stream as terminals: what changes from call to call is coded as how much it grew."""
+"""Encode calls of one stream as terminals: changing fields are coded by their growth."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from ..native_library import native
 from .coder_fallback import CoderFallback
 
 _FALLBACK_BYTES: Final = 500
-"""About what a terminal takes in the fallback."""
+"""Approximate memory of a terminal in the fallback, bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Terminals:
-    """Call signatures as the coder knows them, n of them.
+    """Table of n call signatures.
 
     Attributes:
-        groups: what of the call does not change, uint32[n].
-        literals: bit f: field f is a literal, uint32[n].
+        groups: group (constant part) of each signature, uint32[n].
+        literals: bit f is set if field f is a literal, uint32[n].
         growths: growth of each field, int64[n, fields]; 0 for literals.
     """
 
@@ -35,14 +35,14 @@ class Terminals:
 
 
 class Coder:
-    """Codes calls as terminals, or decodes them; one direction an instance.
+    """Encodes calls as terminals, or decodes them; one direction per instance.
 
-    A call is a group and a row of integers, the fields. Field 0 is the handle; fields before ``first_of_handle`` are
-    coded by how much they grew since the last call of the group, the others since the last of the group on the same
-    handle. A growth seen once is a literal, kept in a list of its field; seen again it has terminals of its own (at
-    most 256 a field and group), and where several fields grow so do those that come together. Source: [Recorder]
-    (offset patterns i * a + b of a signature and handle; file names with counters, which it leaves open, are the same
-    for the number of the file).
+    A call is a group and a row of integers, the fields. Field 0 is the handle. Fields before ``first_of_handle`` are
+    coded by their growth since the last call of the group, the others since the last call of the group on the same
+    handle. A growth seen once is a literal, stored in a list of its field. When seen again it gets its own terminals
+    (at most 256 per field and group). If several fields grow, the same applies to combinations of growths. Source:
+    [Recorder] (offset patterns i * a + b of a signature and handle; file names with counters, which it leaves open, are
+    treated the same by the file's number).
     """
 
     MOST_FIELDS = 16
@@ -61,14 +61,14 @@ class Coder:
             weakref.finalize(self, self._native.coder_free, self._coder)
 
     def feed(self, groups: npt.NDArray[np.uint32], fields: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """Codes calls.
+        """Encodes calls.
 
         Args:
             groups: uint32[n].
             fields: int64[n, fields].
 
         Returns:
-            Terminals, int32[m]; m < n when the table of terminals is full and a new section is due.
+            Terminals, int32[m]; m < n if the table of terminals is full and a new section is needed.
         """
         if self._fallback is not None:
             return np.array(self._fallback.feed(groups.tolist(), fields.tolist()), np.int32)
@@ -85,12 +85,12 @@ class Coder:
         return terminals[:done]
 
     def handle(self) -> int:
-        """Returns where the compiled coder is, for ``Splitter.code``; there must be one."""
+        """Returns the address of the compiled coder, for ``Splitter.code``; it must exist."""
         self._check()
         return int(self._coder)
 
     def new_terminals(self) -> Terminals:
-        """Returns the terminals that were made since the last call of this."""
+        """Returns the terminals created since the last call."""
         first, self._written = self._written, self.count
         if self._fallback is not None:
             rows = self._fallback.terminals[first:]
@@ -109,7 +109,7 @@ class Coder:
         return made
 
     def take_literals(self) -> list[npt.NDArray[np.int64]]:
-        """Returns each field's literals since the last call of this, in order."""
+        """Returns each field's literals since the last call, in order."""
         if self._fallback is not None:
             taken = [np.array(values, np.int64) for values in self._fallback.literals]
             for each in self._fallback.literals:
@@ -126,7 +126,7 @@ class Coder:
 
     @property
     def count(self) -> int:
-        """How many terminals there are."""
+        """Number of terminals."""
         if self._fallback is not None:
             return len(self._fallback.terminals)
         assert self._native is not None  # noqa: S101
@@ -134,7 +134,7 @@ class Coder:
 
     @property
     def literal_count(self) -> int:
-        """How many literals wait to be taken, of all fields."""
+        """Number of literals waiting to be taken, over all fields."""
         if self._fallback is not None:
             return sum(map(len, self._fallback.literals))
         assert self._native is not None  # noqa: S101
@@ -142,7 +142,7 @@ class Coder:
 
     @property
     def nbytes(self) -> int:
-        """About the memory that it takes."""
+        """Approximate memory use."""
         if self._fallback is not None:
             return _FALLBACK_BYTES * (len(self._fallback.terminals) + self.literal_count)
         assert self._native is not None  # noqa: S101
@@ -176,7 +176,7 @@ class Coder:
     def decode(self, terminals: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
         """Decodes terminals to groups, uint32[m], and fields, int64[m, fields].
 
-        m < n: a terminal is not defined, or a literal of it is missing.
+        m < n: a terminal is undefined, or a literal of it is missing.
         """
         if self._fallback is not None:
             found, rows = self._fallback.decode(terminals.tolist())

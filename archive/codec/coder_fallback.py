@@ -1,4 +1,4 @@
-"""``native/coder.c`` in plain Python, for tests and where the helper could not be built."""
+"""``native/coder.c`` in Python, for tests and installations without the helper."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FACTOR: Final = 0x9E3779B97F4A7C15
 _COMPANY: Final = 0xBF58476D1CE4E5B9
 
 Terminal = tuple[int, int, tuple[int, ...]]
-"""Group, bits of the fields that are literals, growth of each field."""
+"""Group, mask of the fields that are literals, growth of each field."""
 
 
 def _mix(hashed: int, value: int) -> int:
@@ -24,7 +24,7 @@ def _mix(hashed: int, value: int) -> int:
 
 
 def _wrap(value: int) -> int:
-    """Brings a difference of two int64 back into int64, as the helper's arithmetic does."""
+    """Wraps a difference of two int64 to int64, like the helper's arithmetic."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
@@ -46,7 +46,7 @@ class CoderFallback:
         self._read = [0] * fields
 
     def feed(self, groups: Sequence[int], fields: Sequence[Sequence[int]]) -> list[int]:
-        """Codes calls; fewer terminals than calls when a new section is due."""
+        """Encodes calls; returns fewer terminals than calls if a new section is needed."""
         coded: list[int] = []
         for group, values in zip(groups, fields, strict=True):
             if len(self.terminals) == MOST_TERMINALS:
@@ -57,7 +57,7 @@ class CoderFallback:
         return coded
 
     def _code(self, group: int, growth: list[int]) -> int:
-        """Returns the terminal of growths that have none: those that are new, or in new company, become literals."""
+        """Returns the terminal for growths without one: new growths, or new combinations, become literals."""
         grown = [field for field, by in enumerate(growth) if by]
         literals = [field for field in grown if not self._is_known(group, field, growth[field])]
         kept = [0 if field in literals else by for field, by in enumerate(growth)]
@@ -71,14 +71,14 @@ class CoderFallback:
         return number
 
     def define(self, terminal: Terminal) -> int:
-        """Returns a terminal's number, which it is given when it is new."""
+        """Returns a terminal's number; assigns one to a new terminal."""
         number = self._numbers.setdefault(terminal, len(self.terminals))
         if number == len(self.terminals):
             self.terminals.append(terminal)
         return number
 
     def decode(self, terminals: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-        """Decodes up to a terminal that is not defined or whose literal is missing."""
+        """Decodes up to a terminal that is undefined or whose literal is missing."""
         groups: list[int] = []
         rows: list[list[int]] = []
         for number in terminals:
@@ -151,7 +151,7 @@ def _bits(fields: Sequence[int]) -> int:
 
 
 def _company(group: int, literals: int, growth: Sequence[int]) -> int:
-    """Returns the hash of growths that come together."""
+    """Returns the hash of a combination of growths."""
     hashed = _mix(group, literals)
     for field, by in enumerate(growth):
         if by:

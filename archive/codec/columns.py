@@ -1,4 +1,4 @@
-"""What of a call stays the same from call to call, and what is an integer that grows: groups and fields."""
+"""Columns of a call: groups (values that stay constant from call to call) and fields (integers that grow)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from ...events.schema import UNKNOWN_ID
 from .text_templates import places_in, put_together
 
 INTEGERS: Final = 6
-"""Integers of a signature that are fields; further ones stay in its template."""
+"""Number of integers of a signature that become fields; further ones stay in its template."""
 _INTEGERS: Final = tuple(f"integer{i}" for i in range(INTEGERS))
 FIELDS: Final = ("handle", "parent", "file", *_INTEGERS, "offset", "requested", "missing")
-"""The fields of a call, in the order in which the coder has them; the last three are coded by handle.
+"""The fields of a call in the order of the coder; the last three are coded by handle.
 
-``missing`` is how many of the bytes requested were not moved, which mostly does not change where sizes do.
-"""
+``missing`` is the number of requested bytes that were not moved, which usually stays constant when sizes vary."""
 FIRST_OF_HANDLE: Final = FIELDS.index("offset")
 STATIC: Final = ("call", "layer", "kind", "depth", "errno", "flags", "template", "thread")
 """The columns of a group."""
@@ -34,7 +33,7 @@ def join(
     duration: npt.NDArray[np.int64],
     texts: Texts,
 ) -> EventBatch:
-    """Puts n calls together again, in the reader's numbers: the inverse of ``splitter.Splitter.split``.
+    """Reassembles n calls, in the reader's numbers: the inverse of ``splitter.Splitter.split``.
 
     Args:
         rows: the columns ``STATIC`` of each call's group, int64[n, 8].
@@ -42,7 +41,7 @@ def join(
         fields: int64[n, 12].
         start: int64[n].
         duration: int64[n].
-        texts: of the section.
+        texts: texts of the section.
     """
     columns: dict[str, Any] = {name: rows[:, place] for place, name in enumerate(STATIC[:-2])}
     columns.update({name: fields[:, i] for i, name in enumerate(FIELDS[:-1]) if name not in _INTEGERS})
@@ -55,7 +54,7 @@ def join(
 
 
 class Texts:
-    """For reading: the numbers that calls and signatures have in the reader's interner."""
+    """For reading: the numbers of calls and signatures in the reader's interner."""
 
     def __init__(
         self, calls: list[str], templates: list[str], interner: Interner, known: dict[str, int] | None = None
@@ -89,9 +88,9 @@ class Texts:
 
 
 def _hashed(columns: list[npt.NDArray[np.int64]], seeds: npt.NDArray[np.uint64], length: int) -> npt.NDArray[np.uint64]:
-    """Hashes rows, uint64[length]; all bits of a value count, also where only the upper ones differ."""
+    """Hashes rows, uint64[length]; every bit of a value affects the hash, including the upper ones."""
     hashed = np.zeros(length, np.uint64)
-    for column, seed in zip(columns, seeds, strict=False):  # one seed a column; there may be more
+    for column, seed in zip(columns, seeds, strict=False):  # one seed per column; there may be more seeds
         hashed = (hashed ^ (np.ascontiguousarray(column).view(np.uint64) * seed)) * np.uint64(0x9E3779B97F4A7C15)
         hashed ^= hashed >> np.uint64(31)
     return hashed

@@ -1,4 +1,4 @@
-"""A part of a stream as pieces, which streams that do the same share, and numbers, which follow their ranks."""
+"""Encode a part of a stream as pieces, which similar streams share, and numbers, which depend on the rank."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from .times import Stamps, Times, pack_stamps
 
 _MOST_SYMBOLS: Final = 1 << 20
 MOST_NUMBERS: Final = 1 << 23
-"""Of a part."""
+"""Maximum number of numbers in a part."""
 _SHORT: Final = 2048
-"""Bytes of a text that is remembered."""
+"""Maximum size of a cached text, bytes."""
 _MOST_TAKEN: Final = 1 << 20
-"""Numbers of a text from which on they stay in it."""
+"""Number of numbers in a text above which they are not extracted."""
 _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class PartKind(IntEnum):
-    """What a part says; those of a stream come in this order."""
+    """Content of a part; the parts of a stream have this order."""
 
     STREAM = 1
-    """The stream's id and StreamInfo: JSON. Again: what it says of itself now."""
+    """The stream's id and StreamInfo: JSON. Repeated when the StreamInfo changes."""
     NAMES = 2
-    """Files and handles that are new: JSON, Definitions."""
+    """New files and handles: JSON, Definitions."""
     SECTION = 3
-    """A stretch of the stream's calls, without times."""
+    """A range of the stream's calls, without times."""
     CLOSED = 4
-    """The stream has ended: what is known of its losses, JSON."""
+    """The stream has ended: its known losses, JSON."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """What a stream says of itself, of its files, or a section without its times.
+    """StreamInfo, definitions, or a section without its times.
 
     Attributes:
-        pieces: what it has in common with those of other streams.
-        numbers: what is its own, int64.
+        pieces: data shared with other streams.
+        numbers: data of this stream alone, int64.
     """
 
     pieces: list[bytes]
@@ -91,7 +91,7 @@ def text_part(value: Any) -> Part:
 
 
 def repeated_text_part(value: Any) -> Part:
-    """Does the same, faster, for what many streams say alike; the part is shared, and not to be changed."""
+    """Same as ``text_part``, cached for data that many streams share; the shared part must not be modified."""
     text = _json.encode(value)
     return _part_once(text) if len(text) <= _SHORT else _part_of(text)
 
@@ -100,19 +100,19 @@ def text_of(part: Part) -> bytes:
     """Returns the JSON text of a part.
 
     Raises:
-        ValueError: it is none of text.
+        ValueError: the part is not a text.
     """
     (rest,) = part.pieces
     return put_numbers(rest, part.numbers.tolist())
 
 
 def section_part(section: Section) -> Part:
-    """Encodes a section but for its times; equal pieces have equal bytes."""
+    """Encodes a section without its times; equal pieces have equal bytes."""
     terminals, rules = section.terminals, section.rules
     texts = _Texts(section.calls, section.names, section.templates, section.threads)
     rest, numbers = _text(texts)
     signatures = _Signatures(
-        pack(section.groups.T),  # column after column: equal values stand together
+        pack(section.groups.T),  # column by column, so that equal values are adjacent
         pack(terminals.groups),
         pack(terminals.literals),
         [len(each) for each in section.literals],
@@ -126,12 +126,12 @@ def section_of(part: Part, times: Times | None, where: str) -> Section:
     """Decodes a section.
 
     Args:
-        part: what ``section_part`` made.
-        times: None: they were not kept; all are 0.
-        where: named in errors.
+        part: result of ``section_part``.
+        times: times of the section; None: not stored, all are 0.
+        where: name for errors.
 
     Raises:
-        InputError: it is no section, or would take more memory than a section may.
+        InputError: the part is not a section, or needs more memory than a section may.
     """
     try:
         rest, packed_signatures, packed_grammar = part.pieces
@@ -196,7 +196,7 @@ def _taken(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
 
 
 class _Numbers:
-    """Hands out the numbers of a part, one stretch after the other."""
+    """Returns the numbers of a part, one range after the other."""
 
     def __init__(self, numbers: npt.NDArray[np.int64], where: str) -> None:
         self._numbers = numbers

@@ -1,4 +1,4 @@
-"""From a grammar back to the terminals: symbol by symbol, copying what a rule stands for where it comes again."""
+"""Expand a grammar to its terminals: symbol by symbol, copying the expansion of repeated rules."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .grammar import Rules
 
 
 def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
-    """Returns the terminals that a grammar stands for, int32[length].
+    """Returns the terminals of a grammar, int32[length].
 
-    Time and memory are those of the symbols and of ``length``, whatever a hostile grammar says.
+    Time and memory are bounded by the number of symbols and by ``length``, even for a malicious grammar.
 
     Raises:
-        InputError: the arrays are no grammar (a rule is missing, empty or in itself), or for another length.
+        InputError: the arrays are not a grammar (a rule is missing, empty or recursive), or the length is wrong.
     """
     ends = np.cumsum(rules.lengths, dtype=np.int64)
     if not len(ends) or int(ends[-1]) != len(rules.values) or len(rules.values) != len(rules.counts):
@@ -27,12 +27,12 @@ def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
     values, counts = rules.values.tolist(), rules.counts.tolist()
     begins, stops = [0, *ends[:-1].tolist()], ends.tolist()
     out = np.empty(length, np.int32)
-    view = memoryview(out.data)  # quicker than the array, a few terminals at a time
-    spans: list[tuple[int, int] | None] = [None] * len(stops)  # where a rule that was met stands in out
+    view = memoryview(out.data)  # faster than the array for a few terminals at a time
+    spans: list[tuple[int, int] | None] = [None] * len(stops)  # range in out of each expanded rule
     is_open = bytearray(len(stops))
     is_open[0] = True
     filled, rule, at, started, times = 0, 0, 0, 0, 1
-    waiting: list[tuple[int, int, int, int]] = []  # those around the rule at hand
+    waiting: list[tuple[int, int, int, int]] = []  # rules that enclose the current one
     while True:
         if at == stops[rule]:
             spans[rule] = started, filled
@@ -73,7 +73,7 @@ def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
 
 
 def _repeat(out: npt.NDArray[np.int32], start: int, stop: int, times: int, where: str) -> int:
-    """Makes what stands from start to stop stand there so many times; returns where that ends."""
+    """Repeats the range from start to stop so many times; returns the end of the last copy."""
     if times == 1:
         return stop
     end = start + (stop - start) * times

@@ -1,4 +1,4 @@
-"""Few calls of a stream, kept as they are until its section is closed: processes that do the same are encoded once."""
+"""Keep few calls of a stream uncompressed until its section is closed: equal processes are then encoded once."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from ..integers.byte_templates import count_numbers
 from .encoding import Part
 
 MOST_FEW: Final = 128
-"""Calls that are kept as they are."""
+"""Maximum number of uncompressed calls."""
 _BYTES: Final = 2000
-"""About what the objects of a batch take."""
+"""Approximate memory of the objects of a batch, bytes."""
 _MOST_TEXTS: Final = 512
-"""Definitions of a stream whose calls are looked up among those met before."""
+"""Maximum number of definitions of a stream whose calls are looked up in the cache."""
 _MOST_BYTES: Final = 1 << 22
-"""Of parts that are remembered; then they are forgotten."""
+"""Maximum size of cached parts, bytes; above it all are discarded."""
 _THREAD: Final = 3
-"""Numbers of a thread, the last decimal ones of a section's text: pid, tid and rank."""
+"""Number of values per thread, the last decimal ones of a section's text: pid, tid and rank."""
 _ALIKE: Final = tuple(name for name in COLUMNS if name not in ("start", "duration", "rank", "pid", "tid"))
-"""Columns that calls have in common whose parts differ in the thread only."""
+"""Columns that are equal for calls whose parts differ only in the thread."""
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -38,16 +38,16 @@ class FewCalls:
 
     _batches: list[EventBatch] = field(default_factory=list)
     _defined: list[tuple[int, int]] = field(default_factory=list)
-    """Strings and signatures that were defined when each batch came."""
+    """Numbers of strings and signatures defined when each batch arrived."""
     _calls: int = 0
 
     @property
     def nbytes(self) -> int:
-        """About the memory that they take."""
+        """Approximate memory use."""
         return sum(_BYTES + len(batch) * _ROW_BYTES for batch in self._batches)
 
     def put(self, batch: EventBatch, table: DefinitionTable) -> bool:
-        """Takes in calls, which are copied; False where there would be too many."""
+        """Stores copies of calls; False if there would be too many."""
         if self._calls + len(batch) > MOST_FEW:
             return False
         if len(batch):
@@ -57,7 +57,7 @@ class FewCalls:
         return True
 
     def take(self, table: DefinitionTable) -> EventBatch | None:
-        """Returns the calls, of which none are kept on; what was not defined when they came stays unknown."""
+        """Returns and removes the calls; numbers undefined on arrival remain unknown."""
         if not self._batches:
             return None
         now = table.string_count, table.signature_count
@@ -70,7 +70,7 @@ class FewCalls:
 
 
 class AlikeParts:
-    """Parts of sections of few calls, for those that differ from them in times, pid and tid alone."""
+    """Cached parts of sections of few calls, for sections that differ only in times, pid and tid."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, tuple[Part, int]] = {}
@@ -78,7 +78,7 @@ class AlikeParts:
 
     @staticmethod
     def key_of(batch: EventBatch, table: DefinitionTable) -> bytes | None:
-        """Returns what is the same for calls whose parts are alike; None: they are made for each."""
+        """Returns a key that is equal for calls with similar parts; None: the parts are not cached."""
         if table.string_count + table.signature_count > _MOST_TEXTS:
             return None
         thread = [_only(column) for column in (batch.pid, batch.tid, batch.rank)]
@@ -89,7 +89,7 @@ class AlikeParts:
         return blake2b(b"".join([*(each.tobytes() for each in columns), texts]), digest_size=20).digest()
 
     def find(self, key: bytes, batch: EventBatch) -> Part | None:
-        """Returns the part of calls that have a key."""
+        """Returns the part for calls with the given key."""
         if (known := self._known.get(key)) is None:
             return None
         part, place = known
@@ -98,7 +98,7 @@ class AlikeParts:
         return Part(part.pieces, numbers)
 
     def remember(self, key: bytes, part: Part) -> None:
-        """Takes in the part that was made of calls that have a key."""
+        """Stores the part created for calls with the given key."""
         self._bytes += sum(map(len, part.pieces)) + part.numbers.nbytes
         if self._bytes > _MOST_BYTES:
             self._known.clear()
@@ -122,6 +122,6 @@ def _as_defined(batch: EventBatch, strings: int, signatures: int) -> EventBatch:
 
 
 def _only(column: npt.NDArray[np.integer]) -> int | None:
-    """Returns the value of a column that has one throughout."""
+    """Returns the value of a constant column."""
     first = column[0]
     return int(first) if is_constant(column) or (column == first).all() else None

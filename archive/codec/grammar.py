@@ -1,4 +1,4 @@
-"""A grammar over the terminals of one stream, built as they come in."""
+"""Build a grammar over the terminals of one stream incrementally."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..native_library import native
 from .grammar_fallback import GrammarFallback
 
 _FALLBACK_BYTES: Final = 300
-"""About what a symbol takes in the fallback."""
+"""Approximate memory of a symbol in the fallback, bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,9 +21,9 @@ class Rules:
     """A grammar as arrays; rule 0 is the input.
 
     Attributes:
-        lengths: symbols of each rule, uint32.
+        lengths: number of symbols of each rule, uint32.
         values: all symbols, rule after rule, int32: terminal t is t, rule r is -1 - r.
-        counts: how often each symbol stands there in a row, uint64.
+        counts: number of consecutive repetitions of each symbol, uint64.
     """
 
     lengths: npt.NDArray[np.uint32]
@@ -32,9 +32,9 @@ class Rules:
 
 
 class Grammar:
-    """Sequitur with run lengths, incremental; the compiled helper, or its fallback where that was not built.
+    """Incremental Sequitur with run lengths: the compiled helper, or its fallback if that was not built.
 
-    The result does not depend on how the input is cut into pieces. Source: [Recorder] (context-free grammar over call
+    The result does not depend on how the input is split into pieces. Source: [Recorder] (context-free grammar over call
     signatures, run lengths on symbols).
     """
 
@@ -48,10 +48,10 @@ class Grammar:
             weakref.finalize(self, self._native.grammar_free, self._grammar)
 
     def feed(self, terminals: npt.NDArray[np.int32]) -> None:
-        """Takes in terminals, int32[n], each 0 or more.
+        """Appends terminals, int32[n], each 0 or more.
 
         Raises:
-            MemoryError: the grammar is of no more use.
+            MemoryError: the grammar is not usable any more.
         """
         if self._fallback is not None:
             self._fallback.feed(terminals.tolist())
@@ -62,9 +62,9 @@ class Grammar:
             raise MemoryError
 
     def finish(self) -> Rules:
-        """Ends the input and returns the rules, numbered in the order in which they are first met.
+        """Ends the input and returns the rules, numbered in the order of their first use.
 
-        The grammar may be fed on; what follows then begins a run of its own.
+        More input may follow, which then begins a new run.
         """
         if self._fallback is not None:
             self._fallback.close_run()
@@ -81,7 +81,7 @@ class Grammar:
 
     @property
     def nbytes(self) -> int:
-        """About the memory that it takes."""
+        """Approximate memory use."""
         if self._fallback is not None:
             return _FALLBACK_BYTES * self.symbols
         assert self._native is not None  # noqa: S101
@@ -89,7 +89,7 @@ class Grammar:
 
     @property
     def symbols(self) -> int:
-        """How many symbols stand in the rules."""
+        """Number of symbols in the rules."""
         if self._fallback is not None:
             return sum(len(body) for body in self._fallback.bodies())
         assert self._native is not None  # noqa: S101

@@ -1,6 +1,6 @@
-"""``native/grammar.c`` in plain Python: the same grammar for the same input, some hundred times slower.
+"""``native/grammar.c`` in Python: the same grammar for the same input, about a hundred times slower.
 
-The tests hold the helper to it; where the helper could not be built it stands in.
+Tests compare the helper with it; it is used where the helper could not be built.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ class _Node:
     value: int = 0
     count: int = 0
     rule: _Rule | None = None
-    """Of a guard: whose it is."""
+    """For a guard: its rule."""
     prev: _Node = field(init=False, repr=False)
     next: _Node = field(init=False, repr=False)
 
 
 class _Rule:
-    """A circle of nodes through a guard."""
+    """A circular list of nodes through a guard."""
 
     __slots__ = ("alive", "guard", "number", "uses")
 
@@ -41,11 +41,11 @@ class _Rule:
 class _Place:
     node: _Node
     left: int
-    """How often the body that the node stands in is to be gone through, this time included."""
+    """Remaining passes through the node's body, including the current one."""
 
 
 class _Cursor:
-    """A place in the expansion of a rule; yields its runs of terminals."""
+    """A position in the expansion of a rule; yields its runs of terminals."""
 
     def __init__(self, grammar: GrammarFallback, rule: _Rule) -> None:
         self._rules = grammar.rules
@@ -65,7 +65,7 @@ class _Cursor:
         while places:
             place = places[-1]
             node = place.node
-            if node.rule is not None:  # the end of a body: again, or on behind the symbol that stands for it
+            if node.rule is not None:  # end of a body: repeat it, or continue after the symbol that refers to it
                 if place.left > 1:
                     place.node, place.left = node.next, place.left - 1
                     continue
@@ -95,7 +95,7 @@ class GrammarFallback:
         self._start = self._new_rule()
 
     def feed(self, terminals: Iterable[int]) -> None:
-        """Takes in terminals."""
+        """Appends terminals."""
         for terminal in terminals:
             if self._open is not None and self._open[0] == terminal:
                 self._open = terminal, self._open[1] + 1
@@ -113,7 +113,7 @@ class GrammarFallback:
             self._give_up()
 
     def bodies(self) -> list[list[Run]]:
-        """Returns the rules in the order in which they are first met from rule 0 on, numbered so."""
+        """Returns the rules, numbered in the order of their first use from rule 0."""
         numbers = {self._start.number: 0}
         order = [self._start]
         bodies: list[list[Run]] = []
@@ -230,7 +230,7 @@ class GrammarFallback:
             self._digrams.setdefault(self._key(first), first)
             self._substitute(node, rule)
         for at_end in (False, True):
-            tidied = self.rules[rule.number]  # whoever has the number now
+            tidied = self.rules[rule.number]  # the rule that has the number now
             if not tidied.alive:
                 return
             end = tidied.guard.prev if at_end else tidied.guard.next

@@ -1,4 +1,4 @@
-"""From batches to groups and fields: what of a call stays the same from call to call, and what is an integer."""
+"""Split batches into groups (the constant part of calls) and fields (integers)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ COLUMNS: Final = (
     *("call", "layer", "kind", "depth", "errno", "flags", "signature", "pid", "tid", "rank"),
     *("handle", "parent", "file", "offset", "requested", "bytes"),
 )
-"""Of a batch, in the order in which the helper has them."""
+"""Columns of a batch in the order of the helper."""
 _DTYPES: Final = tuple((name, SCHEMA[name][0]) for name in COLUMNS)
 _RAW: Final = 10
-"""Columns of a group before pid, tid and rank become a thread."""
+"""Number of columns of a group before pid, tid and rank become a thread."""
 _TEXT_BYTES: Final = 200
-"""About what a name, a template, or a group of the fallback takes."""
+"""Approximate memory of a name, a template, or a group of the fallback, bytes."""
 
 Groups = npt.NDArray[np.uint32]
 Fields = npt.NDArray[np.int64]
@@ -35,10 +35,10 @@ Codes = npt.NDArray[np.int32]
 
 
 class Splitter:
-    """Splits the calls of one section; the compiled helper, or its fallback where that was not built.
+    """Splits the calls of one section: the compiled helper, or its fallback if that was not built.
 
-    Calls, templates and threads have numbers of their own here, in the order in which they are met, so that processes
-    that do the same have equal groups.
+    Calls, templates and threads are numbered per section, in order of first appearance, so that equal processes have
+    equal groups.
 
     Attributes:
         calls: names of calls by number; 0 is the call without a name.
@@ -60,25 +60,25 @@ class Splitter:
             weakref.finalize(self, self._native.splitter_free, self._splitter)
 
     def __len__(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
         if self._fallback is not None:
             return len(self._fallback)
         assert self._native is not None  # noqa: S101  (one of the two is there)
         return int(self._native.splitter_groups(self._splitter))
 
     def split(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> tuple[Groups, Fields]:
-        """Returns the groups, uint32[n], and fields, int64[n, 12], of the rows from low on to high.
+        """Returns the groups, uint32[n], and fields, int64[n, 12], of the rows low to high - 1.
 
         Args:
-            batch: calls in the stream's numbers; what is not defined counts as unknown.
+            batch: calls in the stream's numbers; undefined numbers count as unknown.
             low: first row.
-            high: behind the last row.
-            table: what the stream has defined.
+            high: end of the rows, exclusive.
+            table: definitions of the stream.
         """
         length = high - low
         groups = np.empty(length, np.uint32)
         fields = np.empty((length, len(FIELDS)), np.int64)
-        is_fresh = len(self.calls) == 1  # then there is something to learn: a look that says so would be one too many
+        is_fresh = len(self.calls) == 1  # a new section has nothing numbered, so the first attempt is skipped
         done = 0 if is_fresh else self._feed(batch, low, high, table, groups, fields)
         while done < length:
             self._learn(batch, low + done, high, table)
@@ -86,7 +86,7 @@ class Splitter:
         return groups, fields
 
     def code(self, batch: EventBatch, low: int, high: int, table: DefinitionTable, coder: Coder) -> Codes:
-        """Splits rows and hands them to a coder; returns what that makes of them, see ``split`` and ``Coder.feed``."""
+        """Splits rows and passes them to a coder; returns its result, see ``split`` and ``Coder.feed``."""
         if self._native is None:
             return coder.feed(*self.split(batch, low, high, table))
         terminals = np.empty(high - low, np.int32)
@@ -113,7 +113,7 @@ class Splitter:
 
     @property
     def nbytes(self) -> int:
-        """About the memory that it takes."""
+        """Approximate memory use."""
         learnt = (
             self._call_of.nbytes + self.templates.nbytes + _TEXT_BYTES * (len(self.calls) + len(self.templates.texts))
         )
@@ -154,7 +154,7 @@ class Splitter:
             self._splitter, coder.handle(), told.ctypes.data, high - low, terminals.ctypes.data, byref(is_full),
             byref(failed),
         )  # fmt: skip
-        coder.handle()  # which raises where the coder has failed
+        coder.handle()  # raises if the coder has failed
         if failed:
             raise MemoryError
         return int(done), bool(is_full)
@@ -173,7 +173,7 @@ class Splitter:
         )
 
     def _learn(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> None:
-        """Learns a new call or signature, and what else is new behind it."""
+        """Numbers the next new call or signature, and further new ones after it."""
         self._learn_calls(batch.call[low:high], table)
         self.templates.learn(_defined(batch.signature[low:high], table.signature_count), table.signature)
 
@@ -192,6 +192,6 @@ def _as(column: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _defined(numbers: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
-    """Numbers with 0 for those that were never defined: tables are as long as the highest."""
+    """Returns numbers with 0 for undefined ones: tables are as long as the highest defined number."""
     wide = numbers.astype(np.int64)
     return np.where(wide < count, wide, 0)

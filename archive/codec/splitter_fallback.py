@@ -1,4 +1,4 @@
-"""``native/splitter.c`` in plain Python, for tests and where the helper could not be built."""
+"""``native/splitter.c`` in Python, for tests and installations without the helper."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SplitterFallback:
 
     @property
     def groups(self) -> list[Key]:
-        """What of calls does not change, by group."""
+        """The constant values of calls, by group."""
         return list(self._numbers)
 
     def __len__(self) -> int:
@@ -29,13 +29,13 @@ class SplitterFallback:
         template_of: Sequence[int],
         integers: Sequence[Sequence[int]],
     ) -> tuple[list[int], list[list[int]]]:
-        """Splits rows up to the first whose call or signature is not numbered yet.
+        """Splits rows up to the first whose call or signature has no number yet.
 
         Args:
             columns: as in ``splitter.COLUMNS``.
-            call_of: number in the section of each call that is defined; -1: none yet.
-            template_of: the same of each signature.
-            integers: of each signature.
+            call_of: number in the section of each defined call; -1: none yet.
+            template_of: the same for each signature.
+            integers: integers of each signature.
         """
         groups: list[int] = []
         fields: list[list[int]] = []
@@ -52,5 +52,5 @@ class SplitterFallback:
 
 
 def _wrap(value: int) -> int:
-    """Brings a difference of two int64 back into int64, as the helper's arithmetic does."""
+    """Wraps a difference of two int64 to int64, like the helper's arithmetic."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)

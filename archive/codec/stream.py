@@ -1,4 +1,4 @@
-"""One stream's calls in near-constant space: compressed as they come, in sections of bounded size."""
+"""Compress one stream's calls incrementally in near-constant space, in sections of bounded size."""
 
 from __future__ import annotations
 
@@ -20,42 +20,43 @@ from .splitter import Splitter
 from .times import Stamps, pack_stamps, unpack_stamps
 
 MOST_SYMBOLS: Final = 1 << 18
-"""Symbols of a grammar from which on it is closed and a new section begun."""
+"""Number of symbols above which a grammar is closed and a new section begun."""
 _FEW_SYMBOLS: Final = 1 << 16
 _WORTH: Final = 4
-"""Calls a symbol below which a grammar is closed at ``_FEW_SYMBOLS``: more would gain nothing, and leave the cache."""
+"""Calls per symbol below which a grammar is closed at ``_FEW_SYMBOLS``: a larger one would not compress better, and
+would exceed the cache."""
 MOST_CALLS: Final = 1 << 22
-"""Calls of a section."""
+"""Maximum number of calls in a section."""
 MOST_GROUPS: Final = 1 << 16
 MOST_TERMINALS: Final = 1 << 18
 MOST_LITERALS: Final = 1 << 20
-"""Of all fields together; like groups and terminals the number from which on a section is closed."""
+"""For all fields together; like groups and terminals, the number above which a section is closed."""
 MOST_CHUNK: Final = 1 << 16
-"""Calls that are taken at a time: that many more of each there may be."""
+"""Maximum number of calls processed at once, by which each limit may be exceeded."""
 _CHUNK_BYTES: Final = 4 * MOST_CHUNK
-"""About what the packed times of a chunk take."""
+"""Approximate size of the packed times of a chunk, bytes."""
 _LEAST_BYTES: Final = 4000
-"""About what the objects of a section take."""
+"""Approximate memory of the objects of a section, bytes."""
 _PIECE_BYTES: Final = 400
-"""About what a pair of arrays takes besides its values."""
+"""Approximate overhead of a pair of arrays, bytes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Section:
-    """A stretch of a stream, complete in itself.
+    """A self-contained range of a stream's calls.
 
     Attributes:
-        calls: how many.
+        calls: number of calls.
         first_ns: earliest start.
         last_ns: latest end.
-        groups: what of the calls does not change: int64[groups, 8], columns ``columns.STATIC``.
-        names: of calls, by number.
+        groups: constant parts of calls: int64[groups, 8], columns ``columns.STATIC``.
+        names: names of calls, by number.
         templates: the signatures without their integers, by number.
         threads: (pid, tid, rank) by number.
         terminals: the call signatures.
         rules: the grammar over them.
-        literals: for each field what stands in no terminal, int64.
-        stamps: for each chunk of at most 65,536 calls, when they were.
+        literals: for each field the values outside terminals, int64.
+        stamps: times of each chunk of at most 65,536 calls.
     """
 
     calls: int
@@ -72,9 +73,9 @@ class Section:
 
 
 class StreamCompressor:
-    """Compresses the calls of one stream; all parameters and times can be had back, see ``calls_of``.
+    """Compresses the calls of one stream; all parameters and times can be restored, see ``calls_of``.
 
-    Memory is bounded by the section: a grammar that does not get smaller is closed, and a new section begun.
+    Memory is bounded by the section: a grammar that does not compress is closed, and a new section begins.
     """
 
     def __init__(self, most_symbols: int = MOST_SYMBOLS, most_calls: int = MOST_CALLS, tick_ns: int = 1) -> None:
@@ -85,20 +86,20 @@ class StreamCompressor:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a section that has not been closed."""
+        """Whether a section is open."""
         return self._open is not None
 
     @property
     def nbytes(self) -> int:
-        """About the memory that the open section takes; 0: none is open."""
+        """Approximate memory use of the open section; 0: none is open."""
         return self._open.nbytes if self._open is not None else 0
 
     def update(self, batch: EventBatch, table: DefinitionTable) -> list[Section]:
-        """Takes in calls, in the stream's order.
+        """Adds calls, in the stream's order.
 
         Args:
             batch: the calls, in the stream's numbers.
-            table: what the stream has defined.
+            table: definitions of the stream.
 
         Returns:
             The sections that this completed.
@@ -117,7 +118,7 @@ class StreamCompressor:
         return done
 
     def finish(self) -> Section | None:
-        """Closes the section that is open; None: there is nothing in it."""
+        """Closes the open section; None: it is empty."""
         opened, self._open = self._open, None
         return opened.close() if opened is not None else None
 
@@ -152,7 +153,7 @@ class _OpenSection:
         )
 
     def take(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> int:
-        """Takes in the calls from low on to high; returns how many: fewer when another section is due."""
+        """Adds the calls low to high - 1; returns their number, fewer if another section is needed."""
         terminals = self._splitter.code(batch, low, high, table, self._coder)
         taken = len(terminals)
         if not taken:
@@ -188,7 +189,7 @@ class _OpenSection:
         )
 
     def _stamp(self, count: int) -> None:
-        """Packs so many of the times that are held: many at once take less room and time."""
+        """Packs that many of the buffered times; large chunks need less space and time."""
         start = np.concatenate([each for each, _ in self._held])
         duration = np.concatenate([each for _, each in self._held])
         self._stamps.append(pack_stamps(start[:count], duration[:count], self._tick_ns))
@@ -202,9 +203,9 @@ def calls_of(
     """Yields a section's calls in order, in batches of at most 65,536.
 
     Args:
-        section: as compressed, or as read from a file that may be hostile.
-        interner: gives calls and signatures their numbers; ask it for fresh definitions after each batch.
-        where: named in errors.
+        section: a section, as compressed or as read from an untrusted file.
+        interner: assigns numbers to calls and signatures; take its fresh definitions after each batch.
+        where: name for errors.
         known: the interner's numbers of signatures, kept from section to section of a stream.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Texts with their numbers taken out: calls' parameters and files' names that differ in a counter only."""
+"""Extract numbers from texts: parameters of calls and file names that differ only in a counter."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 _NUMBER = re.compile(r"(?<![0-9A-Za-z_.#@])-?(?:0|[1-9][0-9]{0,17})(?![0-9A-Za-z_.])")
-"""Decimal integers as words of their own, that read back as they were written."""
+"""Decimal integers as separate words that are restored exactly."""
 _MARK: Final = "\x00"
 _SHORT: Final = 512
 
 
 def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
-    r"""Splits a text into what stays and its integers, at most ``most``, left to right.
+    r"""Splits a text into its constant part and its integers, at most ``most``, left to right.
 
     >>> take_apart("pwrite64(fd=3, count=64)", 6)
     ('pwrite64(fd=\x00, count=\x00)', (3, 64))
     """
     if _MARK in text:
-        return 2 * _MARK + text, ()  # two marks in a row come from no text with numbers
+        return 2 * _MARK + text, ()  # two consecutive marks never come from a text with numbers
     numbers: list[int] = []
 
     def note(found: re.Match[str]) -> str:
@@ -37,21 +37,21 @@ def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
 
 @lru_cache(maxsize=1 << 13)
 def _taken_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
-    """Returns the same with as many integers, the last ones 0; most of what processes do others have done before."""
+    """Returns the same, padded with zeros to ``most`` integers; cached, because processes repeat each other's texts."""
     template, numbers = take_apart(text, most)
     return template, numbers + (0,) * (most - len(numbers))
 
 
 def places_in(template: str) -> int:
-    """Tells how many integers a template has."""
+    """Returns the number of integers of a template."""
     return 0 if template.startswith(2 * _MARK) else template.count(_MARK)
 
 
 def put_together(template: str, numbers: list[int]) -> str:
-    """Puts integers back into a template; the inverse of ``take_apart``.
+    """Inserts integers into a template; the inverse of ``take_apart``.
 
     Raises:
-        ValueError: there are not as many integers as the template has places.
+        ValueError: the number of integers differs from that of the template.
     """
     if template.startswith(2 * _MARK):
         return template[2:]
@@ -64,8 +64,8 @@ class Templates:
 
     Attributes:
         texts: the templates, by number; 0 is the call without a signature.
-        numbers: template of each signature, int32; -1: not learnt yet.
-        integers: of each signature, int64[len(numbers), most].
+        numbers: template of each signature, int32; -1: not processed yet.
+        integers: integers of each signature, int64[len(numbers), most].
     """
 
     def __init__(self, most: int) -> None:
@@ -78,11 +78,11 @@ class Templates:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the arrays."""
+        """Size of the arrays, bytes."""
         return int(self.numbers.nbytes + self.integers.nbytes)
 
     def learn(self, signatures: npt.NDArray[np.int64], text_of: Callable[[int], str]) -> None:
-        """Takes apart the signatures with these numbers, int64[n], that are new."""
+        """Processes the new ones among the signatures with these numbers, int64[n]."""
         distinct = first_met(signatures)
         self.numbers = grown(self.numbers, int(distinct.max(initial=0)) + 1)
         if len(self.integers) < len(self.numbers):
@@ -106,7 +106,7 @@ class Templates:
 
 
 def grown(numbers: npt.NDArray[np.int32], wanted: int) -> npt.NDArray[np.int32]:
-    """Returns an array of at least so many, -1 where there was nothing."""
+    """Returns an array of at least that length, filled with -1."""
     if wanted <= len(numbers):
         return numbers
     longer = np.full(max(wanted, 2 * len(numbers)), -1, np.int32)
@@ -115,6 +115,6 @@ def grown(numbers: npt.NDArray[np.int32], wanted: int) -> npt.NDArray[np.int32]:
 
 
 def first_met(numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Returns the distinct numbers in the order in which they are first met."""
+    """Returns the distinct numbers in the order of their first appearance."""
     distinct, first = np.unique(numbers, return_index=True)
     return distinct[np.argsort(first, kind="stable")]

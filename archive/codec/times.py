@@ -1,4 +1,4 @@
-"""When the calls of a section were, as the payload of a block: the only thing that every stream has for itself."""
+"""Encode the times of a section's calls as the payload of a block; only times are specific to every stream."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from ...events.errors import InputError
 from ..integers import integers
 
 _SAMPLE: Final = 4096
-"""Calls by which it is judged what packs better."""
+"""Number of calls in the sample for choosing the packing."""
 _FEW: Final = 64
-"""Calls up to which that takes longer than it is worth."""
+"""Number of calls up to which a sample costs more than it saves."""
 _Number = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Stamps(msgspec.Struct, array_like=True, frozen=True):
-    """When at most 65,536 calls were.
+    """Times of at most 65,536 calls.
 
     Attributes:
-        calls: how many.
-        starts: packed: each start less the durations of all calls before it, so that what is packed is how long it was
-            from the end of one call to the start of the next.
-        durations: packed: the sums of the durations so far, so that what is packed are the durations; or themselves.
-        summed: whether they are sums.
-        tick_ns: the unit of all this.
+        calls: number of calls.
+        starts: packed: each start minus the durations of all earlier calls, so that the packed values are the gaps
+            between calls.
+        durations: packed: cumulative sums of the durations, so that the packed values are the durations; or the
+            durations themselves.
+        summed: whether durations are sums.
+        tick_ns: unit of all values.
     """
 
     calls: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
@@ -43,7 +44,7 @@ class Stamps(msgspec.Struct, array_like=True, frozen=True):
 def pack_stamps(start: npt.NDArray[np.int64], duration: npt.NDArray[np.int64], tick_ns: int = 1) -> Stamps:
     """Packs starts and durations, int64[n] each; all arithmetic is modulo 2^64.
 
-    With a tick of more than 1 ns starts and ends become the last tick before them.
+    With a tick of more than 1 ns, starts and ends are rounded down to ticks.
     """
     if tick_ns > 1:
         start, end = start // tick_ns, (start + duration) // tick_ns
@@ -87,7 +88,7 @@ class _Payload(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Place(NamedTuple):
-    """Times of a section in a file: what they cover, and where they are."""
+    """Times of a section in a file: their range, and their location."""
 
     first_ns: int
     last_ns: int
@@ -109,7 +110,7 @@ def decode_times(payload: bytes, where: str) -> tuple[tuple[int, int, int], Time
     """Returns lane, rank and ordinal, and the times.
 
     Raises:
-        InputError: the payload is none of times.
+        InputError: the payload is not a block of times.
     """
     try:
         found = _decoder.decode(payload)
@@ -119,20 +120,20 @@ def decode_times(payload: bytes, where: str) -> tuple[tuple[int, int, int], Time
 
 
 class TimesIndex:
-    """Where in the file the times of which section are."""
+    """Locations in the file of the times of each section."""
 
     def __init__(self) -> None:
         self._rows = array("q")
         self._sorted: npt.NDArray[np.int64] | None = None
 
     def add(self, member: tuple[int, int, int], times: Times, at: int, length: int) -> None:
-        """Takes in a block of times; for member see ``decode_times``."""
+        """Adds a block of times; for member see ``decode_times``."""
         lane, rank, ordinal = member
         self._rows.extend((lane, rank, ordinal, times.first_ns, times.last_ns, at, length))
         self._sorted = None
 
     def of(self, lane: int, rank: int) -> dict[int, Place]:
-        """Returns the places of a stream's times by number of the section."""
+        """Returns the locations of a stream's times by number of the section."""
         if self._sorted is None:
             rows = np.frombuffer(self._rows, np.int64).reshape(-1, _COLUMNS)
             self._sorted = rows[np.lexsort(rows[:, 2::-1].T)]

@@ -1,1 +1,1 @@
-"""The file: what a writer appends, and what a reader finds."""
+"""The archive file: writer and reader."""

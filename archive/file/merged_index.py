@@ -1,4 +1,4 @@
-"""Which merged block of a file holds what of which stream; blocks are unpacked as they are asked for."""
+"""Index of the merged blocks of a file by stream; blocks are unpacked on demand."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from ..merge.rank_patterns import Integers
 from ..merge.rank_sets import MOST_MEMBERS, Members
 
 _HELD: Final = 1 << 26
-"""Bytes of unpacked blocks that are held, and of pieces."""
+"""Maximum size of cached unpacked blocks, and of cached pieces, bytes."""
 _FEW: Final = 2
-"""Members up to which each is noted with its block."""
+"""Maximum number of members that are indexed individually."""
 _FEW_LINES: Final = 64
-"""Lines up to which the ranks of a block's members are held."""
+"""Maximum number of lines for which the ranks of a block's members stay in memory."""
 _EXPECTED: Final = "what this version writes"
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class MergedBlock:
-    """Merged parts in the file: what they are, whose, and where."""
+    """Merged parts in the file: kind, streams and location."""
 
     key: Key
     first: int
@@ -38,19 +38,19 @@ class MergedBlock:
     last: int
     count: int
     members: Members | None
-    """None: they are many, and are read again when asked for."""
+    """None: there are many, and they are read again on demand."""
     at: int
     length: int
     place: int
-    """In the bundle that stands there."""
+    """Index in the bundle at that location."""
 
 
 class MergedIndex:
     """The merged parts of a file.
 
     Attributes:
-        blocks: in the order of the file.
-        where: the file's name, for errors.
+        blocks: blocks in the order of the file.
+        where: name of the file, for errors.
     """
 
     def __init__(self, read: Callable[[int, int], bytes], where: str) -> None:
@@ -66,20 +66,20 @@ class MergedIndex:
         self._held_bundles = _Held[list[bytes]]()
 
     def add_pieces(self, payload: bytes, at: int) -> None:
-        """Takes in a block of pieces.
+        """Indexes a block of pieces.
 
         Raises:
-            ValueError, msgspec.MsgspecError: it is none.
+            ValueError, msgspec.MsgspecError: the block is malformed.
         """
         for place, number in enumerate(numbers_of(payload)):
             self._pieces[number] = at, len(payload), place
 
     def add(self, payload: bytes, at: int) -> None:
-        """Takes in a block of merged parts.
+        """Indexes a block of merged parts.
 
         Raises:
-            InputError: some of it cannot be used; the rest is taken in.
-            ValueError, zlib.error, msgspec.MsgspecError: it is none.
+            InputError: some of it is unusable; the rest is indexed.
+            ValueError, zlib.error, msgspec.MsgspecError: the block is malformed.
         """
         broken: InputError | None = None
         for place, text in enumerate(decode_bundle(payload)):
@@ -109,7 +109,7 @@ class MergedIndex:
             self._spans.pop((key.kind, key.lane), None)
 
     def members(self) -> tuple[Integers, Integers]:
-        """Returns lane and rank of each stream, in that order, each once."""
+        """Returns lane and rank of each stream, sorted, each once."""
         found: dict[int, list[Integers]] = defaultdict(list)
         for block in self.blocks:
             if block.key.kind == PartKind.STREAM:
@@ -139,7 +139,7 @@ class MergedIndex:
         """Returns the part of a member.
 
         Raises:
-            InputError: it cannot be had.
+            InputError: the part is unusable.
         """
         parts = self.unpacked(block)
         place = parts.members.place_of(rank)
@@ -150,7 +150,7 @@ class MergedIndex:
         return Part([self._piece(number) for number in block.key.pieces], numbers)
 
     def unpacked(self, block: MergedBlock) -> MergedParts:
-        """Returns the parts of a block, unpacked as far as they are asked for."""
+        """Returns the parts of a block, unpacked on demand."""
         where = block.at, block.place
         parts = self._held_parts.get(where)
         if parts is None:
@@ -179,7 +179,7 @@ class MergedIndex:
 
 
 class _Held(Generic[_T]):
-    """What was used last, of about so many bytes."""
+    """Cache of recently used values, bounded by their approximate size."""
 
     def __init__(self) -> None:
         self._values: OrderedDict[tuple[int, int], tuple[_T, int]] = OrderedDict()
@@ -193,7 +193,7 @@ class _Held(Generic[_T]):
         return found[0]
 
     def note(self, key: tuple[int, int], value: _T, size: int) -> None:
-        """Takes in a value, or how large a known one is now."""
+        """Adds a value, or updates the size of a known one."""
         before = self._values.pop(key, None)
         self._bytes += size - (before[1] if before is not None else 0)
         self._values[key] = value, size

@@ -1,4 +1,4 @@
-"""Reads an archive: what is in it, and the calls of a stream in order, without unpacking the rest."""
+"""Read an archive: its content, and the calls of a stream in order, without unpacking the rest."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ _MOST_TOLD = 1000
 class ArchiveReader:
     """An archive, opened for reading.
 
-    Opening reads the file once, checks every checksum and keeps where what stands; streams and calls are unpacked as
-    they are asked for. What is damaged is in ``problems``, and the rest can be read.
+    Opening reads the file once, checks every checksum and records the locations of all parts. Streams and calls are
+    unpacked on demand. Damage is listed in ``problems``, and the rest can be read.
 
     Raises:
-        InputError: the file is no archive.
+        InputError: the file is not an archive.
     """
 
     def __init__(self, file: BinaryIO, where: str) -> None:
         self.where = where
         self.job: dict[str, Any] = {}
         self.problems: list[InputError] = []
-        """What was found so far; more may be when streams and calls are read."""
+        """Problems found so far; reading streams and calls may add more."""
         self.complete = False
-        """False: the writer did not come to the end of the file."""
+        """False: the writer did not reach the end of the file."""
         self.bytes: dict[str, int] = {}
-        """Of the file, by what they hold: ``job``, ``piece``, ``merged``, ``times``, ``end`` and ``other``."""
+        """Bytes of the file by content: ``job``, ``piece``, ``merged``, ``times``, ``end`` and ``other``."""
         self._file = file
         self._parts = MergedIndex(self._read, where)
         self._times = TimesIndex()
@@ -58,16 +58,16 @@ class ArchiveReader:
                 self.problems.append(InputError(where, None, problem, "what this version writes"))
             self.bytes[name] = self.bytes.get(name, 0) + BLOCK_HEAD_BYTES + len(block.payload)
         self.streams: Mapping[int, ArchivedStream] = ArchivedStreams(self._parts, self.problems)
-        """By number; made as they are asked for, those of a rank in the order of the ranks."""
+        """Streams by number, in the order of ranks; created on demand."""
 
     @property
     def has_times(self) -> bool:
-        """False: it was written without times, and all calls start at 0 and take no time."""
+        """False: it was written without times, and all calls start at 0 and have no duration."""
         return self.job.get("times") is not False
 
     @property
     def merged(self) -> MergedIndex:
-        """The parts of streams, as they are merged."""
+        """The merged parts of streams."""
         return self._parts
 
     def calls(self, stream: int, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Calls]:
@@ -75,11 +75,11 @@ class ArchiveReader:
 
         Args:
             stream: number of the stream, a key of ``streams``.
-            from_ns: leave out sections that ended before; of those that did not all calls come.
-            to_ns: leave out sections that began later.
+            from_ns: skip sections that ended before; the others are returned whole.
+            to_ns: skip sections that began later.
 
         Raises:
-            InputError: a section is broken.
+            InputError: a section is corrupt.
         """
         interner, known = Interner(), dict[str, int]()
         for section in self.sections(stream, from_ns, to_ns):
@@ -87,7 +87,7 @@ class ArchiveReader:
                 yield Calls(batch, interner.take_fresh())
 
     def sections(self, stream: int, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Section]:
-        """Yields a stream's sections in order; arguments and errors as of ``calls``."""
+        """Yields a stream's sections in order; arguments and errors as for ``calls``."""
         lane, rank = self.streams[stream].member
         places, blocks = self._times.of(lane, rank), self._parts.of(PartKind.SECTION, lane, rank)
         self._tell_missing(stream, {block.key.ordinal for block in blocks}, set(places))
@@ -104,7 +104,7 @@ class ArchiveReader:
             yield section_of(self._parts.part(block, rank), times, self.where)
 
     def _tell_missing(self, stream: int, known: set[int], timed: set[int]) -> None:
-        """Tells of sections that were lost with a damaged block; after a crash the last times have none."""
+        """Reports sections that were lost with a damaged block; after a crash the last times have no section."""
         missing = max(known | timed if self.complete else known, default=-1) + 1 - len(known)
         if missing and stream not in self._told and len(self._told) < _MOST_TOLD:
             self._told.add(stream)
@@ -131,7 +131,7 @@ class ArchiveReader:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can say; of other things their text."""
+    """Returns a value that JSON can represent; otherwise its text."""
     return value if _is_plain(value) else repr(value)
 
 
@@ -145,7 +145,7 @@ def _is_plain(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Calls of a stream, and the names and signatures among them that are new; files and handles are the stream's."""
+    """Calls of a stream, with new names and signatures; files and handles are those of the stream."""
 
     batch: EventBatch
     definitions: Definitions

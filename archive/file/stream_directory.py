@@ -1,4 +1,4 @@
-"""The streams of an archive: what each says of itself, made when it is asked for."""
+"""The streams of an archive with their facts, created on demand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _stream_decoder = msgspec.json.Decoder(tuple[str, StreamInfo])
 _names_decoder = msgspec.json.Decoder(Definitions)
 _losses_decoder = msgspec.json.Decoder(dict[str, int])
 _MOST_NUMBER: Final = 1_000_000
-"""Of a file: as many as a stream may define."""
+"""Maximum number of files, as a stream may define."""
 _MOST_PROBLEMS: Final = 1000
 _UNUSABLE: Final = (InputError, msgspec.MsgspecError, RecursionError, ValueError)
 
@@ -30,7 +30,7 @@ class ArchivedStream:
     name: str
     info: StreamInfo
     member: tuple[int, int]
-    """Lane and rank, by which the archive knows it."""
+    """Lane and rank, which identify the stream in the archive."""
     files: dict[int, FileInfo] = field(default_factory=dict)
     handles: dict[int, HandleInfo] = field(default_factory=dict)
     losses: dict[str, int] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class ArchivedStream:
 
 
 class ArchivedStreams(Mapping[int, ArchivedStream]):
-    """The streams by number, from 1; what of one cannot be used is added to ``problems``."""
+    """The streams by number, from 1; unusable parts are added to ``problems``."""
 
     def __init__(self, parts: MergedIndex, problems: list[InputError]) -> None:
         self._parts = parts

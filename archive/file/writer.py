@@ -1,4 +1,4 @@
-"""Writes an archive as events come in: blocks to append, and nothing that was written is changed."""
+"""Write an archive incrementally: blocks are appended and never changed."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from ..merge.merging import Merger
 _encoder = msgspec.msgpack.Encoder()
 _NAMES_A_PART: Final = 1 << 12
 _LONG: Final = MOST_PIECE // 4
-"""Bytes of names from which on they are halved; one of a file has a hundred thousand at most."""
+"""Size of names above which they are split, bytes; a file name has at most a hundred thousand."""
 _MOST_LANES: Final = 8
-"""Streams of one rank that are counted by rank; further ones are counted by the order in which they come."""
+"""Number of streams of one rank that are identified by rank; further ones are identified by their order."""
 _MOST_RANK: Final = 2**31 - 1
 
 
@@ -36,36 +36,36 @@ class _Open:
     info: StreamInfo
     compressor: StreamCompressor
     is_told: bool = False
-    """Whether ``info`` has been handed on."""
+    """Whether ``info`` has been written."""
     member: tuple[int, int] | None = None
-    """Lane and rank in it, settled when first needed: ranks are often learnt late."""
+    """Lane and rank in it, determined when first needed because ranks are often known late."""
     few: FewCalls = field(default_factory=FewCalls)
-    """Calls that the compressor was not given yet."""
+    """Calls that the compressor has not received yet."""
     table: DefinitionTable = field(default_factory=DefinitionTable)
     names: Definitions = field(default_factory=Definitions)
-    """Not handed on yet."""
+    """Definitions not written yet."""
     parts: Counter[PartKind] = field(default_factory=Counter)
     taken: int = 0
-    """Events that came in."""
+    """Number of events received."""
     closed: int = 0
-    """Those of them in closed sections."""
+    """Number of these events in closed sections."""
 
 
 class ArchiveWriter:
-    """Turns the streams of a job into the bytes of an archive.
+    """Converts the streams of a job to the bytes of an archive.
 
-    Owns no file: each method returns the bytes to append. What streams of different ranks have in common is written
-    once, and of the rest what follows the rank as patterns, for all streams together: so most of what came in is in the
-    bytes that ``flush``, ``checkpoint`` and ``end`` return.
+    It owns no file: each method returns the bytes to append. Data that streams of different ranks share is written
+    once, and the rest as patterns over ranks, for all streams together. So most of the data is returned by ``flush``,
+    ``checkpoint`` and ``end``.
 
     Args:
-        times: False: leave out when calls were, which is what takes the room.
-        tick_ns: keep times to so many ns; 1: exactly.
+        times: False: omit the times of calls, which take most of the space.
+        tick_ns: resolution of times, ns; 1: exact.
 
     Attributes:
-        taken: events that came in.
-        handed_out: events that are in the bytes handed out.
-        discarded: events of streams that were discarded before they were in a closed section.
+        taken: number of events received.
+        handed_out: number of events in the returned bytes.
+        discarded: number of events of streams that were discarded before they were in a closed section.
     """
 
     def __init__(self, times: bool = True, tick_ns: int = 1) -> None:
@@ -81,10 +81,10 @@ class ArchiveWriter:
         self._merger = Merger(self._write)
         self._alike = AlikeParts()
         self._ready: list[bytes] = []
-        """Blocks that stay ready when what follows them fails: others may refer to them by then."""
+        """Blocks that remain valid if later ones fail, because others may already refer to them."""
 
     def begin(self, job: dict[str, Any]) -> bytes:
-        """Returns the head of the file; ``job``: what to say of the job, plain data."""
+        """Returns the head of the file; ``job``: facts about the job, plain data."""
         about = job if self._keeps_times else {**job, "times": False}
         if self._keeps_times and self._tick_ns > 1:
             about = {**about, "tick_ns": self._tick_ns}
@@ -92,7 +92,7 @@ class ArchiveWriter:
         return head() + self._take_ready()
 
     def opened(self, stream: str, info: StreamInfo) -> bytes:
-        """Takes in a stream, or what an open one says of itself now."""
+        """Adds a stream, or updates the StreamInfo of an open one."""
         known = self._streams.get(stream)
         if known is None:
             self._streams[stream] = _Open(stream, info, StreamCompressor(tick_ns=self._tick_ns))
@@ -101,11 +101,11 @@ class ArchiveWriter:
         return self._take_ready()
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> bytes:
-        """Takes in events of an open stream."""
+        """Adds events of an open stream."""
         known = self._streams[stream]
         known.taken += len(batch)
         self.taken += len(batch)
-        # Streams that are introduced again define again what they have defined.
+        # Streams that are introduced again repeat their definitions.
         files = [each for each in definitions.files if each[0] >= known.table.file_count]
         handles = [each for each in definitions.handles if each[0] not in known.table.handles]
         known.table.apply(definitions)
@@ -117,7 +117,7 @@ class ArchiveWriter:
         return self._take_ready()
 
     def checkpoint(self) -> bytes:
-        """Closes the open sections, so that all that came in is in the bytes handed out."""
+        """Closes the open sections, so that all events received are in the returned bytes."""
         return b"".join(map(self.checkpoint_of, self.open_streams())) + self.flush()
 
     def open_streams(self) -> list[str]:
@@ -125,14 +125,14 @@ class ArchiveWriter:
         return list(self._streams)
 
     def held_bytes(self, stream: str) -> int:
-        """Returns about how much memory the calls of a stream take that are in no closed section."""
+        """Returns the approximate memory of a stream's calls that are in no closed section."""
         known = self._streams.get(stream)
         return known.few.nbytes + known.compressor.nbytes if known is not None else 0
 
     def checkpoint_of(self, stream: str) -> bytes:
-        """Closes the open section of a stream; of one that has ended or is not known that is nothing.
+        """Closes the open section of a stream; does nothing for one that has ended or is unknown.
 
-        What is in it is in the bytes of the next ``flush``.
+        Its content is in the bytes of the next ``flush``.
         """
         known = self._streams.get(stream)
         if known is not None:
@@ -140,12 +140,12 @@ class ArchiveWriter:
         return self._take_ready()
 
     def flush(self) -> bytes:
-        """Returns what waits of closed sections, merged over the streams; that of one stream stays in order."""
+        """Returns the waiting closed sections, merged over the streams; the order within a stream is kept."""
         self._flush()
         return self._take_ready()
 
     def closed(self, stream: str, losses: dict[str, int] | None = None) -> bytes:
-        """Takes in that a stream has ended."""
+        """Ends a stream."""
         known = self._streams[stream]
         self._close_section(known)
         self._part(known, PartKind.CLOSED, repeated_text_part(losses or {}))
@@ -153,7 +153,7 @@ class ArchiveWriter:
         return self._take_ready()
 
     def discard(self, stream: str) -> None:
-        """Forgets a stream, whether it is open or not, and what of it is in no closed section."""
+        """Removes a stream, open or not, with its data that is in no closed section."""
         if (known := self._streams.pop(stream, None)) is not None:
             self.discarded += known.taken - known.closed
 
@@ -164,9 +164,10 @@ class ArchiveWriter:
         return written + self._take_ready()
 
     def state(self) -> dict[str, Any]:
-        """Returns what ``resumed`` needs to go on behind the bytes handed out; after ``checkpoint``.
+        """Returns the state that ``resumed`` needs to continue after the returned bytes; call it after ``checkpoint``.
 
-        Its values are numbers, texts, containers, and the infos and tables of the open streams, which are the writer's.
+        Its values are numbers, texts, containers, and the infos and tables of the open streams, which belong to the
+        writer.
         """
 
         def parts(each: _Open) -> dict[int, int]:
@@ -190,7 +191,7 @@ class ArchiveWriter:
 
     @classmethod
     def resumed(cls, state: Mapping[str, Any]) -> Self:
-        """Returns a writer that goes on where another one was."""
+        """Returns a writer that continues where another one stopped."""
         writer = cls(state["times"], state["tick_ns"])
         writer.taken, writer.handed_out, writer.discarded = state["taken"], state["handed_out"], state["discarded"]
         writer._of_rank.update(state["of_rank"])
@@ -204,7 +205,7 @@ class ArchiveWriter:
         return writer
 
     def adopt(self, state: Mapping[str, Any]) -> None:
-        """Takes in the streams that another writer had open, with what they defined, for an archive of its own."""
+        """Adds the open streams of another writer, with their definitions, for a new archive."""
         for name, info, _, _, table, _, _ in state["streams"]:
             known = self._streams[name] = _Open(name, info, StreamCompressor(tick_ns=self._tick_ns), table=table)
             known.names.files.extend((number, table.file(number)) for number in range(1, table.file_count))
@@ -255,7 +256,7 @@ class ArchiveWriter:
         self._write(BlockKind.TIMES, encode_times(*self._member(known), ordinal, times))
 
     def _introduce(self, known: _Open) -> None:
-        """Hands on what the stream says of itself, and its files and handles, where that is new."""
+        """Writes the StreamInfo, files and handles of a stream if they are new."""
         if not known.is_told:
             known.is_told = True
             self._part(known, PartKind.STREAM, text_part((known.name, known.info)))

@@ -1,1 +1,1 @@
-"""Integers as few bytes: variable-length numbers, packed columns, decimal digits."""
+"""Compact encodings of integers: variable-length numbers, packed columns, decimal digits."""

@@ -1,4 +1,4 @@
-"""Texts with every number taken out: those of processes that differ in numbers only leave the same text behind."""
+"""Extract all numbers from texts, so that processes that differ only in numbers have equal remaining texts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import numpy.typing as npt
 _MARK: Final = b"\x00"
 _WORD_MARK: Final = b"\x01"
 _LENGTH: Final = ord("@")
-"""What is added to the digits of a hexadecimal word to make the character behind its mark."""
+"""Offset from the number of digits of a hexadecimal word to the character after its mark."""
 _MOST_ZEROS: Final = 15
 _MOST_PADDED: Final = 10**17
 _LONGEST: Final = 40
-"""Digits that are not looked at as a number."""
+"""Number of digits from which a digit string is not treated as a number."""
 _DIGITS = re.compile(rb"([0-9]+)")
 _WORD = re.compile(rb"(?<![0-9A-Za-z])(?=[0-9]*[a-f])[0-9a-f]{7,16}(?![0-9A-Za-z])")
 _HEX: Final = bytes(ord("h") if chr(code) in "0123456789abcdef" else ord("-") for code in range(256))
@@ -27,11 +27,11 @@ _SEVEN: Final = 7 * b"h"
 
 
 def take_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
-    r"""Splits a text that has no bytes 0 and 1 into what stays and its numbers.
+    r"""Splits a text without bytes 0 and 1 into the remaining text and its numbers.
 
-    Words of 7 to 16 hexadecimal digits, with a letter among them, are numbers, too; they come after the decimal ones.
-    Numbers beyond 63 bits stay in the text. Those with leading zeros, up to 15, are -(16 * value + zeros); they stay
-    from 10^17 on.
+    Words of 7 to 16 hexadecimal digits with a letter among them are numbers, too; they follow the decimal ones. Numbers
+    beyond 63 bits remain in the text. Numbers with up to 15 leading zeros are encoded as -(16 * value + zeros); they
+    remain in the text from 10^17 on.
 
     >>> take_numbers(b"out.0007 of 12")
     (b'out.\x00 of \x00', array([-115,   12]))
@@ -48,15 +48,15 @@ def take_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
 
 
 def count_numbers(rest: bytes, *, words: bool = True) -> int:
-    """Tells how many numbers were taken from a text; without the words they are the decimal ones, which come first."""
+    """Returns how many numbers were extracted from a text; without words only the decimal ones, which come first."""
     return rest.count(_MARK) + (rest.count(_WORD_MARK) if words else 0)
 
 
 def put_numbers(rest: bytes, numbers: list[int]) -> bytes:
-    """Puts numbers back into a text; the inverse of ``take_numbers``.
+    """Inserts numbers into a text; the inverse of ``take_numbers``.
 
     Raises:
-        ValueError: there are not as many as the text has places, or one that no text has.
+        ValueError: the number of numbers is wrong, or one is impossible.
     """
     pieces = rest.split(_MARK)
     decimals = len(pieces) - 1
@@ -67,9 +67,9 @@ def put_numbers(rest: bytes, numbers: list[int]) -> bytes:
 
 
 def _take(text: bytes) -> tuple[bytes, list[int], list[int]]:
-    """Returns what stays, the decimal numbers, and the hexadecimal words."""
+    """Returns the remaining text, the decimal numbers, and the hexadecimal words."""
     words: list[int] = []
-    if _SEVEN in text.translate(_HEX):  # seldom, and quickly seen
+    if _SEVEN in text.translate(_HEX):  # rare, and detected quickly
 
         def note(found: re.Match[bytes]) -> bytes:
             words.append(_signed(int(found[0], 16)))
@@ -86,11 +86,11 @@ def _take(text: bytes) -> tuple[bytes, list[int], list[int]]:
 
 
 _take_known = lru_cache(maxsize=1 << 14)(_take)
-"""Most of what processes say of their files others have said before."""
+"""Cached, because processes repeat most of each other's texts about files."""
 
 
 def _number(digits: bytes) -> int | None:
-    """Returns the number of a row of digits; None: it stays in the text."""
+    """Returns the number of a digit string; None: it remains in the text."""
     if len(digits) >= _LONGEST:
         return None
     value = int(digits)
@@ -105,7 +105,7 @@ def _signed(value: int) -> int:
 
 
 def _word(number: int, follows: bytes) -> bytes:
-    """Returns a hexadecimal word, and what follows it; its length stands ahead of that."""
+    """Returns a hexadecimal word and the text after it, which begins with the word's length."""
     length = follows[0] - _LENGTH if follows else 0
     word = b"%0*x" % (length, number % 2**64)
     if len(word) != length:

@@ -1,4 +1,4 @@
-"""Integers as bytes: what each differs from the one before, byte by byte, deflated."""
+"""Pack integers as bytes: differences between neighbours, split by byte significance, deflated."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from ..native_library import native
 
 _LEVEL: Final = 6
 _MANY: Final = 4096
-"""Integers from which on it is worth asking how to deflate them."""
+"""Number of integers from which the deflate method is chosen by a sample."""
 _BLOCK: Final = 1 << 16
-"""Bytes that are deflated in one way."""
+"""Number of bytes that are deflated with one method."""
 _SAMPLE: Final = 2048
 _LIKE: Final = 1.1
-"""How much larger a sample may become by what takes a fraction of the time."""
+"""Maximum size ratio of a sample for which a much faster method is preferred."""
 _BLOCK_HEAD: Final = 512
 _WORTH: Final = 1.2
-"""How much smaller a sample has to become for what takes several times as long."""
+"""Minimum size ratio of a sample for which a method that takes several times as long is preferred."""
 _HEAD: Final = b"\x78\x9c"
 _END: Final = b"\x03\x00"
 _STORED: Final = b"\x00\x01\x00\xfe\xff"
-"""An empty last block, and the head of one with a byte as it is: RFC 1951."""
+"""An empty last block, and the head of a stored block of one byte: RFC 1951."""
 _ADLER: Final = 65521
 
 
 def pack(values: npt.NDArray[np.int64]) -> bytes:
-    """Packs int64 values that grow a little from one to the next. Source: [Recorder] (timestamps as deltas, deflated).
+    """Packs int64 values with small differences. Source: [Recorder] (timestamps as deltas, deflated).
 
-    The bytes of equal weight stand together, as the upper ones are mostly zero.
+    Bytes of equal significance are adjacent, because the upper ones are mostly zero.
     """
     if not len(values):
         return b""
@@ -45,7 +45,7 @@ def pack(values: npt.NDArray[np.int64]) -> bytes:
     for plane in planes:
         pieces += [_deflate(plane[at : at + _BLOCK]) for at in range(0, len(plane), _BLOCK)]
         checksum = zlib.adler32(plane, checksum)
-    first = int(_zigzag(values[:1])[0])  # it is from 0, and may be longer than the rest
+    first = int(_zigzag(values[:1])[0])  # the difference from 0, which may have more bytes than the rest
     for byte in first.to_bytes(8, "little")[len(planes) :]:
         pieces += [_STORED, bytes((byte,)), _zeros(len(values) - 1)]
         checksum = _with_zeros(zlib.adler32(bytes((byte,)), checksum), len(values) - 1)
@@ -59,12 +59,14 @@ def _grown(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _zigzag(grown: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """Returns numbers whose lowest bit is the sign, so that small ones are small whatever it is."""
+    """Returns zigzag-coded numbers, with the sign in the lowest bit, so that small magnitudes give small numbers."""
     return ((grown << 1) ^ (grown >> 63)).view(np.uint64)
 
 
 def _planes(values: npt.NDArray[np.int64]) -> list[bytes]:
-    """Returns the bytes of equal weight of all growths, the lowest first, up to the last that any but the first has."""
+    """Returns all differences byte by byte, lowest byte first, up to the highest byte that differences after the first
+    use.
+    """
     compiled = native()
     if compiled is None:
         zigzag = _zigzag(_grown(values))
@@ -77,7 +79,9 @@ def _planes(values: npt.NDArray[np.int64]) -> list[bytes]:
 
 
 def estimate(values: npt.NDArray[np.int64]) -> float:
-    """Returns about how many bits ``pack`` needs for a value of a sample: the entropy of its bytes of equal weight."""
+    """Returns the approximate number of bits per value of ``pack`` for a sample: the entropy of its bytes by
+    significance.
+    """
     zigzag = _zigzag(np.diff(values))
     bits = 0.0
     for place in range((int(zigzag.max(initial=0)).bit_length() + 7) // 8):
@@ -88,7 +92,7 @@ def estimate(values: npt.NDArray[np.int64]) -> float:
 
 
 def _deflate(block: bytes) -> bytes:
-    """Deflates bytes, to the next whole byte, in the way that a sample of them asks for."""
+    """Deflates bytes up to a byte boundary, with a method chosen by a sample."""
     sample = block[:_SAMPLE] + block[-_SAMPLE:]
     gain = len(sample) / len(zlib.compress(sample, 1))
     if gain < 1.05:
@@ -96,7 +100,7 @@ def _deflate(block: bytes) -> bytes:
     elif gain < 2 or (
         gain < 4 and _length(_way(1, zlib.Z_HUFFMAN_ONLY), sample) < _LIKE * _length(_way(1, zlib.Z_RLE), sample)
     ):
-        # little is gained by looking for what came before, which takes most of the time
+        # searching for repetitions gains little, and takes most of the time
         return _coded(block)
     elif gain < 4 or _length(_way(1, zlib.Z_RLE), sample) < _WORTH * _length(_way(_LEVEL), sample):
         deflate = _way(1, zlib.Z_RLE)
@@ -106,7 +110,7 @@ def _deflate(block: bytes) -> bytes:
 
 
 def _coded(block: bytes) -> bytes:
-    """Deflates bytes each for itself, the more frequent ones to fewer bits."""
+    """Deflates bytes individually by a Huffman code."""
     compiled = native()
     if compiled is None:
         deflate = _way(1, zlib.Z_HUFFMAN_ONLY)
@@ -130,7 +134,7 @@ def _zeros(count: int) -> bytes:
 
 
 def _with_zeros(checksum: int, count: int) -> int:
-    """Returns the Adler-32 of what has this checksum and ``count`` zeros behind it."""
+    """Returns the Adler-32 of data with this checksum after appending ``count`` zeros."""
     low, high = checksum & 0xFFFF, checksum >> 16
     return (high + count * low) % _ADLER << 16 | low
 
@@ -139,7 +143,7 @@ def unpack(packed: bytes, count: int, where: str) -> npt.NDArray[np.int64]:
     """Unpacks ``count`` values.
 
     Raises:
-        InputError: the bytes do not hold so many values; no more memory is taken than they need.
+        InputError: the bytes do not contain that many values; no more memory is used than they need.
     """
     if not count:
         if packed:

@@ -1,4 +1,4 @@
-"""Arrays of integers within messages: how many, and their bytes."""
+"""Arrays of integers in messages: their length and packed bytes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from . import integers
 from .varints import decode_varints, encode_varints
 
 FEW: Final = 1 << 14
-"""Integers up to which an array is not deflated for itself, but with all that stands in its block."""
+"""Number of integers up to which an array is not deflated alone, but with the rest of its block."""
 
 
 class Packed(msgspec.Struct, array_like=True, frozen=True):
-    """Up to ``FEW`` integers as ``varints`` has their differences, more as ``integers.pack`` makes them."""
+    """Up to ``FEW`` integers as ``varints`` of their differences, more as by ``integers.pack``."""
 
     count: int
     data: bytes
@@ -27,7 +27,7 @@ _NOTHING: Final = Packed(0, b"")
 
 
 def pack(array: npt.NDArray[Any]) -> Packed:
-    """Packs an array of integers, row after row."""
+    """Packs an array of integers in row-major order."""
     flat = np.ascontiguousarray(array, np.int64).reshape(-1)
     if len(flat) > FEW:
         return Packed(len(flat), integers.pack(flat))
@@ -35,10 +35,10 @@ def pack(array: npt.NDArray[Any]) -> Packed:
 
 
 def unpack(array: Packed, most: int, where: str) -> npt.NDArray[np.int64]:
-    """Unpacks what ``pack`` made.
+    """Unpacks the result of ``pack``.
 
     Raises:
-        InputError: it is no array of at most so many.
+        InputError: it is not an array of at most ``most`` integers.
     """
     if not 0 <= array.count <= most:
         raise InputError(where, None, f"an array of {array.count} integers", f"at most {most}")

@@ -1,4 +1,4 @@
-"""Integers as bytes, those near 0 in one: seven bits a byte, the lowest first."""
+"""Variable-length integers: seven bits per byte, lowest first; integers near 0 take one byte."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ...events.errors import InputError
 from ..native_library import native
 
 _MOST_BYTES: Final = 10
-"""Of an integer of 64 bits."""
+"""Maximum size of a 64-bit integer."""
 _MORE: Final = 0x80
 _STEPS: Final = np.array([1 << 7 * place for place in range(1, _MOST_BYTES)], np.uint64)
-"""From which on one byte more is needed."""
+"""Values from which one more byte is needed."""
 
 
 def encode_varints(values: npt.NDArray[np.int64], *, grown: bool = False) -> bytes:
-    """Encodes int64 values, or with ``grown`` what each differs from the one before, modulo 2^64.
+    """Encodes int64 values, or with ``grown`` their differences, modulo 2^64.
 
-    They are zigzag coded, then seven bits a byte, and the eighth tells that more follow.
+    They are zigzag-coded, then written as seven bits per byte; the eighth bit means that more bytes follow.
 
     >>> encode_varints(np.array([0, -1, 64, 300])).hex(" ")
     '00 01 80 01 d8 04'
@@ -63,7 +63,7 @@ def decode_varints(data: bytes, count: int, where: str) -> npt.NDArray[np.int64]
     """Decodes ``count`` values.
 
     Raises:
-        InputError: the bytes are not of so many values; no more memory is taken than they need.
+        InputError: the bytes do not contain that many values; no more memory is used than they need.
     """
     read = np.frombuffer(data, np.uint8)
     ends = np.flatnonzero(read < _MORE) + 1

@@ -1,1 +1,1 @@
-"""What the streams of a job have in common, put together over its ranks."""
+"""Merge the common data of a job's streams over its ranks."""

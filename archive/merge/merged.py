@@ -1,4 +1,4 @@
-"""Parts of many streams as the payload of one block: what they share by number, and patterns over their ranks."""
+"""Encode parts of many streams as one block: shared pieces by number, and patterns over ranks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .rank_patterns import Integers, Patterns
 from .rank_sets import Members, encode_members
 
 _CHUNK: Final = 1 << 16
-"""Numbers kept as they are that are packed together: to read one member, no more are unpacked."""
+"""Number of kept numbers that are packed together: reading one member unpacks no more than these."""
 _FEW: Final = _CHUNK
-"""Numbers up to which a chunk may be a piece, and so deflated together with those that are like it."""
+"""Number of values up to which a chunk may be a piece, and is then deflated together with similar ones."""
 _WORTH: Final = 1.2
-"""A piece may be so much larger, deflated alone, than what ``integers.pack`` makes."""
+"""Maximum ratio of a piece's size, deflated alone, to the result of ``integers.pack``."""
 _LITTLE: Final = 256
 _DEFLATE_MORE: Final = 16
-"""Bytes that deflating may add to so little."""
+"""Maximum number of bytes that deflation adds to such small data."""
 _WIDEST: Final = 1 << 18
 _MOST_LINES: Final = 1 << 22
 _OVERHEAD: Final = 1024
@@ -38,11 +38,11 @@ class Key(NamedTuple):
     """Parts with equal keys are merged.
 
     Attributes:
-        kind: what they are.
-        ordinal: which of the stream's parts of this kind, from 0.
-        lane: how members are counted: 0 by their order, others by rank.
+        kind: kind of the parts.
+        ordinal: index among the stream's parts of this kind, from 0.
+        lane: numbering of members: 0 by their order, others by rank.
         pieces: numbers of the pieces.
-        width: how many numbers a part has.
+        width: number of numbers in a part.
     """
 
     kind: int
@@ -73,12 +73,12 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def encode_merged(key: Key, patterns: Patterns, number_of: Callable[[bytes], int]) -> bytes:
-    """Encodes the parts of members that have a key in common.
+    """Encodes the parts of members with a common key.
 
     Args:
-        key: what they have in common.
+        key: the common key.
         patterns: their numbers.
-        number_of: takes a piece and returns its number.
+        number_of: function that stores a piece and returns its number.
     """
     by_column, few, chunks = _encode_kept(patterns.kept)
     kept: list[int | bytes] = [number_of(chunk) for chunk in chunks] if few else [*chunks]
@@ -104,11 +104,11 @@ def encode_merged(key: Key, patterns: Patterns, number_of: Callable[[bytes], int
 
 @dataclass(frozen=True, eq=False)
 class MergedParts:
-    """The parts of some streams, of which one at a time can be read.
+    """The parts of some streams, which can be read one at a time.
 
     Attributes:
-        key: what they have in common.
-        members: whose they are.
+        key: the common key.
+        members: ranks of the streams.
     """
 
     key: Key
@@ -119,15 +119,15 @@ class MergedParts:
 
     @classmethod
     def decode(cls, payload: bytes, where: str, piece: Callable[[int], bytes]) -> MergedParts:
-        """Decodes merged parts, but for the numbers.
+        """Decodes merged parts, without their numbers.
 
         Args:
-            payload: what ``encode_merged`` made.
-            where: the file's name, for errors.
-            piece: returns the piece of a number.
+            payload: result of ``encode_merged``.
+            where: name of the file, for errors.
+            piece: function that returns the piece with a given number.
 
         Raises:
-            InputError: it is none, or has more members than an archive may.
+            InputError: the payload is malformed, or has more members than an archive may.
         """
         try:
             found = _decoder.decode(payload)
@@ -141,7 +141,7 @@ class MergedParts:
 
     @property
     def nbytes(self) -> int:
-        """About what it takes in memory, with what was unpacked so far."""
+        """Approximate memory use, including unpacked data."""
         values = [each for held in self.__dict__.values() for each in (held if isinstance(held, tuple) else (held,))]
         unpacked = sum(int(each.nbytes) for each in values if isinstance(each, np.ndarray))
         return (
@@ -153,19 +153,19 @@ class MergedParts:
 
     @property
     def lines(self) -> int:
-        """How many lines there are, of all columns."""
+        """Number of lines of all columns."""
         return len(self._lines[0])
 
     @property
     def columns_kept(self) -> int:
-        """How many columns follow no pattern."""
+        """Number of columns without a pattern."""
         return len(self._kept)
 
     def numbers_of(self, rank: int, place: int) -> Integers:
         """Returns a member's numbers, int64[width].
 
         Raises:
-            InputError: the block contradicts itself.
+            InputError: the block is inconsistent.
         """
         begins, firsts, steps = self._lines
         out = np.empty(self.key.width, np.int64)
@@ -215,7 +215,7 @@ class MergedParts:
 
     @cached_property
     def _line_keys(self) -> Integers:
-        """Where each line begins, all columns one after the other."""
+        """Begin of each line, over all columns in sequence."""
         counts = self._counts[self._lined]
         return np.repeat(np.arange(len(counts)), counts) * len(self.members) + self._lines[0]
 
@@ -252,7 +252,7 @@ class MergedParts:
         return np.concatenate(parts)
 
     def _chunk(self, at: int, count: int) -> Integers:
-        """Unpacks a chunk; the last stays unpacked, as members are mostly read one after the other."""
+        """Unpacks a chunk; the last one is cached, because members are usually read in sequence."""
         held: dict[int, Integers] = self.__dict__.setdefault("_held", {})
         if at not in held:
             held.clear()
@@ -271,7 +271,7 @@ _EXPECTED: Final = "what this version writes"
 
 
 def _rows(width: int) -> int:
-    """Members whose kept numbers are packed together."""
+    """Number of members whose kept numbers are packed together."""
     return max(_CHUNK // max(width, 1), 1)
 
 
@@ -281,7 +281,7 @@ def _spans(width: int) -> Iterator[tuple[int, int]]:
 
 
 def _encode_kept(kept: Integers) -> tuple[bool, bool, list[bytes]]:
-    """Returns whether columns stand one after the other, whether chunks are pieces, and the chunks."""
+    """Returns whether the layout is by column, whether chunks are pieces, and the chunks."""
     members, width = kept.shape
     chunks = [
         kept[row : row + _rows(width), low:high]
@@ -293,7 +293,7 @@ def _encode_kept(kept: Integers) -> tuple[bool, bool, list[bytes]]:
     if max((chunk.size for chunk in chunks), default=0) <= _FEW:
         short = [(by_column, True, [encode_varints(each) for each in way]) for by_column, way in ways]
         if members == 1 and len(chunks) == 1 and len(short[0][2][0]) <= _LITTLE - _DEFLATE_MORE:
-            return short[0]  # the only way, and deflated it is little, too
+            return short[0]  # the only layout, and small when deflated, too
         sizes = [sum(len(zlib.compress(each, 1)) for each in way) for _, _, way in short]
         fewest = min(sizes)
         best_short = short[sizes.index(fewest)]

@@ -1,4 +1,4 @@
-"""Merges parts of streams as they come, in a tree: never do all of them stand in memory one by one."""
+"""Merge parts of streams incrementally in a tree, so that they are never all in memory individually."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from .rank_patterns import Integers, Patterns, find_patterns, merge_patterns
 _LEAF_MEMBERS: Final = 512
 _LEAF_NUMBERS: Final = 1 << 18
 _MOST_PENDING: Final = 1 << 25
-"""Bytes of numbers that follow no pattern, and of patterns, from which on it is time to write them."""
+"""Bytes of numbers without a pattern, and of patterns, above which they are written."""
 _MOST_KNOWN: Final = 65_536
-"""Pieces that are remembered, by digest."""
+"""Maximum number of remembered pieces, by digest."""
 _NUMBERS: Final = 9
-"""The place of numbers that follow no pattern among the pieces of a part."""
+"""Index of the numbers without a pattern among the pieces of a part."""
 _GROUP_BYTES: Final = 1024
-"""About what a group takes besides its numbers."""
+"""Approximate overhead of a group, bytes."""
 
 
 @dataclass(slots=True)
 class _Group:
-    """Parts with one key: those that came last as they are, the others as patterns, ever more members in each."""
+    """Parts with one key: the latest as they are, the others as patterns over increasing numbers of members."""
 
     ranks: list[int] = field(default_factory=list)
     rows: list[Integers] = field(default_factory=list)
     leaves: list[Patterns] = field(default_factory=list)
 
     def add(self, rank: int, numbers: Integers) -> int:
-        """Returns by how many bytes the group grew."""
+        """Adds a member; returns the growth of the group in bytes."""
         self.ranks.append(rank)
         self.rows.append(numbers)
         grown = numbers.nbytes
@@ -67,14 +67,14 @@ class _Group:
 
 
 class Merger:
-    """Takes in parts of streams and hands out blocks: what many have in common once, the rest as patterns.
+    """Merges parts of streams into blocks: shared data once, the rest as patterns.
 
     Args:
-        write: takes a block.
-        pieces: how many pieces there are in the file already.
+        write: function that receives a block.
+        pieces: number of pieces already in the file.
 
     Attributes:
-        pieces: how many there are by now.
+        pieces: current number of pieces.
     """
 
     def __init__(self, write: Callable[[BlockKind, bytes], None], pieces: int = 0) -> None:
@@ -83,27 +83,27 @@ class Merger:
         self._known: dict[bytes, int] = {}
         self.pieces = pieces
         self._waiting: list[tuple[tuple[int, int], int, bytes]] = []
-        """Pieces that are not written: what they are, number, and the piece."""
+        """Unwritten pieces: kind, number, and the piece."""
         self._waiting_bytes = 0
         self._pending = 0
 
     @property
     def is_due(self) -> bool:
-        """Whether so much waits that it should be written."""
+        """Whether so much data waits that it should be written."""
         return self._pending >= _MOST_PENDING
 
     def add(self, kind: PartKind, ordinal: int, lane: int, rank: int, part: Part) -> None:
-        """Takes in a part; what is new in it may be written at once, all else by ``flush``.
+        """Adds a part; its new pieces may be written immediately, everything else by ``flush``.
 
         Args:
-            kind: what it is.
-            ordinal: which of the stream's parts of this kind it is.
-            lane: how streams are counted: 0 by order, others by rank.
-            rank: the stream's number in its lane.
+            kind: kind of the part.
+            ordinal: index among the stream's parts of this kind.
+            lane: numbering of streams: 0 by order, others by rank.
+            rank: number of the stream in its lane.
             part: the part.
 
         Raises:
-            ValueError: it is too large.
+            ValueError: the part is too large.
         """
         if any(len(piece) > MOST_PIECE for piece in part.pieces) or len(part.numbers) > MOST_NUMBERS:
             raise ValueError(f"a piece has at most {MOST_PIECE} bytes, a part at most {MOST_NUMBERS} numbers")
@@ -116,7 +116,7 @@ class Merger:
         self._pending += group.add(rank, part.numbers)
 
     def flush(self) -> None:
-        """Writes all parts that wait, merged."""
+        """Writes all waiting parts, merged."""
         groups, self._groups, self._pending = self._groups, {}, 0
         merged, length = list[bytes](), 0
         keys = sorted(groups)
@@ -128,7 +128,7 @@ class Merger:
                 merged, length = [], 0
             merged.append(text)
             length += len(text)
-            if following is None or following[:2] != key[:2]:  # so that damage costs parts of one kind
+            if following is None or following[:2] != key[:2]:  # so that damage affects parts of one kind only
                 self._write_merged(merged)
                 merged, length = [], 0
 
@@ -146,13 +146,13 @@ class Merger:
         return number
 
     def _write_merged(self, merged: list[bytes]) -> None:
-        """Writes merged parts, and first the pieces that they refer to."""
+        """Writes merged parts, after the pieces that they refer to."""
         if merged:
             self._write_pieces()
             self._write(BlockKind.MERGED, encode_bundle(merged))
 
     def _write_pieces(self) -> None:
-        """Writes the pieces that wait, those of a sort one after the other, as they are alike."""
+        """Writes the waiting pieces, grouped by kind, because those are similar."""
         if not self._waiting:
             return
         waiting = sorted(self._waiting, key=itemgetter(0))

@@ -1,6 +1,6 @@
-"""Numbers of many processes as patterns over their ranks: a * rank + b, piece by piece, exactly.
+"""Exact piecewise patterns of numbers over ranks: a * rank + b per piece.
 
-Source: [Recorder] (offsets of processes as a * rank + b). All arithmetic is modulo 2^64, so that it can be undone.
+Source: [Recorder] (offsets of processes as a * rank + b). All arithmetic is modulo 2^64, so that it is reversible.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy.typing as npt
 Integers = npt.NDArray[np.int64]
 
 _SLAB: Final = 1 << 18
-"""Numbers that are looked at together, which bounds what is taken besides the result."""
+"""Number of values processed together, which bounds the temporary memory."""
 _POINTS_A_PIECE: Final = 3
-"""A column whose pieces have fewer members on average stays as it is."""
+"""Minimum average number of members per piece; a column with shorter pieces is kept."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,15 +25,15 @@ class Patterns:
     """A table of int64 with a row for each of n members and k columns.
 
     A column is its slope times the member's rank plus pieces, each a straight line over consecutive members; or it is
-    kept as it is.
+    kept unchanged.
 
     Attributes:
-        ranks: of the members, ascending, int64[n]; no two are equal.
-        slopes: of each column, int64[k].
-        counts: pieces of each column, int64[k]; 0: it is kept.
+        ranks: ranks of the members, ascending and distinct, int64[n].
+        slopes: slope of each column, int64[k].
+        counts: number of pieces of each column, int64[k]; 0: it is kept.
         begins: member at which each piece begins, column after column, int64[pieces].
-        firsts: its value there, less slope times rank, int64[pieces].
-        steps: how much it grows from member to member, int64[pieces].
+        firsts: its value there, minus slope times rank, int64[pieces].
+        steps: growth from member to member, int64[pieces].
         kept: the columns without pieces, int64[n, m].
     """
 
@@ -47,12 +47,12 @@ class Patterns:
 
     @property
     def nbytes(self) -> int:
-        """Memory that this takes."""
+        """Memory use, bytes."""
         arrays = (self.ranks, self.slopes, self.counts, self.begins, self.firsts, self.steps, self.kept)
         return sum(each.nbytes for each in arrays)
 
     def columns(self, low: int, high: int) -> Integers:
-        """Returns a stretch of columns, int64[high - low, n]: a row for each."""
+        """Returns a range of columns, int64[high - low, n]: one row per column."""
         members = len(self.ranks)
         counts = self.counts[low:high]
         before = int(self.counts[:low].sum())
@@ -75,7 +75,7 @@ def find_patterns(ranks: Integers, table: Integers) -> Patterns:
     """Finds the patterns of a table.
 
     Args:
-        ranks: of the members in any order, int64[n], each once.
+        ranks: distinct ranks of the members in any order, int64[n].
         table: int64[n, k].
     """
     if len(ranks) == 1:
@@ -91,7 +91,7 @@ def _of_one(ranks: Integers, table: Integers) -> Patterns:
 
 
 def merge_patterns(one: Patterns, other: Patterns) -> Patterns:
-    """Merges tables of the same columns and other members; no more than a few columns are ever written out."""
+    """Merges tables with the same columns and different members; only a few columns are expanded at a time."""
     ranks = np.concatenate([one.ranks, other.ranks])
     order = np.argsort(ranks)
 
@@ -103,7 +103,7 @@ def merge_patterns(one: Patterns, other: Patterns) -> Patterns:
 
 
 def lines_of(values: Integers) -> tuple[Integers, Integers, Integers]:
-    """Returns values, int64[n], as straight lines: value at the begin of each, step, length."""
+    """Returns values, int64[n], as straight lines: first value, step and length of each."""
     if len(values) < 2:
         return values, np.zeros(len(values), np.int64), np.ones(len(values), np.int64)
     begins = np.flatnonzero(_begins(values[None, :])[0])
@@ -126,7 +126,7 @@ def _of_slabs(ranks: Integers, slabs: Iterable[Integers]) -> Patterns:
 
 
 def _of_slab(ranks: Integers, values: Integers) -> tuple[Integers, ...]:
-    """Returns all but the ranks for columns int64[columns, n]."""
+    """Returns all fields except the ranks for columns int64[columns, n]."""
     width, members = values.shape
     if members < 2 or not width:
         nothing = np.zeros(0, np.int64)
@@ -159,7 +159,7 @@ def _is_even(ranks: Integers) -> bool:
 
 
 def _slopes(ranks: Integers, values: Integers) -> Integers:
-    """Returns the slope over ranks that two members in the middle suggest, 0 where it is no integer."""
+    """Returns the slope over ranks estimated from two members in the middle, 0 if it is not an integer."""
     middle = len(ranks) // 2
     step = ranks[middle] - ranks[middle - 1]
     grown = values[:, middle] - values[:, middle - 1]
@@ -167,20 +167,20 @@ def _slopes(ranks: Integers, values: Integers) -> Integers:
 
 
 def _begins(values: Integers) -> npt.NDArray[np.bool_]:
-    """Tells where each column, a row of int64[columns, n], is cut for each piece to be a line; n >= 2.
+    """Returns where each column, a row of int64[columns, n], is cut so that each piece is a line; n >= 2.
 
-    A piece goes as far as its first step does; the step after that leads to the next piece.
+    A piece extends as far as its first step continues; the step after that leads to the next piece.
     """
     width, members = values.shape
     steps = values[:, 1:] - values[:, :-1]
     changes = np.ones(steps.shape, bool)
     changes[:, 1:] = steps[:, 1:] != steps[:, :-1]
-    at = np.flatnonzero(changes)  # where a stretch of equal steps begins
+    at = np.flatnonzero(changes)  # beginning of each run of equal steps
     is_first = at % (members - 1) == 0
     lengths = np.diff(np.append(at, width * (members - 1)))
     after_one = np.concatenate([[False], lengths[:-1] == 1])
-    # Whether a stretch begins with a step from piece to piece: yes after one of several steps, which are a piece; after
-    # a single step if that was none.
+    # Whether a run begins with a step between pieces: yes after a run of several steps, which are a piece; after a
+    # single step, if that was not such a step itself.
     told = is_first | ~after_one
     stretch = np.arange(len(at))
     last_told = np.maximum.accumulate(np.where(told, stretch, 0))

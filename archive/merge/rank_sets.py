@@ -1,4 +1,4 @@
-"""The ranks of the streams that are merged, as lines: a thousand ranks one after the other are one."""
+"""The ranks of merged streams as arithmetic sequences ("lines"): a thousand consecutive ranks are one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..integers.packing import Packed, pack, unpack
 from .rank_patterns import Integers, lines_of
 
 MOST_MEMBERS: Final = 1 << 22
-"""Streams of an archive."""
+"""Maximum number of streams in an archive."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,9 +20,9 @@ class Members:
     """Ascending ranks, each below 2^32.
 
     Attributes:
-        firsts: lowest of each line, int64[lines].
-        steps: from one to the next.
-        lengths: how many.
+        firsts: lowest rank of each line, int64[lines].
+        steps: difference between neighbours.
+        lengths: number of ranks.
     """
 
     firsts: Integers
@@ -31,10 +31,10 @@ class Members:
 
     @classmethod
     def decode(cls, packed: tuple[Packed, Packed, Packed], where: str) -> Members:
-        """Decodes what ``encode_members`` made.
+        """Decodes the result of ``encode_members``.
 
         Raises:
-            InputError: they are no ascending ranks, or more than an archive may have.
+            InputError: the ranks are not ascending, or more than an archive may have.
         """
         firsts, steps, lengths = (unpack(each, MOST_MEMBERS, where) for each in packed)
         if not 0 < len(firsts) == len(steps) == len(lengths):
@@ -52,7 +52,7 @@ class Members:
 
     @property
     def lines(self) -> int:
-        """How many lines there are."""
+        """Number of lines."""
         return len(self.firsts)
 
     @property
@@ -66,7 +66,7 @@ class Members:
         return int(self.firsts[-1] + self.steps[-1] * (self.lengths[-1] - 1))
 
     def place_of(self, rank: int) -> int | None:
-        """Returns which member has a rank, from 0; None: there is none."""
+        """Returns the index of the member with a rank, from 0; None if there is none."""
         line = int(np.searchsorted(self.firsts, rank, "right")) - 1
         if line < 0:
             return None

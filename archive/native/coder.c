@@ -1,32 +1,32 @@
-/* From calls to terminals and back; coder.py is its interface and says what the fields are.
+/* Encodes calls as terminals and decodes them; coder.py is its interface and defines the fields.
  *
- * A call is a group (all of it that does not change from call to call: name, thread, depth ...) and a few integers, the
- * fields. What is coded is how much each field has grown since the call before: since the last of the same group, or,
- * for fields of a handle (offset, size), since the last of the same group on the same handle. A file that is written in
- * equal steps, files with a counter in their names, handles that are numbered as they are made: all become the same
- * terminal again and again. Source: [Recorder], offsets i * a + b within a process; here for every integer of a call.
+ * A call is a group (all its constant values: name, thread, depth ...) and a few integers, the fields. Each field is
+ * coded by its growth since the previous call: of the same group, or, for fields of a handle (offset, size), of the
+ * same group on the same handle. A file written in equal steps, files with a counter in their names, handles
+ * numbered in order of creation: all become the same terminal repeatedly. Source: [Recorder], offsets i * a + b
+ * within a process; here for every integer of a call.
  *
- * A growth that is seen for the first time is a literal: it stands in a list of its own, and the terminal says only that
- * there is one. Seen twice it gets terminals of its own, so that random offsets do not fill the table of signatures; and
- * so it is with several growths that come together. */
+ * A growth seen for the first time is a literal: its value is in a separate list, and the terminal only marks it.
+ * Seen twice it gets its own terminals, so that random offsets do not fill the table of signatures. The same applies
+ * to combinations of growths. */
 #include "coder.h"
 #include "table.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define MOST_FIELDS 16
 #define MOST_TERMINALS (1u << 20)
-#define MOST_HANDLES (1u << 16) /* whose last values are remembered; beyond, all begin anew */
-#define MOST_GROWTHS 256        /* of one field of one group that have terminals of their own */
+#define MOST_HANDLES (1u << 16) /* maximum handles with remembered last values; beyond, all are reset */
+#define MOST_GROWTHS 256        /* maximum growths with their own terminals per field and group */
 #define LEAST_FILTER (1u << 8)
 #define MOST_FILTER (1u << 16)
 #define GUESSES 16
-#define USUAL_FIELDS 12 /* of a call, as columns.py has them */
+#define USUAL_FIELDS 12 /* fields of a call, as in columns.py */
 #define USUAL_FIRST 9
 #define OF_HANDLE (USUAL_FIELDS - USUAL_FIRST)
 
 struct terminal {
     uint32_t group;
-    uint32_t literals; /* a bit a field */
+    uint32_t literals; /* one bit per field */
 };
 
 struct place {
@@ -39,7 +39,7 @@ struct growth {
     int64_t by;
 };
 
-/* Where calls of a group were found last; only a guess, which is checked. */
+/* Location of a group's last call; a guess that must be verified. */
 struct guess {
     uint32_t place, terminal;
 };
@@ -50,13 +50,13 @@ struct list {
 };
 
 struct coder {
-    uint32_t fields, first_of_handle; /* fields from first_of_handle on are the handle's; field 0 is the handle */
+    uint32_t fields, first_of_handle; /* fields from first_of_handle on belong to the handle; field 0 is the handle */
     struct terminal *terminals;
     int64_t *growths; /* [fields] of each terminal */
     uint32_t terminal_count, terminal_room, growth_room;
     struct table terminal_table;
     int64_t *last;         /* [first_of_handle] of each group */
-    uint16_t *known_count; /* [fields] of each group: growths that have terminals of their own */
+    uint16_t *known_count; /* [fields] of each group: number of growths with their own terminals */
     uint32_t group_room, known_count_room;
     struct place *places;
     int64_t *last_of_place; /* [fields - first_of_handle] of each place */
@@ -65,14 +65,14 @@ struct coder {
     struct growth *known;
     uint32_t known_number, known_room;
     struct table known_table;
-    uint32_t *filter; /* hashes of what was seen once */
+    uint32_t *filter; /* hashes of combinations seen once */
     uint32_t filter_size, filter_used;
     struct list literals[MOST_FIELDS];
-    struct guess guesses[GUESSES]; /* by group, of which several share one */
+    struct guess guesses[GUESSES]; /* by group; several groups share one */
     bool failed;
 };
 
-/* Returns the array with room for as many elements as are wanted, those that are new being 0. */
+/* Returns the array with room for the wanted number of elements; new ones are 0. */
 static void *grown(struct coder *c, void *array, uint32_t *room, uint32_t wanted, size_t size) {
     uint32_t more = *room ? *room : 4;
     if (wanted <= *room)
@@ -99,7 +99,7 @@ static uint32_t hash_terminal(const struct coder *c, uint32_t group, uint32_t li
 }
 
 static inline bool same_growths(const int64_t *one, const int64_t *two, uint32_t fields) {
-    uint64_t differs = 0; /* which a call of memcmp takes longer to tell */
+    uint64_t differs = 0; /* faster than a call of memcmp */
     for (uint32_t i = 0; i < fields; i++)
         differs |= (uint64_t)(one[i] ^ two[i]);
     return !differs;
@@ -134,7 +134,7 @@ static uint32_t terminal_for(struct coder *c, uint32_t group, uint32_t literals,
     return c->terminal_count++;
 }
 
-/* ---- what fields were last ---- */
+/* ---- last values of fields ---- */
 
 static int64_t *last_of_group(struct coder *c, uint32_t group) {
     if (group >= c->group_room) {
@@ -170,7 +170,7 @@ static int64_t *last_of_handle(struct coder *c, uint32_t group, int64_t handle) 
     return c->last_of_place + (size_t)made * width;
 }
 
-/* The same, where it was found last looked at first. */
+/* The same, checking the last location first. */
 static int64_t *guessed_handle(struct coder *c, struct guess *guess, uint32_t group, int64_t handle) {
     uint32_t width = c->fields - c->first_of_handle, place = guess->place;
     if (place < c->place_count && c->places[place].group == group && c->places[place].handle == handle)
@@ -180,10 +180,10 @@ static int64_t *guessed_handle(struct coder *c, struct guess *guess, uint32_t gr
     return found;
 }
 
-/* ---- what has terminals of its own ---- */
+/* ---- growths with their own terminals ---- */
 
-/* Tells whether something was seen before, as far as that is remembered: the filter is as large as what is seen asks
- * for, and forgets when it grows. */
+/* Returns whether a hash was seen before, as far as it is remembered: the filter grows with the number of distinct
+ * hashes, and is emptied when it grows. */
 static bool was_seen(struct coder *c, uint64_t hash) {
     if (c->filter_used == c->filter_size && c->filter_size < MOST_FILTER) {
         uint32_t size = c->filter_size ? 2 * c->filter_size : LEAST_FILTER;
@@ -273,7 +273,7 @@ EXPORT struct coder *coder_new(uint32_t fields, uint32_t first_of_handle) {
     return c;
 }
 
-/* Returns the terminal of a call whose growths have none: those that are new, or in new company, become literals. */
+/* Returns the terminal for growths without one: new growths, or new combinations, become literals. */
 static uint32_t code(struct coder *c, uint32_t group, int64_t *growth) {
     int64_t by[MOST_FIELDS];
     uint32_t literals = 0, all = 0, kept = 0;
@@ -304,13 +304,13 @@ static uint32_t code(struct coder *c, uint32_t group, int64_t *growth) {
     return found;
 }
 
-/* Tells whether a terminal is that of these growths, none of which is a literal. */
+/* Returns whether a terminal has these growths and no literals. */
 static inline bool is_plain(const struct coder *c, uint32_t at, uint32_t group, const int64_t *growth, uint32_t all) {
     return at < c->terminal_count && c->terminals[at].group == group && !c->terminals[at].literals &&
            same_growths(c->growths + (size_t)at * all, growth, all);
 }
 
-/* Returns the terminal of a call, which is guessed at first; growth is overwritten. */
+/* Returns the terminal of a call, after checking a guess; growth is overwritten. */
 static inline uint32_t terminal_of(struct coder *c, struct guess *guess, uint32_t group, int64_t *growth, uint32_t all) {
     if (is_plain(c, guess->terminal, group, growth, all))
         return guess->terminal;
@@ -349,8 +349,8 @@ static inline __attribute__((always_inline)) uint64_t feed(struct coder *c, cons
     return length;
 }
 
-/* Codes calls: groups[length], fields[length][c->fields] -> terminals[length]. Returns how many it took: fewer than
- * length when MOST_TERMINALS are in use (a new section is due) or memory has run out. */
+/* Encodes calls: groups[length], fields[length][c->fields] -> terminals[length]. Returns the number encoded: fewer
+ * than length if MOST_TERMINALS are in use (a new section is needed) or memory has run out. */
 EXPORT uint64_t coder_feed(struct coder *c, const uint32_t *groups, const int64_t *fields, uint64_t length,
                            int32_t *terminals) {
     if (c->fields == USUAL_FIELDS && c->first_of_handle == USUAL_FIRST) /* as constants, which is much faster */
@@ -358,13 +358,13 @@ EXPORT uint64_t coder_feed(struct coder *c, const uint32_t *groups, const int64_
     return feed(c, groups, fields, length, terminals, c->first_of_handle, c->fields);
 }
 
-/* Codes calls that differ from the one coded last in the fields of the handle alone, by a coder of the usual fields:
- * fields[length][USUAL_FIELDS - USUAL_FIRST] -> terminals[length]. Returns how many it took, as coder_feed does. */
+/* Encodes calls that differ from the previous one only in the handle's fields, for the usual number of fields:
+ * fields[length][USUAL_FIELDS - USUAL_FIRST] -> terminals[length]. Returns the number encoded, like coder_feed. */
 uint64_t coder_feed_alike(struct coder *c, uint32_t group, int64_t handle, const int64_t *fields, uint64_t length,
                           int32_t *terminals) {
     struct guess *guess = &c->guesses[group % GUESSES];
     int64_t *last = guessed_handle(c, guess, group, handle), at[OF_HANDLE];
-    const int64_t *expected = NULL; /* growths of the terminal before, where it is plain */
+    const int64_t *expected = NULL; /* growths of the previous terminal, if it has no literals */
     uint64_t done = 0;
     if (c->failed)
         return 0;
@@ -395,7 +395,7 @@ EXPORT bool coder_failed(const struct coder *c) {
     return c->failed;
 }
 
-/* About the memory that it takes. */
+/* Approximate memory use. */
 EXPORT uint64_t coder_bytes(const struct coder *c) {
     uint64_t bytes = sizeof *c + (uint64_t)c->filter_size * sizeof *c->filter;
     bytes += c->terminal_room * (sizeof *c->terminals + c->fields * sizeof *c->growths);
@@ -418,12 +418,12 @@ EXPORT void coder_write(const struct coder *c, uint32_t first, uint32_t *groups,
         *groups++ = c->terminals[i].group;
         *literals++ = c->terminals[i].literals;
     }
-    if (first < c->terminal_count) /* else there may be no array */
+    if (first < c->terminal_count) /* otherwise there may be no array */
         memcpy(growths, c->growths + (size_t)first * c->fields,
                (size_t)(c->terminal_count - first) * c->fields * sizeof *growths);
 }
 
-/* How many literals wait, of all fields. */
+/* Number of waiting literals, over all fields. */
 EXPORT uint64_t coder_all_literals(const struct coder *c) {
     uint64_t count = 0;
     for (uint32_t field = 0; field < c->fields; field++)
@@ -435,7 +435,7 @@ EXPORT uint64_t coder_literals(const struct coder *c, uint32_t field) {
     return c->literals[field].length;
 }
 
-/* Hands out a field's literals, and forgets them. */
+/* Writes a field's literals, and removes them. */
 EXPORT void coder_take_literals(struct coder *c, uint32_t field, int64_t *to) {
     memcpy(to, c->literals[field].values, c->literals[field].length * sizeof *to);
     c->literals[field].length = 0;
@@ -456,8 +456,8 @@ EXPORT bool coder_give_literals(struct coder *c, uint32_t field, const int64_t *
     return !c->failed;
 }
 
-/* Decodes terminals: -> groups[length], fields[length][c->fields]. Returns how many: fewer than length at a terminal
- * that is not defined, or whose literal is missing. */
+/* Decodes terminals: -> groups[length], fields[length][c->fields]. Returns the number decoded: fewer than length at
+ * an undefined terminal, or one with a missing literal. */
 EXPORT uint64_t coder_decode(struct coder *c, const int32_t *terminals, uint64_t length, uint32_t *groups,
                              int64_t *fields) {
     for (uint64_t i = 0; i < length; i++) {

@@ -1,4 +1,4 @@
-/* What the splitter hands on to. */
+/* Interface of the coder for the splitter. */
 #ifndef IOTIDE_CODER_H
 #define IOTIDE_CODER_H
 

@@ -1,12 +1,12 @@
-/* Sequitur with run lengths, over terminals 0, 1, 2 ...; grammar.py is its interface, grammar_fallback.py its fallback.
+/* Sequitur with run lengths, over terminals 0, 1, 2 ...; grammar.py is its interface, grammar_fallback.py its
+ * fallback.
  *
- * A grammar is a list of rules; rule 0 is the input. A symbol is a terminal or a rule, with a count: x^3 stands for
- * xxx. No two neighbours are the same symbol; no pair of neighbours (with their counts) occurs twice; each rule but
- * the first is used by two symbols, or by one with a count. Source: [Recorder], on the context-free grammar.
+ * A grammar is a list of rules; rule 0 is the input. A symbol is a terminal or a rule, with a count: x^3 means xxx.
+ * Neighbouring symbols differ; no pair of neighbours (with their counts) occurs twice; each rule except the first is
+ * used by two symbols, or by one with a count. Source: [Recorder], on the context-free grammar.
  *
- * The run at the end of the input is kept open, so that a repetition costs an addition. When the input has ended in
- * r^k, what comes is compared with r's expansion first: a period that goes on costs a comparison a call.
- */
+ * The run at the end of the input is kept open, so that a repetition costs one addition. If the input has ended in
+ * r^k, new input is first compared with r's expansion: a continuing period costs one comparison per call. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ typedef int32_t value_t; /* terminal t: t; rule r: -1 - r */
 struct node {
     uint32_t prev, next;
     value_t value;
-    uint32_t guard; /* of a guard: its rule + 1; else 0 */
+    uint32_t guard; /* for a guard: its rule + 1; otherwise 0 */
     uint64_t count;
 };
 
@@ -36,11 +36,11 @@ struct run {
 
 #define DEEPEST 64
 
-/* A place in the expansion of a rule. */
+/* A position in the expansion of a rule. */
 struct cursor {
     struct place {
         uint32_t node;
-        uint64_t left; /* how often the body that node stands in is to be gone through, this time included */
+        uint64_t left; /* remaining passes through the node's body, including the current one */
     } places[DEEPEST];
     uint32_t depth;
     uint64_t matched; /* runs */
@@ -58,8 +58,8 @@ struct grammar {
     uint32_t index_mask, index_used;
     value_t open_value; /* the run at the end of the input, which may still grow */
     uint64_t open_count;
-    bool expects;   /* the input has ended in a rule, which may come again */
-    bool repeating; /* and has, so that its digram with what stands before is not in the index */
+    bool expects;   /* the input has ended in a rule, which may be repeated */
+    bool repeating; /* it was repeated, so its digram with the preceding symbol is not in the index */
     struct cursor cursor;
     bool failed; /* out of memory */
 };
@@ -178,7 +178,7 @@ static bool grow_index(struct grammar *g) {
     return true;
 }
 
-/* Returns the node at which the same digram stands, or NONE after having entered this one. */
+/* Returns the node of an equal digram, or NONE after adding this one. */
 static uint32_t find_or_enter(struct grammar *g, uint32_t at) {
     if (2 * (g->index_used + 1) > g->index_mask && !grow_index(g))
         return NONE;
@@ -191,7 +191,7 @@ static uint32_t find_or_enter(struct grammar *g, uint32_t at) {
     return NONE;
 }
 
-/* Takes the digram that begins at a node out of the index, if it is the one entered there. Comes before any change of
+/* Removes the digram that begins at a node from the index, if it is the one stored there. Must precede any change of
  * its two nodes. */
 static void leave(struct grammar *g, uint32_t at) {
     if (g->nodes[at].guard || g->nodes[g->nodes[at].next].guard)
@@ -202,7 +202,7 @@ static void leave(struct grammar *g, uint32_t at) {
             return;
         slot = (slot + 1) & g->index_mask;
     }
-    /* Those that collided move up, so that no search stops short. */
+    /* Colliding entries move up, so that no search ends early. */
     uint32_t hole = slot;
     for (uint32_t next = (hole + 1) & g->index_mask; g->index[next] != NONE; next = (next + 1) & g->index_mask) {
         uint32_t home = hash_at(g, g->index[next]) & g->index_mask;
@@ -215,7 +215,7 @@ static void leave(struct grammar *g, uint32_t at) {
     g->index_used--;
 }
 
-/* ---- the two rules of a grammar: no digram twice, no rule used once ---- */
+/* ---- the two invariants of a grammar: no digram twice, no rule used once ---- */
 
 static bool check(struct grammar *g, uint32_t at);
 
@@ -228,13 +228,13 @@ static void merge(struct grammar *g, uint32_t at) {
     g->nodes[at].count += g->nodes[next].count;
     link_nodes(g, at, g->nodes[next].next);
     free_node(g, next);
-    /* The left digram may change the node: the right one is looked at only if it is still there. */
+    /* Checking the left digram may change the node: the right one is checked only if it still exists. */
     uint32_t right = g->nodes[at].next;
     if (!check(g, prev) && g->nodes[right].prev == at)
         check(g, at);
 }
 
-/* Puts a rule in the place of the two nodes from at on. */
+/* Replaces the two nodes from at on by a rule. */
 static void substitute(struct grammar *g, uint32_t at, uint32_t rule) {
     uint32_t second = g->nodes[at].next, prev = g->nodes[at].prev, next = g->nodes[second].next;
     leave(g, prev);
@@ -249,7 +249,7 @@ static void substitute(struct grammar *g, uint32_t at, uint32_t rule) {
         check(g, made);
 }
 
-/* Puts the body of a rule in the place of the only symbol that uses it. */
+/* Replaces the only symbol that uses a rule by the rule's body. */
 static void inline_rule(struct grammar *g, uint32_t at) {
     uint32_t rule = (uint32_t)(-1 - g->nodes[at].value);
     uint32_t prev = g->nodes[at].prev, next = g->nodes[at].next;
@@ -290,8 +290,7 @@ static void match(struct grammar *g, uint32_t at, uint32_t found) {
         find_or_enter(g, first);
         substitute(g, at, rule);
     }
-    /* What has changed on the way may have taken the rule itself apart, or its number may be another's: any rule may
-     * be tidied. */
+    /* Changes on the way may have removed the rule, or its number may have been reused: tidying any rule is safe. */
     for (int end = 0; end < 2; end++) {
         uint32_t guard = g->rules[rule].guard;
         if (guard == NONE)
@@ -302,7 +301,7 @@ static void match(struct grammar *g, uint32_t at, uint32_t found) {
     }
 }
 
-/* Looks at the digram that begins at a node; returns whether anything changed. */
+/* Checks the digram that begins at a node; returns whether anything changed. */
 static bool check(struct grammar *g, uint32_t at) {
     uint32_t next = g->nodes[at].next;
     if (g->failed || g->nodes[at].guard || g->nodes[next].guard)
@@ -312,7 +311,7 @@ static bool check(struct grammar *g, uint32_t at) {
         return true;
     }
     uint32_t found = find_or_enter(g, at);
-    /* Not across: x y x, whose second pair begins where the first ends, has no two equal pairs, as runs are merged. */
+    /* Overlapping digrams: x y x cannot have two equal pairs, because runs are merged. */
     if (found == NONE || found == at || g->failed)
         return false;
     match(g, at, found);
@@ -334,13 +333,13 @@ static void push(struct grammar *g, value_t value, uint64_t count) {
     check(g, last);
 }
 
-/* Goes to the next run of terminals of the expansion; false: there is none, or it is too deep. */
+/* Advances to the next run of terminals of the expansion; false: there is none, or it is too deep. */
 static bool step(struct grammar *g, struct run *run) {
     struct cursor *cursor = &g->cursor;
     while (cursor->depth) {
         struct place *place = &cursor->places[cursor->depth - 1];
         const struct node *node = &g->nodes[place->node];
-        if (node->guard) { /* end of a rule's body: again, or on behind the symbol that stands for it */
+        if (node->guard) { /* end of a rule's body: repeat it, or continue after the symbol that refers to it */
             if (--place->left) {
                 place->node = g->nodes[place->node].next;
                 continue;
@@ -369,7 +368,7 @@ static void aim(struct grammar *g, value_t rule) {
     g->cursor.has_next = step(g, &g->cursor.next);
 }
 
-/* Expects what the input has ended in to come again. */
+/* Starts comparing new input with the rule at the end of the input. */
 static void expect(struct grammar *g) {
     value_t value = g->nodes[tail_of(g)].value;
     g->expects = !g->nodes[tail_of(g)].guard && value < 0;
@@ -379,13 +378,13 @@ static void expect(struct grammar *g) {
     g->expects = g->expects && g->cursor.has_next;
 }
 
-/* What was expected did not come: the part of it that did is input like any other. */
+/* The expected repetition ended early: its matched part becomes ordinary input. */
 static void give_up(struct grammar *g) {
     uint32_t tail = tail_of(g);
     uint64_t matched = g->cursor.matched;
     value_t rule = g->nodes[tail].value;
     g->expects = false;
-    /* The rule may change, or go, with the first symbol that is pushed: what matched is noted before. */
+    /* The rule may change or vanish with the first pushed symbol, so the matched runs are copied first. */
     struct run few[16], *runs = few;
     if (matched > 16 && !(runs = malloc(matched * sizeof *runs))) {
         g->failed = true;
@@ -406,14 +405,14 @@ static void give_up(struct grammar *g) {
         free(runs);
 }
 
-/* Takes in a run that is complete. */
+/* Adds a complete run. */
 static void take(struct grammar *g, value_t value, uint64_t count) {
     if (g->expects) {
         struct cursor *cursor = &g->cursor;
         if (cursor->next.value == value && cursor->next.count == count) {
             cursor->matched++;
             cursor->has_next = step(g, &cursor->next);
-            if (!cursor->has_next && cursor->depth == 0) { /* all of it came once more */
+            if (!cursor->has_next && cursor->depth == 0) { /* the whole expansion was repeated */
                 uint32_t tail = tail_of(g);
                 if (!g->repeating)
                     leave(g, g->nodes[tail].prev);
@@ -462,7 +461,7 @@ EXPORT void grammar_free(struct grammar *g) {
     free(g);
 }
 
-/* Takes in terminals; false: memory has run out, and the grammar is of no more use. */
+/* Adds terminals; false: out of memory, and the grammar is not usable any more. */
 EXPORT bool grammar_feed(struct grammar *g, const int32_t *terminals, uint64_t length) {
     for (uint64_t i = 0; i < length && !g->failed; i++) {
         if (terminals[i] == g->open_value && g->open_count) {
@@ -477,7 +476,7 @@ EXPORT bool grammar_feed(struct grammar *g, const int32_t *terminals, uint64_t l
     return !g->failed;
 }
 
-/* Ends the run at the end of the input, so that all of it stands in the rules. */
+/* Ends the run at the end of the input, so that the rules contain all of it. */
 EXPORT bool grammar_close_run(struct grammar *g) {
     if (g->open_count)
         take(g, g->open_value, g->open_count);
@@ -487,23 +486,23 @@ EXPORT bool grammar_close_run(struct grammar *g) {
     return !g->failed;
 }
 
-/* About the memory that it takes. */
+/* Approximate memory use. */
 EXPORT uint64_t grammar_bytes(const struct grammar *g) {
     return sizeof *g + g->node_room * sizeof *g->nodes + g->rule_room * sizeof *g->rules +
            ((uint64_t)g->index_mask + 1) * sizeof *g->index;
 }
 
-/* How many symbols, and how many rules, stand in the grammar. */
+/* Numbers of symbols and rules in the grammar. */
 EXPORT uint32_t grammar_symbols(const struct grammar *g) {
-    return g->live_nodes - g->live_rules; /* less the guards */
+    return g->live_nodes - g->live_rules; /* minus the guards */
 }
 
 EXPORT uint32_t grammar_rules(const struct grammar *g) {
     return g->live_rules;
 }
 
-/* Writes the rules in the order in which they are first met from rule 0 on: lengths[grammar_rules], and value and count
- * of all symbols[grammar_symbols]; rules are numbered anew in that order. order and number are scratch of rule_count. */
+/* Writes the rules in the order of their first use from rule 0: lengths[grammar_rules], and value and count of all
+ * symbols[grammar_symbols]; rules are renumbered in that order. order and number are scratch of rule_count. */
 EXPORT bool grammar_write(const struct grammar *g, uint32_t *lengths, int32_t *values, uint64_t *counts) {
     uint32_t *order = malloc(g->rule_count * sizeof *order), *number = malloc(g->rule_count * sizeof *number);
     if (!order || !number) {

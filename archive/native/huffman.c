@@ -1,5 +1,5 @@
-/* Bytes as a deflate block of literals with a Huffman code of their own (RFC 1951); integers.py is its interface. It does
- * what zlib does with Z_HUFFMAN_ONLY, in a third of the time. */
+/* Encodes bytes as a deflate block of literals with a dynamic Huffman code (RFC 1951); integers.py is its interface.
+ * Equivalent to zlib with Z_HUFFMAN_ONLY, in a third of the time. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #define SYMBOLS 257 /* bytes, and the end of the block */
 #define END 256
 #define LONGEST 15
-#define LENGTHS 19 /* symbols that lengths of codes are written with */
+#define LENGTHS 19 /* symbols that encode the lengths of codes */
 
 struct leaf {
     uint32_t count;
@@ -22,8 +22,8 @@ static int by_count(const void *one, const void *two) {
     return (int)a->symbol - (int)b->symbol;
 }
 
-/* Finds the lengths of the codes of symbols that occur, as a Huffman tree has them; returns the longest. Leaves come by
- * their counts, and so do the nodes that are made of them: the next is the first of one or the other. */
+/* Computes code lengths by a Huffman tree over the symbols that occur; returns the longest. Leaves are sorted by
+ * count, and so are the inner nodes as they are created, so the next node is the first of either list. */
 static unsigned tree_lengths(const uint32_t *counts, uint8_t *lengths) {
     struct leaf leaves[SYMBOLS];
     uint32_t weight[2 * SYMBOLS];
@@ -47,7 +47,7 @@ static unsigned tree_lengths(const uint32_t *counts, uint8_t *lengths) {
     }
     memset(lengths, 0, SYMBOLS);
     uint8_t depth[2 * SYMBOLS];
-    depth[made - 1] = used == 1; /* a single code has a bit, too */
+    depth[made - 1] = used == 1; /* a single code has one bit, too */
     if (used == 1)
         lengths[leaves[0].symbol] = longest = 1;
     for (unsigned i = made - 1; i-- > 0;) {
@@ -60,14 +60,14 @@ static unsigned tree_lengths(const uint32_t *counts, uint8_t *lengths) {
     return longest;
 }
 
-/* Finds lengths of at most LONGEST bits. */
+/* Computes lengths of at most LONGEST bits. */
 static void code_lengths(uint32_t *counts, uint8_t *lengths) {
     while (tree_lengths(counts, lengths) > LONGEST)
         for (unsigned symbol = 0; symbol < SYMBOLS; symbol++)
-            counts[symbol] = (counts[symbol] + 1) / 2; /* which makes the tree less deep, at the cost of some bits */
+            counts[symbol] = (counts[symbol] + 1) / 2; /* makes the tree less deep, at the cost of some bits */
 }
 
-/* Gives codes of equal length ascending numbers, with their bits in the order in which they are written. */
+/* Assigns ascending codes to each length, with their bits in writing order. */
 static void make_codes(const uint8_t *lengths, uint16_t *codes) {
     unsigned of_length[LONGEST + 1] = {0}, next[LONGEST + 2] = {0};
     for (unsigned symbol = 0; symbol < SYMBOLS; symbol++)
@@ -94,7 +94,7 @@ static inline void put(struct bits *bits, uint64_t value, unsigned count) {
     bits->count += count;
 }
 
-/* Writes whole bytes; up to 7 bits are held afterwards. */
+/* Writes whole bytes; up to 7 bits remain buffered. */
 static inline void flush(struct bits *bits) {
     while (bits->count >= 8) {
         *bits->to++ = (uint8_t)bits->held;
@@ -103,10 +103,10 @@ static inline void flush(struct bits *bits) {
     }
 }
 
-/* The same where there are many, and room behind them. */
+/* The same for many bits, if there is room after them. */
 static inline void flush_many(struct bits *bits) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    memcpy(bits->to, &bits->held, sizeof bits->held); /* of which the whole bytes stay */
+    memcpy(bits->to, &bits->held, sizeof bits->held); /* only the whole bytes are kept */
     bits->to += bits->count >> 3;
     bits->held >>= bits->count & ~7u;
     bits->count &= 7;
@@ -117,12 +117,13 @@ static inline void flush_many(struct bits *bits) {
 
 static void put_header(struct bits *bits, const uint8_t *lengths) {
     put(bits, 0, 1);           /* not the last block */
-    put(bits, 2, 2);           /* with codes of its own */
+    put(bits, 2, 2);           /* with dynamic codes */
     put(bits, SYMBOLS - 257, 5);
-    put(bits, 0, 5);           /* one code of a distance, which is none */
+    put(bits, 0, 5);           /* one distance code, which is unused */
     put(bits, LENGTHS - 4, 4);
     flush(bits);
-    for (int i = 0; i < LENGTHS; i++) { /* 16, 17 and 18 repeat others, and come first: each other one has four bits */
+    for (int i = 0; i < LENGTHS; i++) { /* 16, 17 and 18 encode repetitions, and come first: each other one has four
+                                         * bits */
         put(bits, i < 3 ? 0 : 4, 3);
         flush(bits);
     }
@@ -133,10 +134,10 @@ static void put_header(struct bits *bits, const uint8_t *lengths) {
     }
 }
 
-/* Writes a block of at most 2^31 bytes and, to have it end with a whole byte, an empty one: to, which has room for twice
- * as many bytes and 512. Returns how many it wrote. */
+/* Writes a block of at most 2^31 bytes and an empty one to reach a byte boundary. to has room for twice as many
+ * bytes plus 512. Returns the size written. */
 EXPORT uint64_t huffman_block(const uint8_t *bytes, uint64_t count, uint8_t *to) {
-    uint32_t counts[4][SYMBOLS] = {{0}}; /* neighbours are mostly equal: each counter would wait for itself */
+    uint32_t counts[4][SYMBOLS] = {{0}}; /* neighbours are often equal: a single counter would stall */
     uint8_t lengths[SYMBOLS];
     uint16_t codes[SYMBOLS];
     struct bits bits = {to, 0, 0};
@@ -162,7 +163,7 @@ EXPORT uint64_t huffman_block(const uint8_t *bytes, uint64_t count, uint8_t *to)
         flush(&bits);
     }
     put(&bits, codes[END], lengths[END]);
-    put(&bits, 0, 3); /* a block of bytes as they are, not the last */
+    put(&bits, 0, 3); /* a stored block, not the last */
     flush(&bits);
     if (bits.count)
         *bits.to++ = (uint8_t)bits.held;

@@ -1,30 +1,31 @@
-/* From the columns of a batch to groups and fields; splitter.py is its interface, splitter_fallback.py its fallback.
+/* Splits the columns of a batch into groups and fields; splitter.py is its interface, splitter_fallback.py its
+ * fallback.
  *
- * A group is all of a call that does not change from call to call. Its values are packed into four words; groups are
- * numbered as they are met. Names and signatures come in as what the section numbers them by (call_of, template_of);
- * a row whose name or signature is not numbered yet ends the work, so that it can be. */
+ * A group is the constant part of a call. Its values are packed into four words; groups are numbered in order of
+ * appearance. Names and signatures are given by the section's numbers (call_of, template_of). Processing stops at a
+ * row whose name or signature has no number yet, so that one can be assigned. */
 #include "coder.h"
 #include "table.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define INTEGERS 6 /* of a signature */
+#define INTEGERS 6 /* per signature */
 #define FIELDS 12
 #define FIRST_OF_HANDLE 9
 #define OF_HANDLE (FIELDS - FIRST_OF_HANDLE)
 #define STATIC 10
-#define BLOCK 256 /* rows that are split and then coded */
+#define BLOCK 256 /* rows that are split and then encoded */
 
 enum column { CALL, LAYER, KIND, DEPTH, ERRNO, FLAGS, SIGNATURE, PID, TID, RANK, HANDLE, PARENT, FILE_, OFFSET,
               REQUESTED, BYTES, COLUMNS };
 
-/* A batch: column after column, 0 between rows where one value stands for all; splitter.py fills it in. */
+/* A batch: column by column, stride 0 for a constant column; filled in by splitter.py. */
 struct batch {
     const char *at[COLUMNS];
     int64_t stride[COLUMNS];
     const int32_t *call_of, *template_of; /* by number; -1: not known yet */
     const int64_t *integers;              /* [INTEGERS] of each signature */
-    uint64_t call_room, signature_room;   /* of those tables */
-    uint64_t call_count, signature_count; /* how many numbers are defined: those from there on count as 0 */
+    uint64_t call_room, signature_room;   /* sizes of those tables */
+    uint64_t call_count, signature_count; /* number of defined numbers: higher ones count as 0 */
 };
 
 struct key {
@@ -47,7 +48,7 @@ static inline bool same_key(const struct key *one, const struct key *two) {
              (one->words[3] ^ two->words[3]));
 }
 
-/* Returns the number of a group, NONE when memory has run out. */
+/* Returns the number of a group, NONE if memory has run out. */
 static uint32_t group_of(struct splitter *s, const struct key *key) {
     uint64_t hash64 = 0;
     for (int i = 0; i < 4; i++)
@@ -87,7 +88,7 @@ EXPORT struct splitter *splitter_new(void) {
     return s;
 }
 
-/* Returns whether all of some columns have one value throughout. */
+/* Returns whether all given columns are constant. */
 static bool same_throughout(const struct batch *b, const enum column *columns, int count) {
     for (int i = 0; i < count; i++)
         if (b->stride[columns[i]])
@@ -96,12 +97,12 @@ static bool same_throughout(const struct batch *b, const enum column *columns, i
 }
 
 static const enum column KINDS[] = {LAYER, KIND, DEPTH, ERRNO, FLAGS}, THREADS[] = {PID, TID, RANK};
-static const enum column REST[] = {CALL, SIGNATURE, HANDLE, PARENT, FILE_}; /* but the fields of the handle */
+static const enum column REST[] = {CALL, SIGNATURE, HANDLE, PARENT, FILE_}; /* except the handle's fields */
 
-/* What of a key was read, and need not be again where it is the same throughout. */
+/* Parts of a key that are constant need to be read only once. */
 struct reading {
     struct key key;
-    bool kinds, threads; /* are the same throughout */
+    bool kinds, threads; /* are constant */
 };
 
 static void read_kinds(const struct batch *b, uint64_t i, struct key *key) {
@@ -115,7 +116,7 @@ static void read_threads(const struct batch *b, uint64_t i, struct key *key) {
     key->words[3] = READ(uint32_t, b, RANK, i);
 }
 
-/* Reads the fields of the handle: -> fields[length][OF_HANDLE]. */
+/* Reads the handle's fields: -> fields[length][OF_HANDLE]. */
 static void read_of_handle(const struct batch *b, uint64_t first, uint64_t length, int64_t *fields) {
     for (uint64_t i = first; i < first + length; i++, fields += OF_HANDLE) {
         int64_t requested = READ(int64_t, b, REQUESTED, i), bytes = READ(int64_t, b, BYTES, i);
@@ -125,11 +126,11 @@ static void read_of_handle(const struct batch *b, uint64_t first, uint64_t lengt
     }
 }
 
-/* Splits rows from first on: -> groups[length], fields[length][FIELDS]. Returns how many: fewer than length at a row
- * whose name or signature is not numbered, or, with *failed set, when memory has run out. */
+/* Splits rows from first on: -> groups[length], fields[length][FIELDS]. Returns the number split: fewer than length
+ * at a row whose name or signature has no number, or, with *failed set, if memory has run out. */
 static uint64_t split_rows(struct splitter *s, const struct batch *b, uint64_t first, uint64_t length, uint32_t *groups,
                            int64_t *fields, bool *failed) {
-    struct key last = {{UINT64_MAX, 0, 0, 0}}; /* of no row */
+    struct key last = {{UINT64_MAX, 0, 0, 0}}; /* matches no row */
     struct reading reading = {.kinds = same_throughout(b, KINDS, sizeof KINDS / sizeof *KINDS),
                               .threads = same_throughout(b, THREADS, sizeof THREADS / sizeof *THREADS)};
     uint32_t group = 0;
@@ -169,21 +170,21 @@ static uint64_t split_rows(struct splitter *s, const struct batch *b, uint64_t f
     return length;
 }
 
-/* Returns whether rows differ in the fields of the handle alone. */
+/* Returns whether rows differ only in the handle's fields. */
 static bool rows_are_alike(const struct batch *b) {
     return same_throughout(b, KINDS, sizeof KINDS / sizeof *KINDS) &&
            same_throughout(b, THREADS, sizeof THREADS / sizeof *THREADS) &&
            same_throughout(b, REST, sizeof REST / sizeof *REST);
 }
 
-/* Splits rows, as split_rows does. */
+/* Splits rows, see split_rows. */
 EXPORT uint64_t splitter_feed(struct splitter *s, const struct batch *b, uint64_t length, uint32_t *groups,
                               int64_t *fields, bool *failed) {
     return split_rows(s, b, 0, length, groups, fields, failed);
 }
 
-/* Splits rows and codes them: -> terminals[length]. Returns how many: fewer than length where splitter_feed or
- * coder_feed takes fewer; *full tells that it was the coder. What lies between both stays in the cache. */
+/* Splits and encodes rows: -> terminals[length]. Returns the number encoded: fewer than length if splitter_feed or
+ * coder_feed accepts fewer; *full is set for the coder. Intermediate results stay in the cache. */
 EXPORT uint64_t splitter_code(struct splitter *s, struct coder *coder, const struct batch *b, uint64_t length,
                               int32_t *terminals, bool *full, bool *failed) {
     uint32_t groups[BLOCK];
@@ -208,7 +209,7 @@ EXPORT uint64_t splitter_code(struct splitter *s, struct coder *coder, const str
     return length;
 }
 
-/* About the memory that it takes. */
+/* Approximate memory use. */
 EXPORT uint64_t splitter_bytes(const struct splitter *s) {
     return sizeof *s + s->room * sizeof *s->keys + ((uint64_t)s->table.mask + 1) * sizeof *s->table.slots;
 }

@@ -1,4 +1,5 @@
-/* Open addressing over the rows of an array: a slot has the row's hash, so that few rows are looked at in vain. */
+/* Hash table with open addressing over the rows of an array: slots contain the row's hash, so that few other rows
+ * are compared. */
 #ifndef IOTIDE_TABLE_H
 #define IOTIDE_TABLE_H
 
@@ -23,7 +24,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t value) {
     return hash ^ hash >> 29;
 }
 
-/* Goes through the slots that a row with this hash may have; ends at its own, or where it would come. */
+/* Searches the slots for a row with this hash; ends at its slot, or at the empty one for inserting it. */
 #define TABLE_FIND(name, table, wanted, is_it) \
     struct slot *name = &(table)->slots[(wanted) & (table)->mask]; \
     while (name->at != NONE && !(name->hash == (wanted) && (is_it))) \
@@ -41,7 +42,7 @@ static inline bool table_new(struct table *table, uint32_t size) {
     return table->slots != NULL;
 }
 
-/* Makes room for one row more than there are; false: memory has run out, and all is as it was. */
+/* Makes room for one more row; false: out of memory, and the table is unchanged. */
 static inline bool table_reserve(struct table *table, uint32_t rows) {
     struct table old = *table;
     if (2 * ((uint64_t)rows + 1) <= old.mask)

@@ -1,11 +1,11 @@
-/* Integers as seven bits a byte, the lowest first; varints.py is its interface and its fallback. */
+/* Integers with seven bits per byte, lowest first; varints.py is its interface and fallback. */
 #include <stdint.h>
 
 #define EXPORT __attribute__((visibility("default")))
 #define MORE 0x80
 
-/* Writes each value, or how much it grew where `grown`, with its sign in the lowest bit; returns how many bytes, at
- * most ten a value. */
+/* Writes each value, or its difference from the previous one if `grown`, with the sign in the lowest bit; returns
+ * the size, at most ten bytes per value. */
 EXPORT uint64_t varints_encode(const int64_t *values, uint64_t count, int grown, uint8_t *to) {
     uint8_t *at = to;
     uint64_t before = 0;

@@ -1,1 +1,1 @@
-"""What the parts say to one another over sockets: messages, endpoints, keys, limits of descriptors."""
+"""Network communication between the parts: messages, endpoints, keys, descriptor limits."""

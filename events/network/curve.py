@@ -1,4 +1,4 @@
-"""Keys of CURVE, by which ZeroMQ's sockets encrypt what they carry and know one another (RFC 26 of ZeroMQ).
+"""Keys of CURVE, ZeroMQ's encryption and authentication (RFC 26 of ZeroMQ).
 
 Key files are ZeroMQ's certificates: ``NAME.key`` has the public key, ``NAME.key_secret`` both.
 """
@@ -33,23 +33,23 @@ class KeyPair:
 
 @dataclass(frozen=True, slots=True)
 class ClientKeys:
-    """What a socket that connects needs: its own pair, and the public key of the one it trusts."""
+    """Keys of a connecting socket: its own pair, and the public key of the trusted server."""
 
     own: KeyPair
     server: bytes
 
     def secure(self, socket: zmq.Socket[Any]) -> None:
-        """Has a socket that is not connected yet use the keys."""
+        """Sets the keys of a socket that is not connected yet."""
         socket.setsockopt(zmq.CURVE_SERVERKEY, self.server)
         socket.setsockopt(zmq.CURVE_PUBLICKEY, self.own.public)
         socket.setsockopt(zmq.CURVE_SECRETKEY, self.own.secret)
 
 
 def read_client_keys(secret_key: Path | None, server_key: Path | None) -> ClientKeys | None:
-    """Returns the keys of a socket that connects; None where neither file is named.
+    """Returns the keys of a connecting socket; None if neither file is named.
 
     Raises:
-        ConfigError: only one is named, or a file is not what it should be.
+        ConfigError: only one is named, or a file is not a valid key file.
     """
     if secret_key is None and server_key is None:
         return None
@@ -62,7 +62,7 @@ def read_pair(path: Path) -> KeyPair:
     """Returns the keys of a file that is private to its user.
 
     Raises:
-        ConfigError: others may read it, or it is no such file.
+        ConfigError: others may read the file, or it is not a key file.
     """
     public, secret = _read(path)
     if secret is None:
@@ -76,7 +76,7 @@ def read_public(path: Path) -> bytes:
     """Returns the public key of a file of either kind.
 
     Raises:
-        ConfigError: it is no such file.
+        ConfigError: the file is not a key file.
     """
     return _read(path)[0]
 
@@ -88,7 +88,7 @@ def make_keys(folder: Path, name: str) -> tuple[Path, Path]:
         The files of the public key and of both keys, the latter private to its user.
 
     Raises:
-        ConfigError: there is such a file already, or it cannot be written.
+        ConfigError: such a file exists already, or it cannot be written.
     """
     public, secret = folder / f"{name}{PUBLIC}", folder / f"{name}{SECRET}"
     for path in (public, secret):
@@ -104,7 +104,7 @@ def make_keys(folder: Path, name: str) -> tuple[Path, Path]:
 
 
 def is_public_key(text: str) -> bool:
-    """Tells whether a text is a key of 40 characters of Z85."""
+    """Returns whether a text is a key of 40 characters of Z85."""
     try:
         return len(text) == 40 and len(zmq.utils.z85.decode(text)) == 32
     except (KeyError, ValueError, UnicodeError):

@@ -1,4 +1,4 @@
-"""How many files a process may have open, and what keeps ZeroMQ from accepting more connections than that."""
+"""Limit of open files, and protection of ZeroMQ against accepting more connections than it allows."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from typing import Final
 
 _log = logging.getLogger(__name__)
 _MOST: Final = 1 << 20
-"""More are of no use to us, and some systems allow a billion."""
+"""More are not useful, and some systems allow a billion."""
 _MOST_SPARES: Final = 128
 _CHECK_S: Final = 0.25
 _SO_ATTACH_FILTER, _SO_DETACH_FILTER = 26, 27
 _DROP_ALL: Final = struct.pack("HBBI", 0x06, 0, 0, 0)
-"""A filter of packets, BPF_RET 0."""
+"""A packet filter that drops everything: BPF_RET 0."""
 
 
 def raise_limit() -> int:
-    """Raises how many files this process may have open to what it may allow itself; returns that."""
+    """Raises this process's limit of open files as far as permitted; returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _MOST if hard == resource.RLIM_INFINITY else min(hard, _MOST)
     if soft != resource.RLIM_INFINITY and soft < wanted:
@@ -34,7 +34,7 @@ def raise_limit() -> int:
 
 
 def limit() -> int:
-    """Returns how many files this process may have open."""
+    """Returns this process's limit of open files."""
     soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return _MOST if soft == resource.RLIM_INFINITY else soft
 
@@ -43,18 +43,18 @@ def free() -> int:
     """Returns how many more files this process can open."""
     try:
         with os.scandir("/proc/self/fd") as entries:
-            return limit() - sum(1 for _ in entries) + 1  # one is that of the listing
-    except OSError:  # not even that
+            return limit() - sum(1 for _ in entries) + 1  # one belongs to the listing
+    except OSError:  # no descriptor is left even for the listing
         return 0
 
 
 def backlog() -> int:
-    """Returns how many connections may wait to be accepted: what is spare has to do for them."""
+    """Returns the maximum number of connections that wait to be accepted; spare descriptors must suffice for them."""
     return 100 if limit() >= 8 * _MOST_SPARES else 4
 
 
 class _Door:
-    """What lets peers come to a socket of ZeroMQ; connections that there are do not notice."""
+    """Blocks or allows new connections to a ZeroMQ socket; existing connections are not affected."""
 
     def __init__(self, endpoint: str) -> None:
         scheme, _, self._path = endpoint.partition("://")
@@ -62,7 +62,7 @@ class _Door:
         self._is_file = scheme == "ipc" and not self._path.startswith("@")
 
     def shut(self) -> None:
-        """Has peers that come wait, or try again later."""
+        """Makes new peers wait, or retry later."""
         with contextlib.suppress(OSError):
             if self._listener is not None:
                 code = ctypes.create_string_buffer(_DROP_ALL, len(_DROP_ALL))
@@ -72,7 +72,7 @@ class _Door:
                 os.rename(self._path, f"{self._path}.shut")  # noqa: PTH104
 
     def open(self) -> None:
-        """Lets peers come."""
+        """Allows new connections."""
         with contextlib.suppress(OSError):
             if self._listener is not None:
                 self._listener.setsockopt(socket.SOL_SOCKET, _SO_DETACH_FILTER, 0)
@@ -80,24 +80,24 @@ class _Door:
                 os.rename(f"{self._path}.shut", self._path)  # noqa: PTH104
 
     def leave(self) -> None:
-        """Lets go of the socket, which else would go on to listen."""
+        """Closes the duplicated socket, which would otherwise continue to listen."""
         if self._listener is not None:
             self._listener.close()
 
 
 class ListenerGuard:
-    """Keeps a socket of ZeroMQ from accepting connections while descriptors run short.
+    """Keeps a ZeroMQ socket from accepting connections while few descriptors are left.
 
-    ZeroMQ tries at once again to accept a connection for which there is no descriptor: a whole core, for as long as the
-    peer waits. So no more are let in while a few are left, and spare ones are there for those that wait already. Where
-    that does not do, it stops listening, which ends the connections that there are.
+    Without a free descriptor, ZeroMQ retries accepting immediately, which takes a whole core while the peer waits. So
+    new connections are blocked while a few descriptors are left, and spare ones serve connections that already wait. If
+    that is not enough, the socket stops listening, which ends the existing connections.
 
     Args:
-        name: of what listens, for the log.
-        endpoint: where it listens.
-        stop: stops listening.
-        listen: listens again; raises an OSError where that does not work yet.
-        on_pause: is called when it lets no more in.
+        name: name of the listener, for the log.
+        endpoint: endpoint at which it listens.
+        stop: function that stops listening.
+        listen: function that listens again; raises an OSError if that is not possible yet.
+        on_pause: function called when new connections are blocked.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class ListenerGuard:
         self._checked_s: float | None = None
 
     def check(self, now_s: float) -> None:
-        """Looks how many descriptors are left, a few times a second; to be called often, with a steady clock."""
+        """Checks the remaining descriptors, a few times a second; must be called often, with a steady clock."""
         if self._checked_s is not None and now_s - self._checked_s < _CHECK_S:
             return
         self._checked_s = now_s
@@ -130,18 +130,18 @@ class ListenerGuard:
             self._stop()
             self._is_stopped = True
         elif self._is_shut and left >= 3 * self._most_spares:
-            with contextlib.suppress(OSError):  # what listened may not be gone yet
+            with contextlib.suppress(OSError):  # the previous listener may still exist
                 self._let_in()
 
     def renew(self) -> None:
-        """Ends the connections that there are; peers connect anew as soon as the socket has left its address."""
+        """Ends the existing connections; peers reconnect once the socket has left its address."""
         if not self._is_stopped:
             self._door.leave()
             self._stop()
             self._is_shut = self._is_stopped = True
 
     def close(self) -> None:
-        """Lets go of everything; before the socket is closed."""
+        """Releases everything; must be called before the socket is closed."""
         self._door.open()
         self._door.leave()
         self._drop_spares()
@@ -176,7 +176,7 @@ class ListenerGuard:
 
 
 def _listener_at(address: str) -> socket.socket | None:
-    """Returns our socket that listens at HOST:PORT, with a descriptor of its own."""
+    """Returns a duplicate of this process's socket that listens at HOST:PORT."""
     port = int(address.rpartition(":")[2])
     for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
         with contextlib.suppress(OSError):

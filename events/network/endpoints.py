@@ -1,4 +1,4 @@
-"""What an endpoint is, and where a socket may listen: plain text that others could reach is refused unless allowed."""
+"""Validate endpoints: an address that others could reach in plain text is refused unless allowed."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from pydantic import AfterValidator, ValidationInfo
 from ..errors import ConfigError
 
 _LONGEST_PATH: Final = 107
-"""sun_path of a Unix socket, without its final NUL."""
+"""Size of sun_path of a Unix socket, without its final NUL."""
 _HIGHEST_PORT: Final = 65_535
 _HOST: Final = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_.-]{0,252}[A-Za-z0-9_.])?")
 _PORT: Final = re.compile(r"[0-9]{1,5}")
 
 
 def check_endpoint(endpoint: str, *, connects: bool = False) -> None:
-    """Refuses what is no endpoint of ZeroMQ, which itself takes port 99999 for 34463.
+    """Refuses invalid endpoints of ZeroMQ, which itself interprets port 99999 as 34463.
 
     Args:
         endpoint: ``tcp://HOST:PORT``, ``ipc://PATH`` or ``inproc://NAME``.
         connects: for sockets that connect; those that listen may leave address (``*``) and port (``*`` or 0) open.
 
     Raises:
-        ConfigError: says what is wrong.
+        ConfigError: the endpoint is invalid; the text gives the reason.
     """
     scheme, _, rest = endpoint.partition("://")
     if not rest or not rest.isprintable() or scheme not in ("tcp", "ipc", "inproc"):
@@ -48,10 +48,10 @@ def check_endpoint(endpoint: str, *, connects: bool = False) -> None:
 
 
 def check_address(address: str) -> tuple[str, int]:
-    """Returns host and port of ``HOST:PORT``; port 0 has the system choose.
+    """Returns host and port of ``HOST:PORT``; for port 0 the system chooses one.
 
     Raises:
-        ConfigError: it is none.
+        ConfigError: the address is malformed.
     """
     host, port = _host_and_port(address, address)
     if host == "*":
@@ -77,10 +77,10 @@ def check_private(endpoint: str, *, allow: bool, permission: str = "allow_plaint
     """Refuses endpoints that others on the network could reach in plain text.
 
     Args:
-        endpoint: of ZeroMQ.
-        allow: whether they may.
-        permission: what the user would have to set, for the message.
-        connects: as of ``check_endpoint``.
+        endpoint: endpoint of ZeroMQ.
+        allow: whether others may reach it.
+        permission: setting that would allow it, for the message.
+        connects: as for ``check_endpoint``.
 
     Raises:
         ConfigError: the endpoint is malformed or not private.
@@ -97,12 +97,12 @@ def check_private(endpoint: str, *, allow: bool, permission: str = "allow_plaint
 
 
 def is_ipv6(endpoint: str) -> bool:
-    """Tells whether an endpoint's address is one of IPv6, which ZeroMQ's sockets have to be told."""
+    """Returns whether an endpoint has an IPv6 address, which needs a ZeroMQ socket option."""
     return endpoint.startswith("tcp://") and ":" in _host_and_port(_destination(endpoint[6:]), endpoint)[0]
 
 
 def is_loopback(host: str) -> bool:
-    """Tells whether a host name or address stays on this machine."""
+    """Returns whether a host name or address stays on this machine."""
     if host == "localhost":
         return True
     try:
@@ -113,7 +113,7 @@ def is_loopback(host: str) -> bool:
 
 @contextlib.contextmanager
 def private_files() -> Iterator[None]:
-    """Makes files that are created meanwhile (ipc sockets) readable by their user only."""
+    """Makes files created inside the context (ipc sockets) accessible to their user only."""
     before = os.umask(stat.S_IRWXG | stat.S_IRWXO)
     try:
         yield
@@ -122,7 +122,7 @@ def private_files() -> Iterator[None]:
 
 
 def _destination(rest: str) -> str:
-    """Leaves out the address that a socket which connects may come from (``SOURCE;DESTINATION``)."""
+    """Removes the source address of a connecting socket (``SOURCE;DESTINATION``)."""
     return rest.rpartition(";")[2]
 
 
@@ -147,7 +147,7 @@ def _is_ipv6_address(text: str) -> bool:
 
 
 def _refusing(check: Callable[[str], object]) -> AfterValidator:
-    """Makes a validator of settings whose error names the setting."""
+    """Returns a validator of settings whose error names the setting."""
 
     def checked(value: str, info: ValidationInfo) -> str:
         try:

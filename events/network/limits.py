@@ -1,4 +1,4 @@
-"""Bounds of a message, which both ends hold to; settings name them, too, and need nothing else of the wire."""
+"""Bounds of a message, enforced at both ends; separate from the wire code because settings also use them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The wire between collectors and the aggregator: messages, their frames, and the checks on what arrives.
+"""The wire between collectors and the aggregator: messages, their frames, and validation of received messages.
 
-A message is one ZeroMQ multipart: a MessagePack header, then, for BATCH only, one raw little-endian frame for
-each column that is not constant. A column that is absent from the header has its "unknown" value throughout.
+A message is one ZeroMQ multipart: a MessagePack header, then, for BATCH only, one raw little-endian frame for each
+column that is not constant. A column that is absent from the header has its "unknown" value throughout.
 
-Limits hold on both ends, so that no peer can make the other allocate without bound.
+Limits apply at both ends, so that no peer can make the other allocate without bound.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Frame: TypeAlias = bytes | bytearray | memoryview
 
 
 class Hello(msgspec.Struct, tag="hello", kw_only=True):
-    """Introduces a stream, or introduces it again to an aggregator that does not know it (any more)."""
+    """Introduces a stream, also to an aggregator that does not know it any more."""
 
     version: int = PROTOCOL_VERSION
     collector: str
@@ -54,52 +54,52 @@ class Batch(msgspec.Struct, tag="batch", kw_only=True, omit_defaults=True):
     """1, 2, 3 ... within the stream."""
     length: int
     columns: list[tuple[str, int | bytes | None]]
-    """Name and constant value; or the values themselves, little-endian, where they are few; None where they follow as a
+    """Name and constant value; or the values themselves, little-endian, if they are few; None if they follow as a
     frame, in this order."""
     definitions: Definitions = msgspec.field(default_factory=Definitions)
     info: StreamInfo | None = None
-    """What the stream says of itself from now on, where that has changed since HELLO; its job does not."""
+    """New StreamInfo, if it has changed since HELLO; the job stays the same."""
     losses: dict[str, int] = {}
-    """What of the stream was lost so far, by the collector's counters: cumulative; present where it has grown."""
+    """Cumulative losses of the stream, by the collector's counters; present if they have grown."""
     made: int = 0
-    """Events that the collector has had of the stream so far, in this batch, before it and after it; 0: not told."""
+    """Events that the collector has received of the stream so far, before, in or after this batch; 0: unknown."""
 
 
 class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
-    """Says that a peer lives; a collector's carries its counters, the aggregator answers with an empty one."""
+    """Shows that a peer is alive. A collector's carries its counters; the aggregator answers with an empty one."""
 
     collector: str = ""
     host: str = ""
     counters: dict[str, int] = {}
-    """Cumulative; keys as ``collectors.counters`` names them (``events_dropped:ring_full`` ...)."""
+    """Cumulative; keys as in ``collectors.counters`` (``events_dropped:ring_full`` ...)."""
     losses: dict[str, dict[str, int]] = {}
-    """Of jobs, what the collector lost and no stream tells of; cumulative."""
+    """By job, losses in the collector that no stream reports; cumulative."""
     job: str = ""
-    """Whose programs on ``host`` the collector sees, also while there are none; "": of no job in particular."""
+    """Job whose programs on ``host`` the collector serves, even while there are none; "": no particular job."""
     paces: FileInfo | None = None
-    """A collector's: a folder on the file system whose jobs it can have wait."""
+    """From a collector: a folder on the file system whose jobs it can make wait."""
     asked_ns: int = 0
-    """A collector's: when it sent this, by its steady clock. The answer repeats it."""
+    """From a collector: sending time by its steady clock. The answer repeats it."""
     time_ns: int = 0
-    """The aggregator's answer to that: its time of day."""
+    """In the aggregator's answer: its time of day."""
     plan: bytes = b""
-    """The aggregator's answer to that: a ``PacingPlan`` as JSON; "": there is none."""
+    """In the aggregator's answer: a ``PacingPlan`` as JSON; "": there is none."""
 
 
 class Bye(msgspec.Struct, tag="bye", kw_only=True, omit_defaults=True):
-    """Ends a stream: nothing follows its last sequence number. Its ack has the number after that."""
+    """Ends a stream: nothing follows its last sequence number. Its ack has the next number."""
 
     stream: str
     last_seq: int
     losses: dict[str, int] = {}
-    """What of it was lost on the way here, by the collector's counters: all that batches have told, too."""
+    """Cumulative losses of the stream, by the collector's counters, including those that batches reported."""
     made: int = 0
-    """Events that the collector has had of the stream; 0: not told."""
+    """Events that the collector has received of the stream; 0: unknown."""
 
 
 class Ack(msgspec.Struct, tag="ack", kw_only=True):
-    """Acknowledges all batches of a stream up to ``seq``; ``credit`` is how many batches the collector may
-    have unacknowledged over all its streams.
+    """Acknowledges all batches of a stream up to ``seq``. ``credit`` is the maximum number of unacknowledged batches of
+    the collector over all its streams.
     """
 
     stream: str
@@ -108,12 +108,12 @@ class Ack(msgspec.Struct, tag="ack", kw_only=True):
 
 
 class Reject(msgspec.Struct, tag="reject", kw_only=True):
-    """Says that a message was not taken, and why.
+    """Reports that a message was rejected, and why.
 
-    Codes: ``malformed`` and ``failed`` (the batch is skipped and never wanted again: it is wrong, or it broke
-    something at this end), ``unknown_stream`` (say HELLO again, then
-    resend what is unacknowledged), ``gap`` (resend from ``seq``), ``version`` (no common protocol version),
-    ``full`` (the aggregator takes no more streams), ``foreign`` (a HELLO for a stream of another collector).
+    Codes: ``malformed`` and ``failed`` (the batch is skipped for good: it is malformed, or it caused an error at this
+    end), ``unknown_stream`` (send HELLO again, then resend unacknowledged batches), ``gap`` (resend from ``seq``),
+    ``version`` (no common protocol version), ``full`` (the aggregator accepts no more streams), ``foreign`` (a HELLO
+    for a stream of another collector).
     """
 
     stream: str
@@ -145,12 +145,12 @@ def encode_batch(
     """Encodes events as a header frame and one frame for each varying column; frames share the arrays' memory.
 
     Args:
-        stream: the stream's id.
+        stream: id of the stream.
         seq: number of the batch.
         batch: the events.
-        definitions: what its numbers mean, as far as they are new.
-        info: what the stream says of itself, where that has changed.
-        losses: what of the stream was lost so far, where that has grown.
+        definitions: new definitions.
+        info: new StreamInfo, if it has changed.
+        losses: losses of the stream so far, if they have grown.
         made: events of the stream so far.
 
     Raises:
@@ -192,7 +192,7 @@ def decode(frames: Sequence[Frame]) -> tuple[Message, EventBatch | None]:
         The message, and for a Batch its events.
 
     Raises:
-        ProtocolError: the frames break a rule of the protocol; the text names the rule.
+        ProtocolError: the frames violate the protocol; the text names the rule.
     """
     if not frames:
         raise ProtocolError("a message has at least one frame")
@@ -208,7 +208,7 @@ def decode_header(frame: Frame) -> Message:
     """Decodes a message's first frame alone.
 
     Raises:
-        ProtocolError: the frame breaks a rule of the protocol.
+        ProtocolError: the frame violates the protocol.
     """
     if len(frame) > MAX_HEADER_BYTES:
         raise ProtocolError(f"a header has at most {MAX_HEADER_BYTES} bytes, not {len(frame)}")
@@ -231,7 +231,7 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
     """Decodes the events of a batch from the frames after its header.
 
     Raises:
-        ProtocolError: the frames are not what the header says, or a value is out of range.
+        ProtocolError: the frames do not match the header, or a value is out of range.
     """
     if not 0 <= header.length <= MAX_BATCH_EVENTS or header.seq < 1:
         raise ProtocolError(
@@ -270,12 +270,13 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
 
 
 def carried(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
-    """Tells which events the wire carries: it refuses whole batches for one that lies outside; None: all."""
+    """Returns which events the wire accepts, because it refuses a batch with one invalid event; None: all."""
     if not len(batch):
         return None
     good = np.ones(len(batch), bool)
     for name in ("start", "duration", "bytes"):
-        good &= getattr(batch, name).astype(np.uint64, copy=False) <= LATEST_NS  # the negative ones are larger
+        # as unsigned numbers, negative ones are larger
+        good &= getattr(batch, name).astype(np.uint64, copy=False) <= LATEST_NS
     good &= (batch.kind <= _LAST_KIND) & (batch.layer <= _LAST_LAYER)
     return None if good.all() else good
 
@@ -286,7 +287,7 @@ def _check_values(batch: EventBatch) -> None:
         if len(column) == 1:
             if not 0 <= int(column[0]) <= LATEST_NS:
                 raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
-        elif int(column.view(np.uint64).max()) > LATEST_NS:  # the negative ones are the largest then
+        elif int(column.view(np.uint64).max()) > LATEST_NS:  # as unsigned numbers, negative ones are the largest
             raise ProtocolError(f"column {name} lies outside 0 .. 2**62")
     if int(occurring(batch.kind).max()) > _LAST_KIND or int(occurring(batch.layer).max()) > _LAST_LAYER:
         raise ProtocolError("a kind or layer is not one of the protocol's")
