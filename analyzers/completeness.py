@@ -7,8 +7,8 @@ from typing import Final
 
 from msgspec import Struct
 
-_MOST_MARKS: Final = 512
-_MOST_HOLES: Final = 256
+_MOST_MARKS: Final = 512  # maximum number of stored times
+_MOST_HOLES: Final = 256  # maximum number of stored gaps
 
 
 class _Hole(Struct):

@@ -13,13 +13,13 @@ from ..results.base import Estimate
 from ..results.prediction import Drift, LastCheckpoint, NextPhase, Prediction, TimeLimit
 from .signal.bandwidth import FACTOR, BandwidthSignal
 
-_DRAWS: Final = 400
-_MOST_AHEAD: Final = 64
+_DRAWS: Final = 400  # number of random draws
+_MOST_AHEAD: Final = 64  # maximum periods to the end for a prediction of the last checkpoint
 _CHECKPOINT: Final = 0.5  # minimum share of writes in the bytes moved for phases to count as checkpoints
 _LOOK_BACK: Final = 3  # periods over which writes are examined
-_BINS: Final = 1024
+_BINS: Final = 1024  # maximum bins of the examined writes
 _WRITES: Final = 0.1  # minimum share of a phase's mean bandwidth for a bin to count as writing; less is logging
-_GOES_ON_S: Final = 0.5
+_GOES_ON_S: Final = 0.5  # maximum silence of a checkpoint in progress, s
 _EARLY: Final = 0.1  # share of a period by which a phase may start earlier than expected
 _MORE: Final = 1.25  # factor of checkpoints drawn over checkpoints expected
 _TOO_FAR: Final = "which checkpoint is the last one is not known yet"

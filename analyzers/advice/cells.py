@@ -12,9 +12,9 @@ from ..common.grouping import Grouping
 from ..common.state import Ints, State, widened
 
 Indices = npt.NDArray[np.intp]
-_CEILING: Final = 2**62
-_FEWEST: Final = 16
-_AT_ONCE: Final = 8192
+_CEILING: Final = 2**62  # value at which sums saturate
+_FEWEST: Final = 16  # initial number of rows
+_AT_ONCE: Final = 8192  # number of buffered rows that triggers a merge
 LOWEST: Final = -_CEILING
 
 

@@ -18,7 +18,7 @@ _OF_STREAM: Final = 1_024
 """Approximate maximum number of extents per stream."""
 _MOST_SHOWN: Final = 4
 """Maximum number of flushes and closes kept, per extent of the budget."""
-_HANDLES: Final = 256
+_HANDLES: Final = 256  # maximum number of tracked file positions
 _SHOWS: Final = (int(Kind.SYNC), int(Kind.DESTROY), int(Kind.DELETE))
 """Kinds of calls that make writes visible to others: flush or close. DELETE ends visibility."""
 _KINDS: Final = np.zeros(256, np.bool_)

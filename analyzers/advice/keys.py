@@ -14,8 +14,8 @@ DEEP: Final = 1
 """Bit for calls made by another traced call."""
 TOGETHER: Final = 2
 """Bit for collective calls."""
-_FILE_BITS: Final = 24
-_TAIL_BITS: Final = 3 + 4 + 2 + 2
+_FILE_BITS: Final = 24  # bits of the file number in a key
+_TAIL_BITS: Final = 3 + 4 + 2 + 2  # bits of layer, kind, file group and manner
 
 
 class Keys(NamedTuple):

@@ -195,9 +195,9 @@ class Picture:
         return float(min(max(size[large].sum() / max(ns[large].sum(), 1) * 1e9, usual / 8), usual * 2))
 
 
-_LARGE: Final = 262_144
-_READ_RATE: Final = 4e9
-_WRITE_RATE: Final = 1.5e9
+_LARGE: Final = 262_144  # mean size from which requests count as large, bytes
+_READ_RATE: Final = 4e9  # typical read bandwidth of a page cache, bytes/s
+_WRITE_RATE: Final = 1.5e9  # typical write bandwidth of a page cache, bytes/s
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ...events.batch import IntArray
 from ..common.grouping import Grouping
 from ..common.state import Ints, Rows
 
-_NOWHERE: Final = -1
+_NOWHERE: Final = -1  # no earlier call through this handle
 _UNSURE, _CERTAIN, _APPENDED = 0, 1, 2
 """Certainty of a handle's position. Appended data lies at the end of the file, independent of the position."""
 

@@ -20,9 +20,9 @@ from .rules.rules_processes import checkpoints, imbalance, mounts
 from .rules.rules_requests import chunks, small
 from .rules.words import size_text
 
-_MOST_DESTINATIONS: Final = 8
-_MOST_FINDINGS: Final = 32
-_BUSY: Final = 0.01
+_MOST_DESTINATIONS: Final = 8  # maximum number of listed destinations
+_MOST_FINDINGS: Final = 32  # maximum number of listed findings
+_BUSY: Final = 0.01  # minimum share of the busiest lane's time for a lane to count
 
 
 def advice_of(picture: Picture, periodicity: Prediction | None = None, run_s: float | None = None) -> Advice:

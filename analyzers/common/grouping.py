@@ -18,7 +18,7 @@ from . import grouping_fallback as fallback
 Ints = npt.NDArray[np.int64]
 
 _PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_grouping.so"
-_WORD: Final = 8
+_WORD: Final = 8  # bytes per word of a packed row
 _SEED: Final = randbits(64)
 """Random seed, so that an input cannot be crafted to collide in the hash table; results do not depend on it."""
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1

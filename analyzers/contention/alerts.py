@@ -11,7 +11,7 @@ from ...results.alerts import Alert
 from ...results.contention import Collision, Contention, Slowdown
 from .settings import AlertSettings
 
-_MOST: Final = 1000
+_MOST: Final = 1000  # maximum number of tracked alerts
 _KEEP: Final = 0.5  # share of the raising threshold that keeps an alert raised
 
 

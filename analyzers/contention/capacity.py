@@ -12,7 +12,7 @@ from ...results.base import Estimate
 from ...results.contention import Capacity
 from .loads import Load
 
-_FEWEST: Final = 5
+_FEWEST: Final = 5  # minimum number of shared spans to learn a capacity
 _SHARED: Final = 0.3  # minimum share of a span in which jobs overlap
 Floats = npt.NDArray[np.float64]
 _NONE: Final = np.zeros((0, 2))

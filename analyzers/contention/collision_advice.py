@@ -8,8 +8,8 @@ from typing import Final
 from ...results.advice import Advice, AdviceFinding
 from ...results.contention import Slowdown
 
-_FLOOR_S: Final = 0.02
-_NAMED: Final = 3
+_FLOOR_S: Final = 0.02  # minimum loss of a finding, s
+_NAMED: Final = 3  # maximum number of named culprits
 _UNKNOWN: Final = "jobs that cannot be told apart"
 
 

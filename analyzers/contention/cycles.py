@@ -12,14 +12,14 @@ from .loads import Load
 
 Floats = npt.NDArray[np.float64]
 _MOST: Final = 24  # maximum number of latest phases
-_FEWEST: Final = 5
+_FEWEST: Final = 5  # minimum number of phases
 _PAUSE: Final = 0.1  # maximum pause within a phase, as a share of the period
 _SMALL: Final = 0.2  # minimum volume of a phase, as a share of the median
 _MISSED: Final = 1.7  # gap over the median gap from which on a phase was missed
 _OVERDUE: Final = 2.0  # gaps without a phase after which the cycle has ended
 _ALIKE: Final = 0.75  # minimum share of similar gaps
 _LOOSE: Final = 0.35  # maximum spread of gaps, as a share of them
-_STEADIER: Final = 1.2
+_STEADIER: Final = 1.2  # maximum ratio of the spread of gaps to that of periods
 _PRECISE: Final = 0.01  # minimum spread assumed, as a share of a gap
 _SIGMA: Final = 1.4826  # factor from the median absolute deviation to the standard deviation of a normal distribution
 

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from ...results.base import Estimate
 
 Floats = npt.NDArray[np.float64]
-_EXACT: Final = 40
-_FEWEST: Final = 3
-_INTERVAL: Final = 1.645
+_EXACT: Final = 40  # maximum number of differences for the exact distribution
+_FEWEST: Final = 3  # minimum number of blocks for a ratio
+_INTERVAL: Final = 1.645  # half width of a 90 % interval, in standard deviations
 
 
 @dataclass(frozen=True, slots=True)

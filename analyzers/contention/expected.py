@@ -12,8 +12,8 @@ from .loads import JobView, Load
 from .scenarios import Expected
 
 _INTERVAL: Final = 3.29  # width of a 90 % interval of a normal distribution, in standard deviations
-_LEAST_SHARE: Final = 0.1
-_UNDER_WAY_S: Final = 0.5
+_LEAST_SHARE: Final = 0.1  # minimum share of a job's bytes on a file system
+_UNDER_WAY_S: Final = 0.5  # maximum pause of a phase in progress, s
 
 
 def expected_of(

@@ -12,9 +12,9 @@ from ...results.contention import ContendedFile, FileUser, Slowdown
 from ...results.interaction import Ranking
 from .loads import JobView, Load
 
-_MOST: Final = 50
-_MOST_USERS: Final = 16
-_MOST_TIES: Final = 10
+_MOST: Final = 50  # maximum number of reported files
+_MOST_USERS: Final = 16  # maximum number of jobs listed per file
+_MOST_TIES: Final = 10  # maximum number of files listed per culprit
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from .capacity import alone_phases, alone_rates
 from .collisions import LITTLE
 from .loads import Load
 
-_FEWEST_ALONE: Final = 3
+_FEWEST_ALONE: Final = 3  # minimum phases alone for a job's bandwidth alone
 _FULL: Final = 0.7  # minimum share of the capacity moved by visible jobs; otherwise other loads slow them down
 
 

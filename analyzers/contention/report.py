@@ -21,12 +21,12 @@ from .scenarios import Expected, played
 from .settings import ContentionSettings
 from .slowdowns import MEASURES, Victim, slowdown_of
 
-_HOUR_S: Final = 3600.0
-_MINUTE_S: Final = 60.0
-_LATELY_S: Final = 25.0
+_HOUR_S: Final = 3600.0  # analyzed time range, s
+_MINUTE_S: Final = 60.0  # time range of the current bandwidth, s
+_LATELY_S: Final = 25.0  # minimum time range for collisions in progress, s
 _LATELY_LOOKS: Final = 2.5  # two consecutive looks must see the same event
-_MOST_ON_ONE: Final = 64
-_SCENARIOS: Final = 200
+_MOST_ON_ONE: Final = 64  # maximum number of jobs per file system
+_SCENARIOS: Final = 200  # number of simulated scenarios
 _MANY: Final = 16  # jobs; with more, half as many scenarios are used, since they are slow
 _SEED: Final = 1
 _UNKNOWN: Final = "unknown"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...results.prediction import Who
 
 Floats = npt.NDArray[np.float64]
-_DONE: Final = 1e-9
+_DONE: Final = 1e-9  # tolerance of simulated times, s
 
 
 @dataclass(frozen=True, slots=True)

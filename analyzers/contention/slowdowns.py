@@ -15,10 +15,10 @@ from .loads import Load
 from .settings import ContentionSettings
 
 _ALONE: Final = 0.02  # maximum overlapped share of a phase that counts as alone
-_SHARED: Final = 0.3
+_SHARED: Final = 0.3  # minimum overlapped share of a phase that counts as shared
 _LEAST_SHARE: Final = 0.1  # minimum share of a named culprit in the work of all others
 _EXPLAINED: Final = 0.5  # minimum ratio of the others' work to the loss of the job
-_FEWEST_BLOCKS: Final = 5
+_FEWEST_BLOCKS: Final = 5  # minimum number of blocks for a verdict
 MEASURES: Final[tuple[Measure, ...]] = ("data", "metadata")
 
 

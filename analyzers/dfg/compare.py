@@ -18,10 +18,10 @@ from ...results.dfg import ActivityStats, Comparison, EdgeDifference, Graph, Nod
 
 START: Final = "(start)"
 END: Final = "(end)"
-FEWEST_BASELINES: Final = 3
-_DEVIATIONS: Final = 3.0
+FEWEST_BASELINES: Final = 3  # minimum number of runs for the detection of outliers
+_DEVIATIONS: Final = 3.0  # robust standard deviations of the threshold
 _OF_NORMAL: Final = 1.4826  # scales the median absolute deviation to the standard deviation of a normal distribution
-_LEAST_SPREAD: Final = 0.02
+_LEAST_SPREAD: Final = 0.02  # minimum standard deviation of the distances
 
 Key = TypeVar("Key")
 Edge = tuple[str, str]

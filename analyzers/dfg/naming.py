@@ -17,8 +17,8 @@ BEYOND: Final = "(beyond the bound)"
 """Activity of events beyond the bound on activities."""
 RESERVED: Final = frozenset(("(start)", "(end)", "(other)"))
 """Names with a special meaning in a graph; an activity with such a name gets a prime appended."""
-UNMAPPED: Final = -1
-_UNSEEN: Final = -2
+UNMAPPED: Final = -1  # activity of events dropped by the mapping
+_UNSEEN: Final = -2  # pair without a name so far
 
 
 class Mapper:

@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 OTHER: Final = 0
 """Row of activities beyond the bound; activity ``a`` has row ``a + 1``."""
-_NARROWEST: Final = 8
-_LONGEST_NS: Final = 2**53
-_LATEST_NS: Final = 2**61
-_FEWEST_AT_ONCE: Final = 512
-_MOST_AT_ONCE: Final = 16_384
+_NARROWEST: Final = 8  # initial number of activity rows
+_LONGEST_NS: Final = 2**53  # maximum plausible duration, ns
+_LATEST_NS: Final = 2**61  # maximum plausible time, ns
+_FEWEST_AT_ONCE: Final = 512  # minimum number of events placed at once
+_MOST_AT_ONCE: Final = 16_384  # maximum number of events placed at once
 _SHARE_AT_ONCE: Final = 16  # divisor of the events so far: small jobs buffer few events
-_RENAMED: Final = -(2**63)
+_RENAMED: Final = -(2**63)  # first id of ended cases with waiting events
 
 
 class ActivityRow(NamedTuple):

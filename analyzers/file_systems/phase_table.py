@@ -17,9 +17,9 @@ following: number of metadata calls by duration.
 BUCKETS: Final = 10
 BUCKET_COUNT: Final = 28
 WIDTH: Final = BUCKETS + BUCKET_COUNT
-SHORTEST_BITS: Final = 10
+SHORTEST_BITS: Final = 10  # bits of the first bucket's upper bound, ns
 _LARGE: Final = 2**44  # a million such values fit in int64
-_MOST: Final = 2**62
+_MOST: Final = 2**62  # value at which sums saturate
 METADATA_WAY: Final = 3
 PIECE_NS: Final = 60 * 10**9
 """Length of the time pieces in which a phase is stored, so that a phase without end is bounded."""

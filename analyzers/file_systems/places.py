@@ -13,7 +13,7 @@ from ...events import FileInfo
 from ...results.jobs.file_systems import Place
 
 UNKNOWN: Final = "unknown"
-_MOST_POINTS: Final = 8
+_MOST_POINTS: Final = 8  # maximum number of mount points kept per file system
 _NOT_YET: Final = -1
 Numbers = npt.NDArray[np.int64]
 

@@ -22,7 +22,7 @@ METADATA: Final = 4
 _BIN_BITS: Final = 26  # 67 ms, below the minimum gap: events that begin in one bin are in one phase
 _WAYS: Final = 64
 _LARGEST: Final = 2**44  # bytes or ns of one event
-_ROOM: Final = 1024
+_ROOM: Final = 1024  # minimum number of output rows
 Hosts = npt.NDArray[np.int64]
 
 

@@ -18,9 +18,9 @@ from .places import UNKNOWN, Placed, Places
 from .settings import FileSystemsSettings
 from .summing import METADATA, summed, totals_of
 
-_MOST_HOSTS: Final = 64
+_MOST_HOSTS: Final = 64  # maximum number of listed hosts per file system
 _SUMMED: Final = (table.READ, table.WRITTEN, table.CALLS, table.BUSY, table.METADATA, table.METADATA_BUSY)
-_MOST: Final = 2**62
+_MOST: Final = 2**62  # value at which sums saturate
 
 
 class FileSystemsAnalyzer:

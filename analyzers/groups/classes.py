@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 _NUMBER: Final = re.compile(r"\d+")
-_LONGEST: Final = 256
+_LONGEST: Final = 256  # maximum length of a command or path, characters
 _NO_PID, _NO_HOST = 1, 2
 FILE_STEPS: Final = 2
 """Number of steps of ``files_at``; after one more step all files are equal."""

@@ -10,7 +10,7 @@ from typing import Final
 from ...results.prediction import Who, WhoKind
 from .members import Member
 
-_MOST: Final = 16
+_MOST: Final = 16  # maximum number of listed names
 _NUMBER: Final = re.compile(r"(\d+)")
 
 

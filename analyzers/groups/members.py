@@ -19,8 +19,8 @@ Ints = npt.NDArray[np.int64]
 
 _MOST_TOLD: Final = 8  # maximum names of one kind kept per member
 _COMMANDS, _FILES = 2, 4  # maximum distinct commands and kinds of files, as divisors of the maximum members
-_MOST_KNOWN: Final = 4096
-_UNTOLD: Final = -1
+_MOST_KNOWN: Final = 4096  # maximum number of cached commands
+_UNTOLD: Final = -1  # file without a kind so far
 
 
 class Who(NamedTuple):

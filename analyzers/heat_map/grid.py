@@ -14,8 +14,8 @@ BINS: Final = 160
 PLANES: Final = 3
 """Reads, writes, and calls that move no bytes."""
 _AT_ONCE: Final = 4096  # events across several bins; each may have a part in every bin
-_FEWER_EACH: Final = 4
-_EXACT: Final = 2**53
+_FEWER_EACH: Final = 4  # range per value up to which a dense sum is faster
+_EXACT: Final = 2**53  # bound of exact integers in float64
 
 Ints = npt.NDArray[np.int64]
 

@@ -21,7 +21,7 @@ _MOST_PROCESSES: Final = 4096
 """Maximum number of distinct processes without a rank; all further ones count as the last."""
 _MOST_TOLD_APART: Final = 65_536
 """Maximum number of ranks whose times are stored separately within a row."""
-_AT_ONCE: Final = 8192
+_AT_ONCE: Final = 8192  # events per piece
 _PLANES: Final = np.full(256, 2, np.int64)
 _PLANES[Kind.READ], _PLANES[Kind.WRITE] = 0, 1
 _MOVES_NOTHING: Final = np.uint8(4)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from ..common.state import Ints, Rows, State, distinct
 
-NEVER: Final = 2**62
-_KEPT: Final = 0.75
+NEVER: Final = 2**62  # after every time, ns
+_KEPT: Final = 0.75  # share of the budget kept after an eviction
 
 
 class BoundedTable(State):

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from ...results.interaction import Culprit, Culprits, Ranking
 from ..common.state import Floats
 
-_BINS: Final = 1024
-_FINEST_S: Final = 0.01
-_MOST_FILES: Final = 10
+_BINS: Final = 1024  # maximum number of bins
+_FINEST_S: Final = 0.01  # minimum length of a bin, s
+_MOST_FILES: Final = 10  # maximum number of files listed per culprit
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from ...results.interaction_kinds import Grouping, Start
 
-MOST_ACTORS: Final = 2**20 - 1
+MOST_ACTORS: Final = 2**20 - 1  # limit of the keys of links
 
 BACKGROUND: Final = (
     "swapper*",

@@ -24,8 +24,8 @@ from .state.registries import Files, Processes
 from .state.tables import Tables, split_named
 from .state.timeline import Timeline, operation_of
 
-_FEWEST_AT_ONCE: Final = 1024
-_MOST_CLOSING: Final = 256
+_FEWEST_AT_ONCE: Final = 1024  # minimum number of calls processed at once
+_MOST_CLOSING: Final = 256  # maximum number of ended streams that wait
 _MOST_AT_ONCE: Final = 65_536  # limit of ``Sums.add``
 _SHARE_AT_ONCE: Final = 16  # divisor of the events so far: small jobs buffer few events
 

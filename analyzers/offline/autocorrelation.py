@@ -14,11 +14,11 @@ from ...results.traces.analysis import AutocorrelationAnswer
 from ..periodicity.scores import scores_of
 from ..periodicity.spectrum.spectrum import Floats
 
-_LEAST_HEIGHT: Final = 0.15
-_LEAST_PROMINENCE: Final = 0.1
+_LEAST_HEIGHT: Final = 0.15  # minimum height of a peak
+_LEAST_PROMINENCE: Final = 0.1  # minimum prominence of a peak
 _OUTLYING: Final = 1.0  # maximum deviation, in weighted standard deviations
 _FAR: Final = 0.25  # maximum deviation, as a share of the median interval
-_LEAST_MERGED: Final = 0.2
+_LEAST_MERGED: Final = 0.2  # minimum confidence of a merged result
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,7 +19,7 @@ from .trace import detect
 
 Keys = Iterable[npt.NDArray[np.int64]]
 
-FEWEST_REQUESTS: Final = 4
+FEWEST_REQUESTS: Final = 4  # minimum requests of an analyzed group
 
 
 def analyse_groups(

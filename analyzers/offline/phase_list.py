@@ -9,7 +9,7 @@ import numpy as np
 from ...results.traces.plot_data import PhaseColumns
 from ..periodicity.phases.phases import Floats, Phases, Segmenter
 
-_BUSY = 0.5
+_BUSY = 0.5  # duty from which on pauses are searched, too
 
 
 def list_phases(values: Floats, *, bin_s: float, start_s: float, period_s: float) -> PhaseColumns:

@@ -10,7 +10,7 @@ import numpy as np
 from ...results.traces.analysis import Reconstruction, Wave
 from ..periodicity.spectrum.spectrum import Floats, spectrum_of
 
-_ROUNDING: Final = 1e-12
+_ROUNDING: Final = 1e-12  # relative amplitude of rounding errors
 
 
 def reconstruct(values: Floats, bin_s: float, start_s: float, count: int) -> Reconstruction:

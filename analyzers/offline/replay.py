@@ -22,11 +22,11 @@ from .requests import Batches
 
 Times = npt.NDArray[np.int64]
 
-MOST_MOMENTS: Final = 300
-_USUAL_EVERY_S: Final = 1.0
-_FEWEST_MOMENTS: Final = 20
-_FIRST_MOMENTS: Final = 50
-_BETWEEN: Final = 4
+MOST_MOMENTS: Final = 300  # maximum number of judged predictions
+_USUAL_EVERY_S: Final = 1.0  # default time between predictions without phases, s
+_FEWEST_MOMENTS: Final = 20  # minimum number of predictions without phases
+_FIRST_MOMENTS: Final = 50  # number of first phases that are never skipped
+_BETWEEN: Final = 4  # maximum number of predictions between two judged ones
 _MOST_BETWEEN: Final = 600  # predictions, of half a millisecond or more each
 _COLUMNS: Final = ("start", "duration", "bytes", "kind", "flags")
 

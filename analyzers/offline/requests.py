@@ -17,8 +17,8 @@ Batches: TypeAlias = Iterable[tuple[EventBatch, LeftOut]]
 Columns: TypeAlias = tuple[Times, Times, Times]
 """Start, end and bytes of requests."""
 
-MOST_HELD: Final = 2**19
-_PIECE: Final = 2**18
+MOST_HELD: Final = 2**19  # maximum number of requests kept in memory
+_PIECE: Final = 2**18  # number of requests per piece
 _LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # times beyond such a pause come from a wrong clock
 
 

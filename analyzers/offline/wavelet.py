@@ -14,14 +14,14 @@ from ..periodicity.spectrum.spectrum import Floats
 
 Complexes = npt.NDArray[np.complex128]
 
-MOST_PERIODS: Final = 128
-MOST_TIMES: Final = 512
+MOST_PERIODS: Final = 128  # rows of the view
+MOST_TIMES: Final = 512  # maximum columns of the view
 _OMEGA: Final = 6.0  # radians of the wave per scale
 _REACH: Final = 6.0  # scales beyond which the wavelet is negligible
-_MOST_BINS: Final = 2**16
-_PIECE: Final = 3 * 2**13
-_SHORTEST_BINS: Final = 4.0
-_BINS_A_PERIOD: Final = 16
+_MOST_BINS: Final = 2**16  # maximum bins before averaging
+_PIECE: Final = 3 * 2**13  # bins per piece of a long signal
+_SHORTEST_BINS: Final = 4.0  # minimum period, bins
+_BINS_A_PERIOD: Final = 16  # bins per period that suffice
 _PRESENT: Final = 0.5  # share of the typical amplitude: value at the time at which a wave begins or ends
 _SLOWER: Final = (2.0, 3.0)
 _LONGEST_GAP: Final = 1.0  # periods

@@ -19,7 +19,7 @@ import numpy as np
 
 LEAST_DEVIATION: Final = 0.05
 """Minimum standard deviation of log-intervals assumed by CUSUM: 5 % of the period."""
-_MOST_DEVIATIONS: Final = 3.0
+_MOST_DEVIATIONS: Final = 3.0  # clipping of z, in standard deviations
 
 
 class ChangeDetector(Protocol):

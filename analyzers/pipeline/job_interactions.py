@@ -22,10 +22,10 @@ from .numbering import JobNames
 if TYPE_CHECKING:
     from ...results.interaction import Ranking
 
-_MOST_HOSTS = 65_536
-_MOST_HELD = 1024
-_ANY = 0
-_UNKNOWN = -1
+_MOST_HOSTS = 65_536  # maximum number of distinct hosts
+_MOST_HELD = 1024  # maximum number of buffered events, or introductions
+_ANY = 0  # stream number of events identified by numbers
+_UNKNOWN = -1  # number of an unknown host
 
 
 class JobInteractions:

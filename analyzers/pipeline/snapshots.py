@@ -28,9 +28,9 @@ STATE_VERSION: Final = 12
 """Version of the classes' attributes and their meaning; a state of another version is not restored."""
 _PACKAGE: Final = __name__.rsplit(".", 3)[0]
 _FOLDERS: Final = ("analyzers", "daemon", "events", "results")
-_REFERENCE: Final = 1
-_LARGE: Final = 2
-_MOST: Final = 2**63
+_REFERENCE: Final = 1  # extension code of a reference to a value
+_LARGE: Final = 2  # extension code of an integer beyond 64 bits
+_MOST: Final = 2**63  # bound of plain integers
 (
     _ARRAY,
     _CONSTANT,

@@ -17,7 +17,7 @@ Times = npt.NDArray[np.int64]
 FACTOR: Final = 4
 """Ratio of bin lengths between successive levels."""
 _BINNED_AT_ONCE: Final = 8192  # bins; a batch that spans more is binned coarsely first
-_FEW_BINS: Final = 1024
+_FEW_BINS: Final = 1024  # maximum range of the fast path, bins
 _HUGE: Final = 1 << 62
 _AHEAD_NS: Final = 60 * 10**9  # maximum time past the present; clocks of nodes differ by less
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 from ..settings import DetectSettings
 from .bandwidth import FACTOR, BandwidthSignal
 
-_BINS: Final = 2048
-_LEVELS: Final = 9
+_BINS: Final = 2048  # bins per level
+_LEVELS: Final = 9  # number of levels
 _MOST_PER_PERIOD: Final = 128  # bins; at a quarter of it the next level begins
 _SLACK: Final = 1.25  # factor by which a period may exceed a level's range before the level changes
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 Floats = npt.NDArray[np.float64]
 
-_FIRST_BINS: Final = 256
+_FIRST_BINS: Final = 256  # initial number of bins
 
 
 class Samples(Struct, frozen=True, eq=False):

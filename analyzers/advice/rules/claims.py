@@ -14,7 +14,7 @@ from ....results.advice import AdviceFinding, Cause
 from ...common.state import Ints
 from ..picture import Calls, Floats, Picture
 
-_EXAMPLES: Final = 3
+_EXAMPLES: Final = 3  # maximum number of example paths per finding
 
 
 class Group(NamedTuple):

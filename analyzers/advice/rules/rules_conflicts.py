@@ -19,7 +19,7 @@ from .words import size_text
 
 _MOST_PAIRS: Final = 200_000
 """Maximum number of compared pairs of extents per file; further pairs are ignored."""
-_NEVER: Final = 2**62
+_NEVER: Final = 2**62  # time of extents that never become visible, ns
 
 
 class Conflict(NamedTuple):

@@ -12,15 +12,15 @@ from ..picture import LIBRARIES, Calls, Flags, Floats
 from .claims import Claim, Group, Words
 from .words import count_text, size_text, time_text
 
-_SYNCS: Final = 4
+_SYNCS: Final = 4  # minimum flushes of a file for a finding
 _BULK: Final = 4 * 2**20
 """Bytes per flush from which on its duration is due to the data and not to the flush itself."""
-_OPENS: Final = 8
-_PER_OPEN: Final = 4
-_FILES: Final = 100
-_SMALL_OBJECT: Final = 4096
-_SMALL_FILE: Final = 2**20
-_LOOKS: Final = 200
+_OPENS: Final = 8  # minimum opens per file and thread for a finding
+_PER_OPEN: Final = 4  # maximum reads and writes per open that could be combined, too
+_FILES: Final = 100  # minimum number of files, or objects, that counts as many
+_SMALL_OBJECT: Final = 4096  # mean volume below which objects count as small, bytes
+_SMALL_FILE: Final = 2**20  # mean volume per open below which files count as small, bytes
+_LOOKS: Final = 200  # minimum metadata look-ups in one place for a finding
 _FEW: Final = 0.9
 """Share of the time saved when one file or look-up replaces many."""
 _OWN: Final = 1.02

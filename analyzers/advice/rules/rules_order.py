@@ -13,17 +13,17 @@ from ..picture import LOWEST, Calls, Flags, Floats
 from .claims import Claim, Group, Words
 from .words import count_text, size_text, time_text
 
-_FEWEST: Final = 50
-_JUMPS: Final = 0.5
-_BACKWARDS: Final = 0.2
+_FEWEST: Final = 50  # minimum number of ordered calls for a finding
+_JUMPS: Final = 0.5  # minimum share of calls that do not start at the previous end, or at a stripe
+_BACKWARDS: Final = 0.2  # minimum share of calls that start before the previous end
 _WAITED_NS: Final = 15_000
 """Minimum mean duration of a request that waits for storage, ns. Faster requests were served from memory."""
 _COLD_RATE: Final = 5e8
 """Sequential read bandwidth from storage without caching, bytes/s."""
 _DENSE: Final = 8.0
 """Maximum bytes read sequentially per wanted byte; larger gaps are skipped."""
-_AGAIN: Final = 0.5
-_STRIPE_GAIN: Final = 0.3
+_AGAIN: Final = 0.5  # minimum share of repeated bytes
+_STRIPE_GAIN: Final = 0.3  # assumed share of the time saved by alignment
 
 
 class Places:

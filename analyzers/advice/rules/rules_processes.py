@@ -15,13 +15,13 @@ from ..picture import Calls, Floats
 from .claims import Words, group_of, made
 from .words import size_text, time_text
 
-_UNEVEN: Final = 1.5
+_UNEVEN: Final = 1.5  # minimum ratio to the mean time, bytes or calls for an imbalance
 _SLOWER: Final = 2.5
 """Minimum ratio to the mean time for a rank that does no more work than others."""
 _NETWORK: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "fuse.sshfs", "9p"})
 _PARALLEL: Final = frozenset({"lustre", "gpfs", "beegfs", "ceph", "pvfs2", "orangefs", "wekafs", "daos"})
-_FASTER: Final = 2.0
-_OFTEN: Final = 2.0
+_FASTER: Final = 2.0  # minimum ratio of bandwidths for a finding
+_OFTEN: Final = 2.0  # minimum ratio of the best interval to the period
 _LEAST_PERIOD_S: Final = 0.1
 _LEAST_BYTES: Final = 2**20
 """Minimum period (s) and minimum bytes per phase of a checkpoint."""

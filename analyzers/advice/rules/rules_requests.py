@@ -14,7 +14,7 @@ from .claims import Claim, Group, Words
 from .rules_order import Places
 from .words import count_text, size_text, time_text
 
-_FEWEST: Final = 100
+_FEWEST: Final = 100  # minimum number of requests for a finding
 _LIBRARY_CALL_NS: Final = 20_000.0
 """Overhead of a read or write of a format library besides its bytes, ns."""
 _BUFFERED: Final = 4
@@ -30,8 +30,8 @@ _READ_CALL_NS, _WRITE_CALL_NS = 1_000.0, 4_000.0
 
 Measured with 80 MiB to a new file on ext4: writes of 2 to 64 KiB took 4.0 to 5.7 us each more than writes of 1 MiB.
 """
-_MORE_CALLS: Final = 4
-_MORE_BYTES: Final = 1.5
+_MORE_CALLS: Final = 4  # minimum requests below per library call
+_MORE_BYTES: Final = 1.5  # minimum bytes below per requested byte
 
 
 def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:

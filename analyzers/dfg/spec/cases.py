@@ -14,7 +14,7 @@ from .mapping import Names
 CaseName = Literal["stream", "pid", "tid", "rank", "host", "command", "file"]
 CASES: Final[tuple[CaseName, ...]] = get_args(CaseName)
 DEFAULT_CASE: Final = "stream"
-_LOW: Final = 2**32
+_LOW: Final = 2**32  # factor of the host number in the case of a process
 _KNOWN: Final = ", ".join(CASES)
 
 

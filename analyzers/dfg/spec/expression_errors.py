@@ -7,8 +7,8 @@ from typing import Final, NoReturn
 
 from ....events import ConfigError
 
-LONGEST_TEXT: Final = 2_000
-_SHOWN: Final = 60
+LONGEST_TEXT: Final = 2_000  # maximum length of a declaration, characters
+_SHOWN: Final = 60  # number of characters shown in an error
 
 
 class Piece(str):

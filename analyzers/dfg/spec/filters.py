@@ -18,9 +18,9 @@ from .mapping import Names
 from .paths import normalise
 
 MOST_TERMS: Final = 32
-_UNIX_FROM_S: Final = 1e8
-_LATEST_S: Final = 2.0**33
-_LARGEST: Final = 2**31 - 1
+_UNIX_FROM_S: Final = 1e8  # times from here on are Unix times, earlier ones are relative
+_LATEST_S: Final = 2.0**33  # upper bound of times, s
+_LARGEST: Final = 2**31 - 1  # upper bound of ranks and pids
 
 NUMBERS: Final = ("rank", "pid")
 TEXTS: Final = ("path", "call")

@@ -19,7 +19,7 @@ from .rules import Rules, parse_rules
 
 DEFAULT_MAPPING: Final = "call+dirs:2"
 MOST_PARTS: Final = 8
-DEEPEST: Final = 64
+DEEPEST: Final = 64  # maximum number of levels of a part
 
 CALL_PARTS: Final = ("call", "kind", "layer")
 PATH_PARTS: Final = ("dirs", "site", "path", "name", "ext", "pattern", "role")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ...common.state import Floats, Ints, Rows, State, widened
 
-_NONE: Final = -1
+_NONE: Final = -1  # pair without an edge
 _KEPT: Final = 0.75  # share of the budget kept after an eviction
 
 

@@ -19,10 +19,10 @@ import numpy.typing as npt
 from ...common.ordering import Groups
 from ...common.state import LONG_AGO, Ints, Rows, State, widened
 
-_MOST_RUNNING: Final = 65_536
-_KEY_BITS: Final = 63
-_LONG_RUN: Final = 16
-_FEW: Final = 32
+_MOST_RUNNING: Final = 65_536  # maximum number of stored running events
+_KEY_BITS: Final = 63  # bits of a sort key without the sign
+_LONG_RUN: Final = 16  # minimum mean run length for a merge sort
+_FEW: Final = 32  # maximum activities per batch for the fast path
 
 
 class Concurrency(State):

@@ -11,7 +11,7 @@ from ...common.state import LONG_AGO, Ints, Rows, State, widened
 
 NOTHING: Final = -1
 """Last activity of a case without events."""
-_FEWEST: Final = 4
+_FEWEST: Final = 4  # initial number of slots
 _SHIFT: Final = 3
 _BITS: Final = 1 << _SHIFT  # a case has one bit for each activity that occurred in it
 _BIT: Final = np.uint8(1) << np.arange(_BITS, dtype=np.uint8)

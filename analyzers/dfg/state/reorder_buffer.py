@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ....events.batch import IntArray
 from ...common.state import LONG_AGO, Ints, State
 
-_SMALLEST: Final = 64
+_SMALLEST: Final = 64  # minimum capacity, events
 
 
 class Events(NamedTuple):

@@ -12,7 +12,7 @@ from ...common.state import Floats, Rows
 from .network import Network
 from .private_channels import Connections
 
-MOST_EDGES: Final = 20_000
+MOST_EDGES: Final = 20_000  # maximum number of edges in the search
 _SEED: Final = 1
 HOW_TO_INSTALL: Final = "communities need NetworkX: pip install 'iotide[graph]'"
 

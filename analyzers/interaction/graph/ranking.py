@@ -14,8 +14,8 @@ from ...common.state import Floats, Rows
 from .network import Network
 from .transition import Flow
 
-_MOST_ITERATIONS: Final = 200
-_CLOSE: Final = 1e-10
+_MOST_ITERATIONS: Final = 200  # maximum number of iterations
+_CLOSE: Final = 1e-10  # total change of the ranks at which the iteration stops
 
 
 def start_weights(use: Floats, part: Rows) -> Floats:

@@ -15,8 +15,8 @@ from ....results.interaction_kinds import EdgeKind
 _CONNECTION: Final = re.compile(r"(?P<family>[A-Z]\w*(?:-\w+)?):\[(?P<one>[^\[\]<>]*|.*?)<?->(?P<other>.*)\]$")
 _MAPPED: Final = re.compile(r"\[::ffff:(\d+\.\d+\.\d+\.\d+)\]")
 _LOOPBACK: Final = re.compile(r"[\[>]127\.|\[::1\]|\[::ffff:127\.")
-MOST_CHANNELS: Final = 1_000_000
-EVERYWHERE: Final = -1
+MOST_CHANNELS: Final = 1_000_000  # maximum number of channels
+EVERYWHERE: Final = -1  # space of channels shared by all machines
 _KINDS: Final[dict[FileType, EdgeKind]] = {
     FileType.REGULAR: "file",
     FileType.UNKNOWN: "file",

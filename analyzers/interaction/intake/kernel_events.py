@@ -23,7 +23,7 @@ _NAME_THEMSELVES: Final = (
     int(KernelEvent.SCHED_PROCESS_EXEC),
     int(KernelEvent.SCHED_PROCESS_EXIT),
 )
-_MOST_GUESTS: Final = 65_536
+_MOST_GUESTS: Final = 65_536  # maximum number of guest processes
 
 
 class Links(Struct, frozen=True):

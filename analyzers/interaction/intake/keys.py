@@ -17,8 +17,8 @@ BY_STREAM: Final = 2**31 + 2**30
 GUEST: Final = 2**31 + 2**30 + 2**29
 """First number for processes of guests."""
 
-_LINK_BITS: Final = 20
-_KIND_BITS: Final = 3
+_LINK_BITS: Final = 20  # bits of a row in the key of a link
+_KIND_BITS: Final = 3  # bits of the kind in the key of a link
 
 
 def threads_of(tids: Ints, pids: Ints, ranks: Ints, stream: Ints | int) -> Ints:

@@ -23,7 +23,7 @@ from .vertex_names import names_of, short_name
 
 MOST_LISTED: Final = 10_000
 """Maximum number of actors, files and edges in a result, each."""
-_MOST_COMPONENTS: Final = 1000
+_MOST_COMPONENTS: Final = 1000  # maximum number of reported components
 _FEW: Final = 8
 """Maximum size of a component in which rare vertices are not pruned."""
 

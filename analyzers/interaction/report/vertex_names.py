@@ -12,7 +12,7 @@ from ..intake.keys import SPACE
 from ..tables import LINK_KINDS, Tables
 
 _FORK: Final = LINK_KINDS.index("fork")
-_MOST_GENERATIONS: Final = 64
+_MOST_GENERATIONS: Final = 64  # maximum number of forks over which names are inherited
 
 
 def names_of(tables: Tables) -> Ints:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 _LAYERS: Final = {"MPIIO": "MPI-IO", "NETCDF": "NetCDF", "PNETCDF": "PnetCDF"}
-_MOST_LISTED: Final = 3
+_MOST_LISTED: Final = 3  # maximum number of listed names
 _UNITS: Final = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
 
 

@@ -17,7 +17,7 @@ from ..settings import Thresholds
 from ..state.tables import FILE, WAYS, layer_name
 from .finding_text import lasting, listed, some, spoken
 
-_MOST_TOLD: Final = 10
+_MOST_TOLD: Final = 10  # maximum number of findings per direction
 _AT: Final = {name: at for at, name in enumerate(FILE)}
 
 

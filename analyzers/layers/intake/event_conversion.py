@@ -13,7 +13,7 @@ from ...common.state import Ints
 from ..calls import LAYERS, NO_FATE, UNTOLD, Calls, dtype_of
 from ..state.sums import MOST
 
-_LATEST_NS: Final = 2**61
+_LATEST_NS: Final = 2**61  # maximum plausible time, ns
 _MOST_NS: Final = 2**55  # maximum total time of the calls of one event, ns
 # maximum bytes that Linux moves in one call (read(2)); larger requests ask for all available data
 _MOST_AT_ONCE: Final = 0x7FFFF000

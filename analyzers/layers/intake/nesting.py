@@ -12,7 +12,7 @@ from ...common.ordering import order_of
 from ...common.state import Ints, Rows, distinct
 from ..calls import ABSORBED, BOTTOM, CHANGED, FREE, LAYERS, NO_FATE, PASSED, PROGRAM, SPLIT, UNTOLD, Calls, moves
 
-_NONE: Final = -1
+_NONE: Final = -1  # no enclosing call
 _ABOVE: Final = {
     Layer.KERNEL: Layer.POSIX, Layer.POSIX: Layer.MPIIO, Layer.STDIO: Layer.MPIIO, Layer.MPIIO: Layer.HDF5,
     Layer.HDF5: Layer.NETCDF, Layer.PNETCDF: Layer.NETCDF,

@@ -22,7 +22,7 @@ from ..update import LayerAnalyzer
 
 SCOPES: dict[int, Scope] = {UNKNOWN: "unknown", LOCAL: "local", SHARED: "shared"}
 OTHER_NAME = "(other)"
-_MOST_TEXT = 400
+_MOST_TEXT = 400  # maximum length of a path, characters
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ..state.tables import FILE, layer_name
 from .report_context import ReportContext, amounts, largest
 
 _NS: Final = 1e9
-_EXAMPLES: Final = 5
+_EXAMPLES: Final = 5  # maximum number of example paths
 _HEIGHT: Final = {int(layer): place for place, layer in enumerate(TOP_DOWN)}
 _CALLS, _EXCLUSIVE = FILE.index("calls"), FILE.index("exclusive_ns")
 

@@ -15,7 +15,7 @@ from ..state.timeline import OPERATIONS
 from .report_context import ReportContext, amounts, largest
 
 _NS: Final = 1e9
-_FEWEST_BELOW: Final = 8
+_FEWEST_BELOW: Final = 8  # minimum number of children shown per node
 _NANO = NODE.index("ns")
 
 

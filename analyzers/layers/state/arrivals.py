@@ -14,15 +14,15 @@ from ...common.state import Ints, State, distinct
 from ..calls import Calls
 from .tables import MOST_SITES
 
-_LOW: Final = 2**32
-_FILE_BITS: Final = 24
-_NUMBER_BITS: Final = 31
-_SERIES_BITS: Final = 31
+_LOW: Final = 2**32  # factor of the group in a pair of group and process
+_FILE_BITS: Final = 24  # bits of a file, or class, in a key
+_NUMBER_BITS: Final = 31  # bits of the call's number in the key of a round
+_SERIES_BITS: Final = 31  # bits of a series in a key
 _COUNTERS: Final = 4  # factor of the bound, since a process calls several functions on a file
 _COUNT, _BASE, _SUM, _LAST, _WHO, _FIRST_END, _IDLE = range(7)
 _COLUMNS: Final = 7
-_FEWEST: Final = 64
-_MOST_LAST: Final = 8
+_FEWEST: Final = 64  # minimum capacity, rounds
+_MOST_LAST: Final = 8  # maximum number of last processes kept per site
 
 
 class Wait(NamedTuple):

@@ -11,8 +11,8 @@ from ...common.state import Ints, State
 from ..calls import Calls
 from .tables import MOST_SITES
 
-_CLASS_BITS: Final = 24
-NO_SITE: Final = -1
+_CLASS_BITS: Final = 24  # bits of the file class in a key
+NO_SITE: Final = -1  # calls other than MPI-IO collectives
 
 
 class Sites(State):

@@ -12,8 +12,8 @@ from ...common.state import Ints, Rows, State, distinct
 from ...file_groups import DATA, GROUP_NAMES
 from ..calls import PROGRAM, TOP_DOWN, Calls
 
-ROOT: Final = 0
-_LOW: Final = 2**32
+ROOT: Final = 0  # node of the program
+_LOW: Final = 2**32  # factor of the process in the key of a handle
 _LAYER_BITS: Final = 3
 _NODE_BITS: Final = 18
 _NAME_BITS: Final = 24

@@ -14,13 +14,13 @@ from ....events.schema import UNKNOWN_RANK
 from ...common.state import Ints, State, distinct
 from ...file_groups import DATA, GROUP_NAMES, CountRule
 
-_LOW: Final = 2**32
+_LOW: Final = 2**32  # factor of the first number in a key of two
 _NUMBER: Final = re.compile(r"\d+")
 _ENDING: Final = re.compile(r"\.[A-Za-z]\w{0,4}$")
 UNKNOWN: Final = -1
 LOCAL: Final = 0
 SHARED: Final = 1
-_ON_EACH: Final = -1
+_ON_EACH: Final = -1  # file with one number per node
 
 
 class Process(NamedTuple):

@@ -13,8 +13,8 @@ from ...common.state import Ints, Rows, State
 
 MOST: Final = 2**46
 """Maximum plausible duration (ns; 19 hours) and volume (bytes) of a call."""
-_CEILING: Final = 2**62
-_FEWEST: Final = 8
+_CEILING: Final = 2**62  # value at which sums saturate
+_FEWEST: Final = 8  # initial number of rows
 
 
 class Sums(State):
@@ -102,4 +102,4 @@ class Sums(State):
         return row
 
 
-_PIECE: Final = 2**16
+_PIECE: Final = 2**16  # rows merged at once, the limit of ``Sums.add``

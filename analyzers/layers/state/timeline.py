@@ -13,9 +13,9 @@ from ...common.state import Ints, State
 
 READ, WRITE, OPEN, CLOSE, OTHER = range(5)
 OPERATIONS: Final = ("read", "write", "open", "close", "other")
-_FINEST_NS: Final = 1_000
+_FINEST_NS: Final = 1_000  # initial length of a step, ns
 _OF_NODE: Final = 2 * len(OPERATIONS)
-_LATEST_STEP: Final = 2**40
+_LATEST_STEP: Final = 2**40  # maximum length of a step, ns
 _NARROW: Final = (np.int8, np.int16, np.int32)
 _COLUMNS: Final = 6  # operation and node, first start, last end, count, ns, bytes
 _OPERATION: Final = np.full(256, OTHER, np.int64)

@@ -13,7 +13,7 @@ from ...signal.binning import Numbers
 from ..estimator import PeriodEstimate, SignalWindow
 from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
 
-_MOST_DOMINANT = 2
+_MOST_DOMINANT = 2  # maximum number of candidates for a result
 
 
 def overlap(

@@ -15,7 +15,7 @@ Floats = npt.NDArray[np.float64]
 Positions = npt.NDArray[np.int64]
 
 _CUTTING = TUNING.cutting
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # relative rounding error of a sum
 _SAMPLE = 512  # bins that suffice for a median
 
 

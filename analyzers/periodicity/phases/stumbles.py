@@ -15,7 +15,7 @@ Multiples = npt.NDArray[np.int64]
 
 RESOLVED: Final = 1 / 6
 """Variance of an interval's resolution, bins squared."""
-_ROUNDS: Final = 4
+_ROUNDS: Final = 4  # rounds of expectation maximization
 _NOTHING: Final = 1e-12
 
 

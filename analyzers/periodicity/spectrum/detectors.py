@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-_CONTAMINATION: Final = 0.001
-_NEIGHBOURS: Final = 20
+_CONTAMINATION: Final = 0.001  # expected share of outliers
+_NEIGHBOURS: Final = 20  # neighbours of the local outlier factor
 _DBSCAN_BINS: Final = 2**15  # memory of the method grows with the square of the bins
-_CLUSTER_BINS: Final = 2**16
+_CLUSTER_BINS: Final = 2**16  # maximum bins of the other methods
 _SEED: Final = 0
 
 

@@ -15,9 +15,9 @@ from .detectors import find_outliers, z_scores
 
 Floats = npt.NDArray[np.float64]
 
-_RELATIVE_TOLERANCE = 0.02
-_ROUNDING = 1e-12
-_MODULO_TOLERANCE_HZ = 1e-5
+_RELATIVE_TOLERANCE = 0.02  # maximum relative deviation of a harmonic from a multiple
+_ROUNDING = 1e-12  # relative amplitude of rounding errors
+_MODULO_TOLERANCE_HZ = 1e-5  # remainder below which the reference sees a harmonic, Hz
 
 
 class Spectrum(Struct, frozen=True, eq=False):

@@ -20,7 +20,7 @@ from .running import endings
 _CHANCES: Final = TUNING.chances
 _NEGLIGIBLE: Final = 1e-4  # share of the odds below which a course is ignored
 _HOLDS: Final = 0.9  # coverage of an interval
-_HALVINGS: Final = 12
+_HALVINGS: Final = 12  # bisection steps of a quantile
 _ROOT: Final = math.sqrt(2)
 _NEVER: Final = 1e-12  # negligible probability
 _NORMAL: Final = NormalDist()

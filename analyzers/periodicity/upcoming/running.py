@@ -11,7 +11,7 @@ from ..phases.phases import Floats
 from ..tuning import TUNING
 
 _ROOT: Final = math.sqrt(2)
-_NEVER: Final = 1e-9
+_NEVER: Final = 1e-9  # negligible probability, or length
 
 
 class Ending(NamedTuple):
