@@ -181,7 +181,7 @@ class Reached:
             beyond = BOUNDS[option].beyond.replace("`", "")
             _log.warning(
                 "%s%s = %s is reached: %s; raise it, or see %s (this is said once)",
-                of_job, option, self._value(option), beyond, BOUNDS[option].family,
+                of_job, option, value_of(self._settings, option), beyond, BOUNDS[option].family,
             )  # fmt: skip
 
     def look_at(self, session: JobSession) -> None:
@@ -192,8 +192,10 @@ class Reached:
         if counts:
             self.look(counts, session.job)
 
-    def _value(self, option: str) -> Any:
-        value: Any = self._settings
-        for name in option.split("."):
-            value = getattr(value, name)
-        return value
+
+def value_of(settings: BaseModel, option: str) -> Any:
+    """Return the value of an option by its dotted name."""
+    value: Any = settings
+    for name in option.split("."):
+        value = getattr(value, name)
+    return value

@@ -16,13 +16,12 @@ from ..events import ConfigError
 from ..events.network.descriptors import ListenerGuard
 from .access.access import Access
 from .aggregator import Aggregator
-from .archiving.archives import Archives
+from .archiving.of_aggregator import archives_of
 from .bounds import Reached
 from .clocks import Clocks
 from .contention import contention_watch
 from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
-from .jobs.job_ids import clean_job
 from .lasting import ServerFailedError, lasting
 from .pressure import Pressure
 from .reloading import Reload, compare, taken_over
@@ -97,7 +96,7 @@ class Server:
         self._pages = pages
         self.http: HttpServer | None = None
         self._stack = contextlib.AsyncExitStack()
-        self.archives = self._archives(settings)
+        self.archives = archives_of(self.aggregator, settings, self._clocks.clock)
         self.sink: Sink = self.archives or self.aggregator
         self.access = Access(entry or settings.access, self._user_of, self.aggregator.counters)
         self._ingest = None if embedded and entry is None else self._make_ingest(settings)
@@ -234,22 +233,6 @@ class Server:
             return "the prediction loop is late"
         return ""
 
-    def _archives(self, settings: AggregatorSettings) -> Archives | None:
-        if settings.archive.folder is None:
-            return None
-        archives = Archives(
-            self.aggregator,
-            settings.archive,
-            lambda info: clean_job(info.job),
-            self.aggregator.counters,
-            clock=self._clocks.clock,
-            on_missing=self.aggregator.not_archived,
-            on_stored=self.aggregator.archived,
-            holds=lambda job: job in self.aggregator.jobs,  # a dict that is another one after a restart
-        )
-        self.aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None, "archive")
-        return archives
-
     async def _tick(self) -> None:
         while True:
             if self._ingest is not None:
@@ -376,13 +359,23 @@ class Server:
         from .publish.http.application import make_application
         from .publish.http.http_server import HttpServer
         from .publish.metrics import AggregatorCollector
+        from .publish.status import StatusReport
 
         stats = self.stats
         collector = AggregatorCollector(
             self.aggregator, lambda: stats, self._settings.max_job_series, time.time, self._contention, self.loop_watch
         )
+        ingest = self._ingest
+        report = StatusReport(
+            self.aggregator,
+            stats,
+            lambda: self._settings,
+            self.not_ready,
+            lambda: None if ingest is None else ingest.durability,
+            self.loop_watch,
+        )
         app = make_application(
-            self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._plans
+            self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._plans, report
         )
         server = HttpServer(
             self._guarded(app),

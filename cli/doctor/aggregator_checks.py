@@ -5,10 +5,13 @@ from __future__ import annotations
 import urllib.parse
 from typing import Final
 
+from pydantic import RootModel
+
 from ...clients.job_fetch import fetch, fetch_of_all
 from ...events import InputError
 from ...results.jobs.job import JobList
 from ...results.jobs.ledger import JobLedger
+from ...results.status import AggregatorStatus, ClusterStatus
 from .checks import Finding
 
 _MOST_JOBS: Final = 1000
@@ -27,7 +30,7 @@ def aggregator_findings(address: str) -> list[Finding]:
         jobs = fetch_of_all(address, "jobs", JobList, latest=str(_MOST_JOBS)).jobs
     except InputError as error:
         return [Finding("aggregator", False, True, str(error), "start iotide serve, or name its address and a token")]
-    found = [Finding("aggregator", True, True, f"{len(jobs)} jobs at {address}")]
+    found = [Finding("aggregator", True, True, f"{len(jobs)} jobs at {address}"), *status_findings(address)]
     wrong: list[str] = []
     checked = 0
     for job in jobs:
@@ -41,6 +44,39 @@ def aggregator_findings(address: str) -> list[Finding]:
     if wrong:
         return [*found, Finding("ledgers", False, True, "; ".join(told), _REMEDY)]
     return [*found, Finding("ledgers", True, True, f"the accounts of {checked} jobs add up")]
+
+
+class _Status(RootModel[AggregatorStatus | ClusterStatus]):
+    """Answer of one aggregator, or of a member of a cluster."""
+
+
+def status_findings(address: str) -> list[Finding]:
+    """Check health, storage and reached bounds of an aggregator, or of each partition of a cluster."""
+    try:
+        status = fetch_of_all(address, "status", _Status).root
+    except InputError as error:  # an earlier version, or a token that sees its own jobs only
+        return [Finding("status", False, False, str(error), "a token with the permission operate")]
+    if isinstance(status, AggregatorStatus):
+        return _of_one(status, "")
+    found = [
+        Finding(f"partition {number}", False, True, problem, "see its member in /api/v1/cluster")
+        for number, problem in status.missing.items()
+    ]
+    return found + [each for number, one in status.partitions.items() for each in _of_one(one, f"partition {number} ")]
+
+
+def _of_one(status: AggregatorStatus, prefix: str) -> list[Finding]:
+    said = (
+        f"version {status.iotide}, up {status.uptime_s:,.0f} s, {status.streams:,} streams, "
+        f"{status.collectors:,} collectors"
+    )
+    found = [
+        Finding(f"{prefix}{trouble.part}", False, True, trouble.problem, trouble.remedy) for trouble in status.troubles
+    ]
+    if status.bounds:
+        reached = ", ".join(f"{bound.option} ({bound.count:,})" for bound in status.bounds)
+        found.append(Finding(f"{prefix}bounds", False, False, f"reached: {reached}", "raise these options"))
+    return found or [Finding(f"{prefix}status", True, True, said)]
 
 
 def problems_of(ledger: JobLedger) -> list[str]:

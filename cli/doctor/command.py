@@ -15,8 +15,8 @@ _HELP = """Check the installation and report how to fix problems.
 Each check performs the operation itself: it traces a child process through each available layer, creates a memfd,
 binds a loopback socket. Necessary checks decide the exit status; the others only affect one feature.
 
---aggregator checks a running aggregator instead: whether it answers, and whether the ledger of each of its latest
-thousand jobs balances, for all calls from the collector to the archive.
+--aggregator checks a running aggregator instead: whether it answers, its health, storage and reached bounds, and
+whether the ledger of each of its latest thousand jobs balances, for all calls from the collector to the archive.
 
 --journal checks the NATS servers in the settings of iotide serve: whether acknowledged messages are durable (three
 replicas, or each message synced), the contents of the journal, and which aggregator owns the jobs.

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from ...results.base import MODELS_VERSION
 from ..jobs.job_ids import clean_job
 from .members import Member, public
 from .partitions import partition_of
@@ -91,6 +92,7 @@ class Front:
                 Route("/partitions/{number:int}/{rest:path}", self._of_partition),
                 Route("/api/v1/jobs", self._jobs),
                 Route("/api/v1/fleet", self._fleet),
+                Route("/api/v1/status", self._status),
                 Route("/api/v1/pacing", self._everywhere, methods=["PUT", "DELETE"]),
                 Route("/{rest:path}", self._any),
             ]
@@ -182,6 +184,16 @@ class Front:
             alerts=max(alerts) if alerts else None,  # each partition has those of the whole cluster
             jobs=_in_order(rows, order, is_descending)[begin : begin + count],
         )
+
+    async def _status(self, request: Request) -> Response:
+        """Puts the states of all partitions beside one another; names the partitions that are missing."""
+        answers = await self._asked_all(request)
+        if (refused := _refusal(answers)) is not None:
+            return refused
+        partitions = {answer.partition: answer.body for answer in answers if not answer.problem}
+        missing = {answer.partition: answer.problem for answer in answers if answer.problem}
+        # A ClusterStatus. It is not validated here, as partitions may be of another version during an update.
+        return JSONResponse({"version": MODELS_VERSION, "partitions": partitions, "missing": missing})
 
     async def _everywhere(self, request: Request) -> Response:
         """Hands something on to each partition; the answer is that of the first one that refuses, or of all."""

@@ -17,6 +17,7 @@ from ...contention import ContentionWatch
 from ...jobs.losses.failures import AnalysisFailedError
 from ...pacing_plans import PacingPlans
 from ..metrics import AggregatorCollector
+from ..status import StatusReport
 from .job_access import JobAccess
 from .routes.analysis_routes import analysis_routes
 from .routes.contention_routes import contention_routes
@@ -26,6 +27,7 @@ from .routes.live_io_routes import live_io_routes
 from .routes.live_routes import job_page_route, shell_routes
 from .routes.pacing_routes import pacing_routes
 from .routes.page_routes import Pages, page_routes
+from .routes.status_routes import status_routes
 
 
 def make_application(
@@ -36,6 +38,7 @@ def make_application(
     pages: Pages | None = None,
     contention: ContentionWatch | None = None,
     plans: PacingPlans | None = None,
+    report: StatusReport | None = None,
 ) -> FastAPI:
     """Makes the application.
 
@@ -47,6 +50,7 @@ def make_application(
         pages: draws the pages of graphs; without it there are none.
         contention: looks for contention between jobs; None where that is switched off.
         plans: takes the plans of schedulers; None where no collector asks for them.
+        report: state of the aggregator; None: no /api/v1/status.
     """
     app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
     app.router.redirect_slashes = False
@@ -88,6 +92,8 @@ def make_application(
     app.include_router(analysis_routes(access))
     app.include_router(contention_routes(contention))
     app.include_router(live_io_routes(access, contention))
+    if report is not None:
+        app.include_router(status_routes(report))
     if plans is not None:
         app.include_router(pacing_routes(plans))
     app.include_router(fleet_routes(aggregator, clock, contention))

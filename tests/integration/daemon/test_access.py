@@ -217,7 +217,7 @@ async def test_user_sees_own_jobs_alone_on_every_route(listed: Listed) -> None:
                 assert compared.status_code == 404
                 assert "his" not in (await http.get("/api/v1/rank", headers=alice)).text
                 assert "his" not in (await http.get("/api/v1/jobs/hers/culprits", headers=alice)).text
-                for route in ("contention", "filesystems", "alerts", "live-io?file_system=x"):
+                for route in ("contention", "filesystems", "alerts", "status", "live-io?file_system=x"):
                     assert (await http.get(f"/api/v1/{route}", headers=alice)).status_code == 403
                 assert (await http.get("/metrics", headers=alice)).status_code == 403
                 assert 'job_id="his"' in (await http.get("/metrics", headers=prometheus)).text

@@ -7,6 +7,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from iotide.clients.job_fetch import fetch_of_all
+from iotide.results.status import AggregatorStatus
 from support.places import DATA
 from support.servers.restarted_job import job_at
 from support.servers.served_process import Served
@@ -38,11 +40,17 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
                 shown = wait_for(lambda: job_at(server.url), what="the job, which is shown meanwhile")
                 assert shown.events
                 assert metric(server, "iotide_journal_failing") == 1
+                status = fetch_of_all(server.url, "status", AggregatorStatus)
+                assert not status.healthy
+                assert status.journal is not None
+                assert status.journal.failing
+                assert "No space left on device" in {each.part: each.problem for each in status.troubles}["journal"]
                 assert collector.process.poll() is None  # it waits for acknowledgements
                 ballast.unlink()
                 server.says("the journal goes on")
                 assert collector.process.wait(DEADLINE_S) == 0
             assert metric(server, "iotide_journal_failing") == 0
+            assert fetch_of_all(server.url, "status", AggregatorStatus).healthy
             found = job_at(server.url)
             assert found is not None
             server.kill()

@@ -43,6 +43,7 @@ def partition(number: int, jobs: Mapping[str, float]) -> Starlette:
         routes=[
             Route("/api/v1/jobs", listed),
             Route("/api/v1/fleet", fleet),
+            Route("/api/v1/status", lambda _: JSONResponse({"at": number})),
             Route("/api/v1/jobs/{job:path}/signal", job),
             Route("/api/v1/jobs/{job:path}", job),
         ]
@@ -97,6 +98,13 @@ async def test_a_partition_that_does_not_answer_is_named() -> None:
         assert sorted(row["job"] for row in answer.json()["jobs"]) == sorted(there)
         assert answer.headers[MISSING] == str(gone)
         assert (await client.get(f"/api/v1/jobs/{JOBS[0]}")).status_code == 503
+
+
+async def test_status_is_that_of_each_partition() -> None:
+    async with serving(JOBS, 3, away=1) as client:
+        found = (await client.get("/api/v1/status")).json()
+    assert found["partitions"] == {"0": {"at": 0}, "2": {"at": 2}}
+    assert list(found["missing"]) == ["1"]
 
 
 async def test_a_page_of_the_fleet_is_made_of_those_of_all() -> None:

@@ -1,0 +1,28 @@
+"""The archives of an aggregator's jobs, as its settings have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..aggregator import Aggregator
+from ..jobs.job_ids import clean_job
+from ..settings import AggregatorSettings
+from .archives import Archives
+
+
+def archives_of(aggregator: Aggregator, settings: AggregatorSettings, clock: Callable[[], float]) -> Archives | None:
+    """Return what archives the jobs of an aggregator; None where archives are off."""
+    if settings.archive.folder is None:
+        return None
+    archives = Archives(
+        aggregator,
+        settings.archive,
+        lambda info: clean_job(info.job),
+        aggregator.counters,
+        clock=clock,
+        on_missing=aggregator.not_archived,
+        on_stored=aggregator.archived,
+        holds=lambda job: job in aggregator.jobs,  # a dict that is another one after a restart
+    )
+    aggregator.on_job(lambda job: archives.end_job(job.job) if job.state == "ended" else None, "archive")
+    return archives
