@@ -71,7 +71,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def readable(path: object) -> str:
-    """Returns a path, or a text of the command line, so that it can be written: what is no UTF-8 as ``\\xNN``."""
+    """Returns a path or command line text as valid UTF-8, with other bytes as ``\\xNN``."""
     return os.fsencode(str(path)).decode(errors="backslashreplace")
 
 

@@ -138,7 +138,7 @@ def is_loss(name: str) -> bool:
 
 
 def checked(losses: Mapping[str, int]) -> dict[str, int]:
-    """Returns the losses among a peer's counters: names of bounded length, counts from 1 to 2**62, at most 64."""
+    """Returns the valid losses among a peer's counters: bounded names, counts from 1 to 2**62, at most 64."""
     taken: dict[str, int] = {}
     for name, count in losses.items():
         if is_loss(name) and name.isprintable() and len(name) <= _LONGEST_NAME and 0 < count <= _MOST:

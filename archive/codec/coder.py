@@ -38,11 +38,13 @@ class Coder:
     """Encodes calls as terminals, or decodes them; one direction per instance.
 
     A call is a group and a row of integers, the fields. Field 0 is the handle. Fields before ``first_of_handle`` are
-    coded by their growth since the last call of the group, the others since the last call of the group on the same
-    handle. A growth seen once is a literal, stored in a list of its field. When seen again it gets its own terminals
-    (at most 256 per field and group). If several fields grow, the same applies to combinations of growths. Source:
-    [Recorder] (offset patterns i * a + b of a signature and handle; file names with counters, which it leaves open, are
-    treated the same by the file's number).
+    coded by their growth since the last call of the group. The others are coded since the last call of the group on
+    the same handle.
+
+    A growth seen once is a literal, stored in a list of its field. When seen again it gets its own terminals (at most
+    256 per field and group). If several fields grow, the same applies to combinations of growths. Source: [Recorder]
+    (offset patterns i * a + b of a signature and handle; file names with counters, which it leaves open, are treated
+    the same by the file's number).
     """
 
     MOST_FIELDS = 16

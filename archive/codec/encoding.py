@@ -1,4 +1,4 @@
-"""Encode a part of a stream as pieces, which similar streams share, and numbers, which depend on the rank."""
+"""Encode a part of a stream as shared pieces and rank-dependent numbers."""
 
 from __future__ import annotations
 

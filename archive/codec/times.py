@@ -1,4 +1,4 @@
-"""Encode the times of a section's calls as the payload of a block; only times are specific to every stream."""
+"""Encode the times of a section's calls, which differ between all streams, as a block."""
 
 from __future__ import annotations
 

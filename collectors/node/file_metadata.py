@@ -78,7 +78,7 @@ class _View:
 
 
 class NodeFileMetadata:
-    """Reads the mounts of the node's processes, and caches them by namespace so that they serve short processes, too.
+    """Reads the mounts of the node's processes, and caches them by namespace for short processes.
 
     Args:
         systems: properties of file system types.
@@ -187,7 +187,7 @@ class NodeFileMetadata:
 
 
 class ProcessFileMetadata:
-    """Returns FileInfo for the paths of one process; called with a path and the type that its spelling implies.
+    """Returns FileInfo for a path of one process and the type that its spelling implies.
 
     Mounts are those of the last ``look``. Striping is determined later, by a thread: ``asking`` is true while results
     are pending, and ``answers`` returns those that have arrived.

@@ -161,8 +161,8 @@ class JobTurns:
     def _next_of(self, rivals: Sequence[_Rival], grant: Grant, partly: Sequence[int], now_s: float) -> int:
         """Returns the index of the next job; a served job keeps its turn for a quantum.
 
-        It is the job that would first finish its quantum at its share, so a short phase with a large share does not
-        wait for a quantum of a long one. Turns are taken among jobs of this node; if other nodes' jobs compete, the
+        It is the job that would first finish its quantum at its share. So a short phase with a large share does not
+        wait for a quantum of a long one. Turns are taken among jobs of this node. If other nodes' jobs compete, the
         largest share runs.
         """
         local = {place: job for place in partly if (job := rivals[place].local) is not None}

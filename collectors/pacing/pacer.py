@@ -1,4 +1,4 @@
-"""Make the traced processes of this node wait for their turn, from a thread that polls every few milliseconds."""
+"""Make the traced processes of this node wait for their turn, from a polling thread."""
 
 from __future__ import annotations
 

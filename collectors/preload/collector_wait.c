@@ -50,7 +50,7 @@ bool iotide_is_due(void) {
 void iotide_miss(struct iotide_site *site) {
     if (!is_recorded(site))
         return;
-    /* Threads' stacks, and their dynamic TLS blocks, differ by pages. */
+    /* Threads' stacks, and the TLS blocks on them, differ by pages. */
     struct counter *own = &missed[(uintptr_t)&iotide_self >> 12 & (COUNTERS - 1)];
     atomic_fetch_add_explicit(&own->calls, 1, memory_order_relaxed);
     if (unlikely(!atomic_load_explicit(&has_missed, memory_order_relaxed)))

@@ -247,7 +247,7 @@ static struct look look_at(const char *path, char *const *environment) {
         if (found == SEEN && look.barred)
             found = UNSEEN_BARRED;
         if (found != SEEN && iotide_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 &&
-            iotide_active(NULL)) { /* not active earlier in a forked child without calls */
+            iotide_active(NULL)) { /* activates a forked child that has made no call yet */
             iotide_define_unseen(found, path);
             look.found = found;
         }

@@ -1,4 +1,4 @@
-"""Run a reader in a subprocess, so that a library that crashes on a malformed file does not stop the collector.
+"""Run a reader in a subprocess, because its library may crash on a malformed file.
 
 Run as a module with the reader and its arguments. It writes pieces to standard output. Each piece is a sequence of wire
 messages, followed by the problems so far.

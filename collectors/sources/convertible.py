@@ -1,4 +1,4 @@
-"""Files that another program has to convert before they can be read: what they are, and the command for it."""
+"""Recognise files that another program must convert first, and give the command for it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ...events.files import readable
 _STRACE: Final = "a trace with times: strace -f -ttt -T -y -o FILE COMMAND"
 _SUFFIXES: Final = (".xz", ".bz2", ".zst", ".lz4", ".7z", ".Z")
 _HEAD_LINES: Final = 50
-"""Lines that are searched for text of strace; its formats are sniffed in as many."""
+"""Number of lines searched for text of strace, as for its formats."""
 
 
 class Refusal(NamedTuple):
-    """Why a file is not read.
+    """Reason why a file is not read.
 
     Attributes:
-        problem: what it is.
-        expected: what to give instead, with the command that makes it.
+        problem: kind of the file.
+        expected: what to use instead, with the command that creates it.
     """
 
     problem: str
@@ -31,7 +31,7 @@ class _Kind(NamedTuple):
     pattern: re.Pattern[bytes]
     problem: str
     expected: str
-    """FILE stands for the file's name, FOLDER for its folder, OUTPUT for the name without a compressor's suffix."""
+    """Placeholders: FILE is the file's name, FOLDER its folder, OUTPUT the name without a compression suffix."""
 
 
 _UNPACKED: Final = "the unpacked file"
@@ -61,7 +61,7 @@ _BINARY: Final = (
         "text of its folder, if LTTng wrote it: babeltrace2 FOLDER > kernel.txt",
     ),
 )
-"""Told by first bytes that no format has: refused even where a format was named."""
+"""Recognised by first bytes that no supported format has: refused even if the user named a format."""
 _TEXT: Final = (
     _Kind(
         re.compile(rb'\{\s*"linux-perf-json-version"'),
@@ -87,12 +87,12 @@ _SUMMARY: Final = _Kind(
 
 
 def binary_refusal(head: bytes, name: str) -> Refusal | None:
-    """Returns why a file has to be converted, by first bytes that no format has; None for other files."""
+    """Returns why a binary file must be converted, by its first bytes; None for other files."""
     return _first(_BINARY, head, name)
 
 
 def text_refusal(head: bytes, name: str) -> Refusal | None:
-    """Returns why a text that no format matches has to be converted, or recorded again; None for other files."""
+    """Returns why an unrecognised text must be converted or recorded again; None for other files."""
     if refused := _first(_TEXT, head, name):
         return refused
     lines = b"\n".join(head.split(b"\n", _HEAD_LINES)[:_HEAD_LINES])

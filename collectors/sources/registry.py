@@ -123,10 +123,10 @@ FORMATS: Final[dict[str, Format]] = {
 
 
 def sniff(head: bytes, name: str) -> str:
-    """Tells a file's format from its first bytes, else from its name.
+    """Returns a file's format from its first bytes, otherwise from its name.
 
     Raises:
-        InputError: neither tells, or another program has to convert the file first.
+        InputError: neither determines it, or another program must convert the file first.
     """
     _refuse_binary(head, name)
     for format_name, candidate in FORMATS.items():

@@ -1,4 +1,4 @@
-"""Queue of batches that wait to be sent: in memory, then in spool files while the memory is full.
+"""Queue of batches that wait to be sent, in memory and then in spool files.
 
 Jobs take turns, so waiting batches of one job do not delay those of the others (``fair_queue``).
 

@@ -4,8 +4,8 @@
 
 #include "hooks/hdf5.h"
 
-/* Also references dataspaces and similar objects: this site belongs to the class memory, and its state enables the
- * class. */
+/* Also references dataspaces and similar objects. The site is of class memory, and its state shows whether that
+ * class is on. */
 EXPORT int H5Iinc_ref(hid_t id) {
     const void *caller = __builtin_return_address(0);
     __typeof__(&H5Iinc_ref) real = REAL(H5Iinc_ref);

@@ -1,4 +1,4 @@
-"""Split the JSON of a Chrome trace into whole events, for any layout, and buffer at most one event."""
+"""Split the JSON of a Chrome trace into events, buffering at most one event."""
 
 from __future__ import annotations
 

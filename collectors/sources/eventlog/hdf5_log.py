@@ -1,4 +1,7 @@
-"""Event logs in HDF5 as defined by [DFG]: one group per case with the columns pid, call, start, dur, fp and size."""
+"""Event logs in HDF5 as defined by [DFG].
+
+One group per case has the columns pid, call, start, dur, fp and size.
+"""
 
 from __future__ import annotations
 

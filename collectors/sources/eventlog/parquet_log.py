@@ -1,4 +1,4 @@
-"""Parquet files: event logs with the columns of the CSV form, or tables of calls; distinguished by their columns."""
+"""Parquet files: event logs with the CSV form's columns, or tables of calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Event logs in XES (IEEE 1849), of iotide (exact to the nanosecond) and of other tools; read while they grow."""
+"""Event logs in XES (IEEE 1849), also read while they grow.
+
+Logs written by iotide are exact to the nanosecond.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compute the sleep time between polls of rings, so that polling costs at most a small part of a core."""
+"""Compute the sleep time between polls of rings, to limit the cost of polling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Second stage of collection: convert the data that a drain took out of processes' memory to streams of events."""
+"""Second stage of collection: convert a drain's data to streams of events."""
 
 from __future__ import annotations
 

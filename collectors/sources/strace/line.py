@@ -98,7 +98,7 @@ _BEGINNING: Final = re.compile(rb"(?:[\w?]{1,64}\(|<\.\.\. |\+\+\+ |--- )")
 
 
 def looks_like_strace(head: bytes) -> bool:
-    """Returns whether one of the first lines has a stamp of strace and is a call, half a call, a signal or an exit."""
+    """Returns whether one of the first lines is a stamped call, half a call, signal or exit of strace."""
     leaders = ((_LEADER.match(line), line) for line in head.split(b"\n", 50)[:50])
     return any(leader and _BEGINNING.match(line, leader.end()) for leader, line in leaders)
 

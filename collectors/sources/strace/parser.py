@@ -1,4 +1,4 @@
-"""Parse the output of ``strace -f -tt -T -y``, one file per traced command, and of its other stamp formats."""
+"""Parse the output of ``strace -f -tt -T -y`` and of its other stamp formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assign numbers to texts in a buffer, many at a time: by the compiled helper, or by a dictionary without it."""
+"""Assign numbers to many texts in a buffer, by the compiled helper or a dictionary."""
 
 from __future__ import annotations
 

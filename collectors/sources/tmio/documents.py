@@ -31,7 +31,7 @@ class JsonDocuments:
     Args:
         about: receiver of problems.
         is_known: function that returns whether a document belongs to the format. A known document on a single line ends
-            a preceding one that was cut off, so that an incomplete write does not hide the documents after it.
+            a preceding one that was cut off. So an incomplete write does not hide the documents after it.
     """
 
     def __init__(self, about: Input, is_known: Callable[[Any], bool]) -> None:

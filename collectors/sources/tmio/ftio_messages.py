@@ -127,7 +127,7 @@ def _plain(data: bytes) -> Message | None:
 
 
 def _floats(raw: memoryview) -> Floats | None:
-    """Parses a MessagePack array of numbers; a long array of doubles, as C programs send, at the speed of a copy."""
+    """Parses a MessagePack array of numbers, with a fast path for long arrays of doubles."""
     head = _ARRAY_HEADS.get(raw[0]) if len(raw) >= _LONG_BYTES else None
     if head is not None and len(raw) == head + _CELL.itemsize * int.from_bytes(raw[1:head], "big"):
         cells = np.frombuffer(raw, _CELL, offset=head)
@@ -184,7 +184,7 @@ def _is_tmio(value: Any) -> bool:
 
 
 def _gekko_fields(values: list[Any]) -> dict[str, Any] | None:
-    """Finds GekkoFS's fields in one map, in one map each, or without names in an array or as consecutive values."""
+    """Finds GekkoFS's fields: in one map, in one map each, or as unnamed values in order."""
     fields: dict[str, Any] = {}
     if values and all(isinstance(value, dict) for value in values):
         if len(values) == 1 or all(len(value) == 1 for value in values):

@@ -159,7 +159,10 @@ def _new_job(base: str, run: int, begin_s: float, now_s: float) -> Job:
 
 
 def _begins_again(job: Job, begin_s: float, end_s: float) -> bool:
-    """Detects a new run: another clock, or all times in the first half of those seen; late data is never that late."""
+    """Detects a new run: another clock, or all times in the first half of those seen.
+
+    Late data is never that late.
+    """
     if (begin_s >= _DISTANT_S) != job.distant_zero:
         return True
     return not job.distant_zero and end_s < job.newest_s / 2

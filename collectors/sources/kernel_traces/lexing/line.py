@@ -1,4 +1,4 @@
-"""Parse the text before the event names of many lines at once: by the compiled helper or its fallback."""
+"""Parse the text before event names, many lines at once, by the compiled helper or its fallback."""
 
 from __future__ import annotations
 

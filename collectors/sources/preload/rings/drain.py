@@ -1,4 +1,4 @@
-"""First stage of collection: copy what traced processes write out of their memory, unprocessed, to make room."""
+"""First stage of collection: empty the rings of traced processes without processing the data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detect the end of a process: by a pidfd, or by its entry in /proc if no descriptor is available."""
+"""Detect the end of a process by a pidfd, or by /proc if no descriptor is available."""
 
 from __future__ import annotations
 

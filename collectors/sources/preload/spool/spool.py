@@ -1,4 +1,4 @@
-"""Spool of a drain's data between two processes: in memory up to a bound, then in files up to another bound.
+"""Spool of a drain's data between two processes, in bounded memory and then in bounded files.
 
 The spool is a sequence of segments, each memory or an unnamed file, that contain frames. The writer reports its
 progress over a socket, with a segment's descriptor the first time. The reader reports the segments that it has
