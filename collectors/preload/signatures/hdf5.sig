@@ -1,10 +1,10 @@
 # HDF5: the public functions of libhdf5 and libhdf5_hl, releases 1.10 to 2.0, serial and parallel.
 #
-# Handles are what stands in a file (files, groups, datasets, attributes, committed datatypes, maps, packet tables) and
-# the files of drivers. Other identifiers are shown as values; where data moves or is made, datatypes are shown by what
-# they hold, and dataspaces by their elements or dimensions.
-# Left out: H5Epush2 (variadic: its arguments cannot be handed on), the H5FD_*_init behind the macros of drivers, and
-# those functions of H5VL that only connectors call: releases differ in their prototypes under one name.
+# Handles are objects in a file (files, groups, datasets, attributes, committed datatypes, maps, packet tables) and
+# the files of drivers. Other identifiers are shown as values. In calls that move data or create objects, datatypes are
+# shown by their element type, and dataspaces by their elements or dimensions.
+# Left out: H5Epush2 (variadic: its arguments cannot be passed on), the H5FD_*_init functions behind driver macros, and
+# functions of H5VL that only connectors call, because their prototypes differ between releases.
 library hdf5
 layer HDF5
 anchor H5open

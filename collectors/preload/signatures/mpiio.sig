@@ -1,5 +1,5 @@
-# MPI-IO: MPI_File_* of MPI 4.0, and the calls that complete what they begin. One binary for Open MPI and MPICH, without
-# their headers: see hooks/mpiio.h. The Fortran bindings are in hooks/mpiio_fortran.c.
+# MPI-IO: MPI_File_* of MPI 4.0, and the calls that complete their operations. One binary supports Open MPI and MPICH,
+# without their headers: see hooks/mpiio.h. The Fortran bindings are in hooks/mpiio_fortran.c.
 library mpiio
 layer MPIIO
 anchor PMPI_Init
@@ -278,7 +278,7 @@ WRITE int MPI_File_write_ordered_c(MPI_File fh: handle, const void *buf, MPI_Cou
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 
-# ---- non-blocking: the number of the operation stands in both its events ----
+# ---- non-blocking: both events contain the number of the operation ----
 
 READ int MPI_File_iread(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Request
                         *request)
@@ -544,7 +544,7 @@ WRITE int MPI_File_write_ordered_end(MPI_File fh: handle, const void *buf, MPI_S
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
 
-# ---- what completes an operation: one event for each that belongs to a file, with its kind and handle ----
+# ---- completion: one event for each operation on a file, with its kind and handle ----
 
 OTHER int MPI_Wait(MPI_Request *request, MPI_Status *status)
     class = data
@@ -597,7 +597,7 @@ OTHER int MPI_Cancel(MPI_Request *request)
     extra operation: uint = 0
     custom
 
-# ---- not recorded: they tell the rank ----
+# ---- not recorded: used to read the rank ----
 
 OTHER int MPI_Init(int *count, char ***arguments)
     custom

@@ -1,7 +1,7 @@
 # NetCDF's C interface, of version 4.9.0.
 # Left out: nc_advise, which prints a message and takes any number of arguments.
-# Elements of NC_STRING count as their pointers.
-# A value that does not fit its type (NC_ERANGE) does not keep the others from moving: such a call has not failed.
+# Elements of NC_STRING count with the size of their pointers.
+# If a value does not fit its type (NC_ERANGE), the others are moved: such a call counts as successful.
 
 library netcdf
 layer NETCDF
@@ -11,7 +11,7 @@ error netcdf_error(result)
 datatype netcdf_type_name(value)
 skip iotide_is_inner(&iotide_library_netcdf, caller)
 
-# What MPI calls an address or an int, by whose MPI it is, travels as a word.
+# Handles of MPI, which are addresses or ints depending on the MPI library, are passed as words.
 type MPI_Comm = intptr_t
 type MPI_Info = intptr_t
 type nc_type = int

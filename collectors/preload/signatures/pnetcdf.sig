@@ -1,8 +1,8 @@
 # PnetCDF's C interface, of version 1.12.3. Its Fortran and C++ interfaces call it.
 #
-# What iput, iget and bput begin moves in ncmpi_wait and ncmpi_wait_all: there the bytes are recorded, with the numbers
-# that the calls that began it have in the place of their requests.
-# A value that does not fit its type (NC_ERANGE) does not keep the others from moving: such a call has not failed.
+# Operations begun by iput, iget and bput move their data in ncmpi_wait and ncmpi_wait_all. There the bytes are
+# recorded, with the numbers that the beginning calls show in place of their requests.
+# If a value does not fit its type (NC_ERANGE), the others are moved: such a call counts as successful.
 
 library pnetcdf
 layer PNETCDF
@@ -12,7 +12,7 @@ error pnetcdf_error(result)
 datatype pnetcdf_type_name(value, failed, caller)
 skip iotide_is_inner(&iotide_library_pnetcdf, caller)
 
-# What MPI calls an address or an int, by whose MPI it is, travels as a word.
+# Handles of MPI, which are addresses or ints depending on the MPI library, are passed as words.
 type MPI_Comm = intptr_t
 type MPI_Info = intptr_t
 type MPI_Datatype = intptr_t

@@ -1,5 +1,5 @@
-# The POSIX calls of glibc: what a program asks of the kernel for its files, pipes and sockets.
-# Variants (64-bit, fortified, old binary interface) share the name of the call that they make.
+# The POSIX calls of glibc: system calls on files, pipes and sockets.
+# Variants (64-bit, fortified, old binary interface) share the name of the underlying call.
 library posix
 layer POSIX
 anchor libc
@@ -63,7 +63,7 @@ CREATE int getpt(void) -> fd
 CREATE int memfd_create(const char *name: text, unsigned int flags: hex) -> fd
 CREATE int shm_open(const char *name: text, int flags: flags, mode_t mode: mode) -> fd
 
-# ---- descriptors that name no file ----
+# ---- descriptors without a file ----
 
 CREATE int pipe|__pipe(int *ends: opaque) -> fd
     custom
@@ -88,7 +88,7 @@ CREATE int socketpair(int domain: int, int type: hex, int protocol: int, int *en
 CREATE int accept(int listener: int, __SOCKADDR_ARG address: opaque, socklen_t *length) -> fd
 CREATE int accept4(int listener: int, __SOCKADDR_ARG address: opaque, socklen_t *length, int flags: hex) -> fd
 
-# ---- close and duplicate: also when switched off they change what a descriptor means, so they are written by hand ----
+# ---- close and duplicate: written by hand, because descriptors must be tracked even if these calls are switched off ----
 
 DESTROY int close|__close(int fd: fd)
     custom
@@ -150,7 +150,7 @@ WRITE int eventfd_write(int fd: fd, eventfd_t value: uint)
     requested = 8
     bytes = requested
 
-# ---- from one descriptor to another: a read here and a write there ----
+# ---- between descriptors: a read from one and a write to the other ----
 
 WRITE ssize_t sendfile|sendfile64(int to: int, int from: int, off_t *offset, size_t count: size) -> bytes
     custom
@@ -230,7 +230,7 @@ SYNC int sync_file_range(int fd: fd, off64_t offset: offset, off64_t length: int
 SYNC void sync(void)
     failed = false
 
-# ---- memory-mapped files: written by hand, as most of these calls are for memory without a file ----
+# ---- memory-mapped files: written by hand, because most of these calls are for memory without a file ----
 
 OTHER void *mmap|mmap64(void *address: opaque, size_t length: size, int protection: hex, int flags: hex, int fd: fd,
                         off_t offset: offset)
@@ -244,7 +244,7 @@ SYNC int msync(void *address: opaque, size_t length: size, int flags: hex)
 DELETE int shm_unlink(const char *name: text)
     file = failed && !iotide_is_text(name) ? 0 : iotide_shared_file(name)
 
-# ---- asynchronous: begun by one call and completed by another, on whichever thread ----
+# ---- asynchronous: begun by one call and completed by another, on any thread ----
 
 READ int aio_read(struct aiocb *block)
     extra fd: int = 0
@@ -362,7 +362,7 @@ OTHER int __xmknodat(int version: opaque, int directory: dirfd, const char *path
 OTHER int mkfifo(const char *path: path, mode_t mode: mode)
 OTHER int mkfifoat(int directory: dirfd, const char *path: path, mode_t mode: mode)
 
-# ---- what is known of a file ----
+# ---- metadata of files ----
 
 OTHER int stat(const char *path: path, struct stat *to)
 OTHER int stat64(const char *path: path, struct stat64 *to)

@@ -1,5 +1,5 @@
-# The STDIO calls of glibc. It reads and writes below them without passing the POSIX wrappers, so a byte is recorded
-# once, here, when the program moves it. Streams without a descriptor (fmemopen, cookies) do no I/O of their own.
+# The STDIO calls of glibc. Its internal reads and writes bypass the POSIX wrappers, so a byte is recorded once, here,
+# when the program moves it. Streams without a descriptor (fmemopen, cookies) do no I/O of their own.
 library stdio
 layer STDIO
 anchor libc
@@ -9,7 +9,7 @@ include <stdarg.h>
 include <stdio.h>
 include <wchar.h>
 
-# ---- open and close: by hand, as they change what a stream means also when switched off ----
+# ---- open and close: written by hand, because streams must be tracked even if these calls are switched off ----
 
 CREATE FILE *fopen|fopen64(const char *path: path, const char *mode: text) -> stream
     custom
@@ -69,7 +69,7 @@ WRITE int fputs|fputs_unlocked(const char *text: opaque, FILE *stream: stream)
 WRITE int puts(const char *text: opaque)
     custom
 
-# ---- formatted: the variadic forms pass their values on to these; written by hand, as C has no other way ----
+# ---- formatted: written by hand, because the variadic functions must pass their values to these ----
 
 WRITE int fprintf(FILE *stream: stream, const char *format, ...)
     custom
