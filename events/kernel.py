@@ -5,13 +5,13 @@ duration, so I/O analyses ignore them. Meaning of the columns:
 
 ========== ====================================================================================================
 call       number of the event's name, one of ``KernelEvent`` in lower case
-start      when it happened
-pid, tid   the process (0: not known) and the thread that acts; tid 0: the idle task, or an interrupt
-handle     the other thread: the one that is woken, forked, switched to; 0 where there is none
-file       a text of type PSEUDO: ``comm:NAME``, the command of the other thread, or of the acting one where there
-           is no other; ``lock:NAME`` in events of locks
-flags      BLOCKING in SCHED_SWITCH: the thread that was switched out waits; without, it was preempted
-offset     KVM_CR3: the address space that is switched to
+start      time of the event
+pid, tid   the process (0: unknown) and the acting thread; tid 0: the idle task, or an interrupt
+handle     the other thread, which is woken, forked or switched to; 0 if there is none
+file       a text of type PSEUDO: ``comm:NAME``, the command of the other thread, or of the acting one if there is
+           no other; ``lock:NAME`` in events of locks
+flags      BLOCKING in SCHED_SWITCH: the thread that was switched out waits; otherwise it was preempted
+offset     KVM_CR3: the new address space
 requested  KVM_INJ_VIRQ: the vector
 ========== ====================================================================================================
 
