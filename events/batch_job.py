@@ -24,6 +24,14 @@ class BatchJob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limit_s: float = 0.0
     """Time limit of the job, s."""
 
+    array_task: str = ""
+    """Id of a task of a job array, as the batch system writes it: ``4711_3``; "" for other jobs."""
+
+    @property
+    def title(self) -> str:
+        """Name beside the job id: that of the job, and its id within the array."""
+        return " ".join(text for text in (self.array_task, self.name) if text)
+
     def completed(self, later: BatchJob | None) -> BatchJob:
         """Returns the job with missing values filled in from ``later``; long texts are cut."""
         made = {}

@@ -47,7 +47,13 @@ NodeName=node1 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=4 Rea
 NodeName=node2 NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=4 RealMemory=1000 State=UNKNOWN
 PartitionName=all Nodes=node[1-2] Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
 PrologFlags=Alloc
+MessageTimeout=100
+TCPTimeout=60
+BatchStartTimeout=600
+SlurmdTimeout=600
+UnkillableStepTimeout=600
 """
+"""The timeouts outlast the stalls of a busy machine: by default a job whose prolog takes 10 s is requeued."""
 
 
 @dataclass(frozen=True, slots=True)

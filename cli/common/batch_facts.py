@@ -33,6 +33,9 @@ def batch_facts(environment: Mapping[str, str]) -> BatchJob | None:
     for fact, names in _TEXTS.items():
         if text := next((value for name in names if (value := environment.get(name))), ""):
             facts[fact] = readable(text)
+    array, task = environment.get("SLURM_ARRAY_JOB_ID", ""), environment.get("SLURM_ARRAY_TASK_ID", "")
+    if array.isdecimal() and task.isdecimal():
+        facts["array_task"] = f"{array}_{task}"
     count = next((value for name in _COUNTS if (value := environment.get(name))), "")
     if count.isdecimal() and 0 < int(count) <= _MOST_NODES:
         facts["node_count"] = int(count)

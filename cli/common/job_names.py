@@ -26,7 +26,20 @@ class JobName(click.types.StringParamType):
 
 def batch_job(environment: Mapping[str, str]) -> str | None:
     """Return the job id of the batch system, or None outside of a job."""
-    return next((value for name in BATCH_VARIABLES if (value := environment.get(name))), None)
+    name = next((name for name in BATCH_VARIABLES if environment.get(name)), None)
+    if name is None:
+        return None
+    return restarted(environment[name], environment) if name == "SLURM_JOB_ID" else environment[name]
+
+
+def restarted(job: str, environment: Mapping[str, str]) -> str:
+    """Return the id of a job of Slurm in its present run: a requeued job has the same number in each run.
+
+    >>> restarted("7", {"SLURM_RESTART_COUNT": "2"}), restarted("7", {"SLURM_JOB_RESTART_COUNT": "0"})
+    ('7-restart2', '7')
+    """
+    count = environment.get("SLURM_JOB_RESTART_COUNT") or environment.get("SLURM_RESTART_COUNT") or ""
+    return f"{job}-restart{int(count)}" if count.isascii() and count.isdecimal() and int(count) else job
 
 
 def default_job(command: Sequence[str], environment: Mapping[str, str]) -> str:

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...events import InputError
+from ...events.node_lists import nodes_in
+from ..common.job_names import restarted
 
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin:/opt/slurm/bin"
 """Search path of programs in a prolog, whose environment has no PATH."""
-_SQUEUE_FORMAT: Final = "%S|%e|%a|%j"
-"""Start, end, account and name. The name is last, as it may contain any characters."""
+_SQUEUE_FORMAT: Final = "%A|%i|%N|%S|%e|%a|%j"
+"""Number, displayed id, nodes, start, end, account and name. The name is last, as it may contain any characters."""
 _UNSAID: Final = ("", "(null)", "N/A", "NONE", "Unknown")
 _GIVEN: Final = (
     "SLURM_CONF",
     "SLURM_JOB_ID",
+    "SLURM_HET_JOB_ID",
     "SLURM_JOB_PARTITION",
     "SLURM_JOB_ACCOUNT",
     "SLURM_JOB_NAME",
@@ -28,7 +31,11 @@ _GIVEN: Final = (
     "SLURM_JOB_NUM_NODES",
     "SLURM_JOB_START_TIME",
     "SLURM_JOB_END_TIME",
+    "SLURM_ARRAY_JOB_ID",
+    "SLURM_ARRAY_TASK_ID",
 )
+_OF_NODES: Final = ("SLURM_JOB_NODELIST", "SLURM_NODELIST", "SLURM_JOB_NUM_NODES")
+"""Facts that a prolog knows of one component of a heterogeneous job only."""
 _FACTS: Final = ("SLURM_JOB_START_TIME", "SLURM_JOB_END_TIME", "SLURM_JOB_ACCOUNT", "SLURM_JOB_NAME")
 
 
@@ -37,13 +44,17 @@ class Allocation:
     """A job on a node.
 
     Attributes:
-        job: its number.
+        job: its number; of a heterogeneous job, that of the component on this node.
+        leader: number of the first component; `job` for other jobs.
+        name: id under which the job is reported.
         uid: uid of its user.
         node: node name in Slurm; "" if unknown.
         told: job data from the prolog's environment.
     """
 
     job: str
+    leader: str
+    name: str
     uid: int
     node: str
     told: Mapping[str, str]
@@ -67,7 +78,11 @@ def allocation_of(environment: Mapping[str, str]) -> Allocation:
         if not (number.isascii() and number.isdecimal()):
             raise InputError("the environment", None, f"{name} is {number[:40]!r}", "a number, as slurmd gives it")
     told = {name: value for name in _GIVEN if (value := environment.get(name))}
-    return Allocation(job, int(uid), environment.get("SLURMD_NODENAME", ""), told)
+    leader = environment.get("SLURM_HET_JOB_ID", "")
+    leader = leader if leader.isascii() and leader.isdecimal() else job
+    return Allocation(
+        job, leader, restarted(leader, environment), int(uid), environment.get("SLURMD_NODENAME", ""), told
+    )
 
 
 def first_node(nodes: str) -> str:
@@ -90,9 +105,13 @@ def facts_of(allocation: Allocation, squeue: str, timeout_s: float, say: Callabl
         say: callback with the reason if there is no answer.
     """
     facts = dict(allocation.told)
-    if not timeout_s or not allocation.is_on_first_node or all(name in facts for name in _FACTS):
+    if "SLURM_HET_JOB_ID" in facts:
+        facts = {name: value for name, value in facts.items() if name not in _OF_NODES}
+    elif all(name in facts for name in _FACTS):
         return facts
-    command = [shutil.which(squeue, path=_PATH) or squeue, "-h", "-j", allocation.job, "-o", _SQUEUE_FORMAT]
+    if not timeout_s or not allocation.is_on_first_node:
+        return facts
+    command = [shutil.which(squeue, path=_PATH) or squeue, "-h", "-j", allocation.leader, "-o", _SQUEUE_FORMAT]
     environment = {"PATH": _PATH} | {name: facts[name] for name in ("SLURM_CONF",) if name in facts}
     try:
         done = subprocess.run(
@@ -106,10 +125,25 @@ def facts_of(allocation: Allocation, squeue: str, timeout_s: float, say: Callabl
     except (OSError, subprocess.TimeoutExpired) as error:
         say(f"its name and time limit are not known: {error}")
         return facts
-    answers = done.stdout.decode(errors="replace").split("\n", 1)[0].split("|", len(_FACTS) - 1)
-    if len(answers) < len(_FACTS):
+    found = _answered(done.stdout.decode(errors="replace"), allocation)
+    if not found:
         reason = done.stderr.decode(errors="replace").strip()[:200] or f"squeue answered {done.stdout[:80]!r}"
         say(f"its name and time limit are not known: {reason}")
-        return facts
-    found = {name: value for name, value in zip(_FACTS, answers, strict=True) if value not in _UNSAID}
     return found | facts
+
+
+def _answered(text: str, allocation: Allocation) -> dict[str, str]:
+    """Return the facts of a job in squeue's rows: one per task of its array, or per component."""
+    rows = [fields for line in text.splitlines() if len(fields := line.split("|", 6)) == 7]
+    own = [fields for fields in rows if fields[0] == allocation.leader]
+    if not own:
+        return {}
+    _, shown, _, *answers = own[0]
+    found = {name: value for name, value in zip(_FACTS, answers, strict=True) if value not in _UNSAID}
+    array, _, task = shown.partition("_")
+    if array.isdecimal() and task.isdecimal():
+        found |= {"SLURM_ARRAY_JOB_ID": array, "SLURM_ARRAY_TASK_ID": task}
+    if "SLURM_HET_JOB_ID" in allocation.told:
+        nodes = ",".join(dict.fromkeys(fields[2] for fields in rows if fields[2] not in _UNSAID))
+        found |= {"SLURM_JOB_NODELIST": nodes, "SLURM_JOB_NUM_NODES": str(len(set(nodes_in(nodes))))}
+    return found

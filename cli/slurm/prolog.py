@@ -44,7 +44,7 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
     end_collector(place, settings.stop_s, say)  # of a requeued job whose epilog did not complete
     user = pwd.getpwuid(allocation.uid)
     place.make(user.pw_uid, user.pw_gid)
-    _write_environment(place, settings)
+    _write_environment(place, allocation.name, settings)
     facts = facts_of(allocation, settings.squeue, settings.ask_s, say)
     own = user.pw_uid == os.geteuid()
     log = os.open(place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
@@ -81,7 +81,7 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
 
 def _command(allocation: Allocation, settings: SlurmSettings, place: JobPlace, user: pwd.struct_passwd) -> list[str]:
     command = [sys.executable, "-I", "-m", "iotide", "collect"]
-    command += ["--socket", str(place.socket), "--connect", settings.connect, "--job", allocation.job]
+    command += ["--socket", str(place.socket), "--connect", settings.connect, "--job", allocation.name]
     if allocation.node:
         command += ["--host", allocation.node]
     if settings.spool_disk_mib:
@@ -98,14 +98,14 @@ def _environment(facts: Mapping[str, str], user: pwd.struct_passwd) -> dict[str,
     return own | {name: value for name, value in facts.items() if name != "SLURM_CONF"}
 
 
-def _write_environment(place: JobPlace, settings: SlurmSettings) -> None:
+def _write_environment(place: JobPlace, name: str, settings: SlurmSettings) -> None:
     """Write the environment for tasks.
 
     Raises:
         IotideError: the tracing libraries are missing.
     """
     tracer = TracerSettings(layers=settings.layers, calls=settings.calls)
-    made = traced_environment({}, place.socket, place.job, tracer)
+    made = traced_environment({}, place.socket, name, tracer)
     lines = [f"{name}={value}\n" for name, value in made.items() if value]
     if any("\n" in value for value in made.values()):
         raise IotideError("a path of the tracing libraries has a line break")

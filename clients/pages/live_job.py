@@ -47,7 +47,7 @@ def job_page(view: JobView, address: str) -> str:
     pictures = pictures_of(subject, history, material.signal)
     shown = "\n".join(body(subject, history, pictures, material.findings, view.ledger))
     way = escape(address)
-    return _PAGE % (escape(subject.job.job), way, way, shown)
+    return _PAGE % (escape(subject.job.title), way, way, shown)
 
 
 def waiting_page(job: str, address: str) -> str:

@@ -47,7 +47,7 @@ def render_page(
     subject: Subject, history: Sequence[Prediction], pictures: Mapping[str, str], findings: Findings
 ) -> str:
     """Render the page; ``pictures`` maps a name to SVG (inserted unescaped), everything else is escaped."""
-    parts = [_HEAD % (escape(subject.job.job), style()), *body(subject, history, pictures, findings)]
+    parts = [_HEAD % (escape(subject.job.title), style()), *body(subject, history, pictures, findings)]
     parts += [_DATA] if subject.is_run else []
     return "\n".join([*parts, _TAIL])
 

@@ -95,6 +95,7 @@ def _batch(session: JobSession) -> BatchFacts | None:
         node_count=batch.node_count,
         started_at_s=batch.started_at_s or None,
         limit_s=batch.limit_s or None,
+        array_task=batch.array_task,
     )
 
 

@@ -265,7 +265,7 @@ class JobSession:
                 "nodes": len(self.hosts),
                 "ranks_unseen": self.losses.unheard_ranks,
                 "nodes_unseen": self.unseen_nodes(now_ns / 1e9).total,
-                "name": "" if self.batch is None else self.batch.name,
+                "name": "" if self.batch is None else self.batch.title,
                 "hosts": sorted(self.hosts)[:_MOST_HOSTS],
                 "file_systems": self.file_systems.used[:],
             }

@@ -2,14 +2,22 @@
 # TaskProlog of Slurm: what it prints becomes the environment of a task. Tasks of jobs without a collector have what they would have
 # without it: it takes what a job with one has handed to a job that it submitted.
 folder=/run/iotide/slurm
-if [ -r "$folder/$SLURM_JOB_ID.env" ]; then
+job=$SLURM_JOB_ID
+# Tasks of a heterogeneous job have the number of its first component, the collector has that of the component on this node.
+if [ -n "${SLURM_HET_SIZE-}" ] && [ "$job" = "${SLURM_JOB_ID_HET_GROUP_0-}" ]; then
+    group=0
+    while [ ! -r "$folder/$job.env" ] && [ "$((group += 1))" -lt "$SLURM_HET_SIZE" ]; do
+        eval "job=\${SLURM_JOB_ID_HET_GROUP_$group-}"
+    done
+fi
+if [ -r "$folder/$job.env" ]; then
     while IFS='=' read -r name value; do
         if [ "$name" = LD_PRELOAD ]; then
             case ":${LD_PRELOAD-}:" in *":$value:"*) continue ;; esac
             value=$value${LD_PRELOAD:+:$LD_PRELOAD}
         fi
         echo "export $name=$value"
-    done <"$folder/$SLURM_JOB_ID.env"
+    done <"$folder/$job.env"
     exit 0
 fi
 echo "unset SLURM_SCRIPT_CONTEXT" # which Slurm leaves to a task once there is a TaskProlog

@@ -61,6 +61,13 @@ class BatchFacts(Model):
     started_at_s: float | None = None
     limit_s: float | None = None
     """Time limit, s."""
+    array_task: str = ""
+    """Id of a task of a job array: ``4711_3``."""
+
+    @property
+    def title(self) -> str:
+        """Name beside the job id, with the id within an array."""
+        return " ".join(text for text in (self.array_task, self.name) if text)
 
 
 class JobSummary(Model):
@@ -103,6 +110,12 @@ class JobSummary(Model):
     """Analyses that failed on this job."""
     last_word: Prediction | None = None
     """Prediction from the whole run; in the job-end message and in the details of an ended job."""
+
+    @property
+    def title(self) -> str:
+        """Job id, with its name where the batch system has one."""
+        name = "" if self.batch is None else self.batch.title
+        return f"{self.job} ({name})" if name else self.job
 
 
 class NotCounted(Model):

@@ -25,7 +25,7 @@ _LEAST_SHARE: Final = 0.05
 
 def title(subject: Subject) -> Lines:
     """Yield the name of the job, its command, and its run time."""
-    yield f"<h1>{escape(subject.job.job)}</h1>"
+    yield f"<h1>{escape(subject.job.title)}</h1>"
     command = shlex.join(subject.command) or subject.job.command
     if len(command) > _LONGEST_COMMAND:
         command = f"{command[:_LONGEST_COMMAND]} ..."

@@ -187,7 +187,7 @@ def _row(session: JobSession, mark: tuple[Any, ...], now_s: float) -> Row:
     return Row(
         mark=mark,
         job=session.job,
-        name="" if session.batch is None else session.batch.name,
+        name="" if session.batch is None else session.batch.title,
         user=session.user,
         command=session.command,
         state="ended" if session.state in _ENDED else session.state.value,
@@ -214,7 +214,7 @@ def _row_of_card(card: Card) -> Row:
     return Row(
         mark=_mark_of_card(card),
         job=told.job,
-        name="" if told.batch is None else told.batch.name,
+        name="" if told.batch is None else told.batch.title,
         user=told.user,
         command=told.command,
         state=told.state,

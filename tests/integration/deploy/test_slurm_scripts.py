@@ -25,7 +25,7 @@ JOB = "4711"
 OF_SLURM = "unset SLURM_SCRIPT_CONTEXT"  # which Slurm leaves to tasks where a TaskProlog runs
 SQUEUE = """#!/bin/sh
 echo "$@" > {folder}/asked
-echo "2026-01-02T03:04:05|2026-01-02T04:04:05|physics|melt | 2"
+echo "4711|4711|node[1-2]|2026-01-02T03:04:05|2026-01-02T04:04:05|physics|melt | 2"
 """
 THEIRS = next(path for path in Path("/proc/self/maps").read_text().split() if "/libm.so" in path or "/libm-" in path)
 WRITER = "open('out', 'wb', buffering=0).write(bytes(100_000))"
@@ -116,7 +116,7 @@ async def test_job_is_traced_from_its_first_task_and_told_by_its_name(tmp_path: 
             assert told.batch is not None
             assert (told.batch.name, told.batch.account, told.batch.partition) == ("melt | 2", "physics", "all")
             assert (told.batch.nodes, told.batch.node_count, told.batch.limit_s) == ("node[1-2]", 2, 3600.0)
-            assert (tmp_path / "asked").read_text() == f"-h -j {JOB} -o %S|%e|%a|%j\n"
+            assert (tmp_path / "asked").read_text() == f"-h -j {JOB} -o %A|%i|%N|%S|%e|%a|%j\n"
         assert (node.log, node.left) == ("", [])
 
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from iotide.cli.cluster_demo.small_slurm import Slurm, _cancel_all
+from iotide.cli.cluster_demo.small_slurm import _CONFIGURATION, Slurm, _cancel_all
 
 SQUEUE = """#!/bin/sh
 test -e "$JOBS" && cat "$JOBS"
@@ -33,3 +33,13 @@ def test_all_jobs_are_cancelled_and_waited_for(
     _cancel_all(Slurm(os.environ | {"JOBS": str(running), "ASKED": str(asked)}, tmp_path))
     assert asked.read_text() == cancelled
     assert not jobs or not running.exists()
+
+
+def test_timeouts_outlast_the_stalls_of_a_busy_machine() -> None:
+    """By default a job whose prolog takes ten seconds is requeued, and a node that is silent is taken for dead."""
+    lines = dict(
+        line.split("=", 1) for line in _CONFIGURATION.splitlines() if line.partition("=")[0].endswith("Timeout")
+    )
+    assert {name: int(value) >= 60 for name, value in lines.items()} == dict.fromkeys(
+        ("MessageTimeout", "TCPTimeout", "BatchStartTimeout", "SlurmdTimeout", "UnkillableStepTimeout"), True
+    )

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from iotide.clients.pages.live_job import job_page
 from iotide.clients.report.pictures.heat_picture import heat_picture, shown_rows
 from iotide.clients.report.report import write_report
 from iotide.clients.report.sections import graph_section as graph_part
@@ -20,9 +21,10 @@ from iotide.clients.report.sections import io_cost as cost
 from iotide.clients.text import layer_words
 from iotide.daemon.jobs.job_findings import findings_of
 from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.jobs.job_view import view_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
-from iotide.events import Definitions, FileInfo, Kind, StreamInfo, make_batch
+from iotide.events import BatchJob, Definitions, FileInfo, Kind, StreamInfo, make_batch
 from iotide.results.advice import Advice, AdviceFinding, Spent
 from iotide.results.findings import NO_FINDINGS, Findings
 from iotide.results.jobs.heat_map import HeatMap, HeatRow
@@ -70,6 +72,16 @@ def page_of(session: JobSession, folder: Path, findings: Findings | None = None)
 def text_of(page: str) -> str:
     bare = re.sub(r"<(style|svg).*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
     return re.sub(r"\s+", " ", html.unescape(bare))
+
+
+def test_title_has_the_name_that_the_batch_system_knows(tmp_path: Path) -> None:
+    session = session_of("7")
+    session.batch = BatchJob(name="<melt>", array_task="4_2")
+    page = page_of(session, tmp_path)
+    assert "<title>iotide: 7 (4_2 &lt;melt&gt;)</title>" in page
+    assert "<h1>7 (4_2 &lt;melt&gt;)</h1>" in page
+    view = view_of(session, ZERO_S + 10, archives=False)
+    assert "<title>iotide: 7 (4_2 &lt;melt&gt;)</title>" in job_page(view(), "jobs/7")
 
 
 @pytest.mark.parametrize("module", [cost, inside, layer_words])
