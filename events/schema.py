@@ -60,6 +60,9 @@ class Flag(IntFlag):
     STORES = 64
     """For mmap and msync: stores to the mapping change the file; ``requested`` is the mapping's length, or the length
     of the part that is written back."""
+    THROUGH = 256
+    """For C library calls: the call made system calls; others only copied to or from the buffer. Set only by the
+    preload library."""
     BEGUN = 128
     """Starts an asynchronous operation whose bytes come with a later call (io_submit, MPI_File_iwrite). It does not
     count as an operation. Set by ``analyzers/pipeline/numbering.py``; sources and archives do not set it."""

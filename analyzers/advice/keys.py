@@ -14,8 +14,11 @@ DEEP: Final = 1
 """Bit for calls made by another traced call."""
 TOGETHER: Final = 2
 """Bit for collective calls."""
+THROUGH: Final = 4
+"""Bit for C library calls that made system calls."""
 _FILE_BITS: Final = 24  # bits of the file number in a key
-_TAIL_BITS: Final = 3 + 4 + 2 + 2  # bits of layer, kind, file group and manner
+_BITS: Final = 3  # bits of the manner
+_TAIL_BITS: Final = 3 + 4 + 2 + _BITS  # bits of layer, kind, file group and manner
 
 
 class Keys(NamedTuple):
@@ -28,6 +31,7 @@ class Keys(NamedTuple):
     group: Ints
     deep: npt.NDArray[np.bool_]
     together: npt.NDArray[np.bool_]
+    through: npt.NDArray[np.bool_]
 
 
 def cell_key(
@@ -39,7 +43,7 @@ def cell_key(
     bits: Ints,
 ) -> Ints:
     """Returns the key of each call, int64[n]."""
-    tail = ((layer.astype(np.int64) << 4 | kind) << 2 | group) << 2 | bits
+    tail = ((layer.astype(np.int64) << 4 | kind) << 2 | group) << _BITS | bits
     key: Ints = (thread << _FILE_BITS | file) << _TAIL_BITS | tail
     return key
 
@@ -52,14 +56,15 @@ def place_key(thread: Ints, file: Ints, kind: IntArray, layer: IntArray) -> Ints
 
 def split(key: Ints) -> Keys:
     """Splits keys into their components."""
-    bits, group, kind = key & 3, key >> 2 & 3, key >> 4 & 15
+    bits, tail = key & (1 << _BITS) - 1, key >> _BITS
     head = key >> _TAIL_BITS
     return Keys(
         thread=head >> _FILE_BITS,
         file=head & ((1 << _FILE_BITS) - 1),
-        layer=key >> 8 & 7,
-        kind=kind,
-        group=group,
+        layer=tail >> 6 & 7,
+        kind=tail >> 2 & 15,
+        group=tail & 3,
         deep=(bits & DEEP) > 0,
         together=(bits & TOGETHER) > 0,
+        through=(bits & THROUGH) > 0,
     )

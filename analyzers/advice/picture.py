@@ -240,6 +240,11 @@ class Calls:
         return self._key("together")  # type: ignore[no-any-return]
 
     @cached_property
+    def through(self) -> Flags:
+        """Which are calls of the C library that made system calls."""
+        return self._key("through")  # type: ignore[no-any-return]
+
+    @cached_property
     def sums(self) -> Ints:
         """Calls, ns and bytes, int64[n, 3]."""
         return self.picture.cells.sums[self.rows]

@@ -18,7 +18,7 @@ from ..pipeline.analysis_queue import Taken
 from ..pipeline.contract import JobContext
 from .cells import Table
 from .extents import ExtentTable
-from .keys import DEEP, TOGETHER, cell_key, place_key
+from .keys import DEEP, THROUGH, TOGETHER, cell_key, place_key
 from .positions import Positions, jumps_of
 from .settings import AdviceSettings
 
@@ -141,6 +141,7 @@ class AdviceAnalyzer:
         group = self._names.groups.take(file).astype(np.int64)
         bits = np.where(batch.depth[first] > 0, DEEP, 0)
         bits |= np.where(batch.flags[first] & int(Flag.COLLECTIVE), TOGETHER, 0)
+        bits |= np.where(batch.flags[first] & int(Flag.THROUGH), THROUGH, 0)
         kept = np.where(group == DATA, file, 0)
         tail = (batch.layer[first], batch.kind[first], group, bits)
         self._cells.add(

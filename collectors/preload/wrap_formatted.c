@@ -1,4 +1,5 @@
 /* Formatted output and input. The variadic functions pass their values to the va_list functions, which record them. */
+#include "hooks/stdio.h"
 #include "libc.h"
 #include "sites_stdio.h"
 
@@ -6,8 +7,9 @@
 #include <wchar.h>
 
 static void moved(struct iotide_span span, struct iotide_site *site, struct iotide_target target, int fd, int64_t bytes,
-                  bool failed, const uint64_t *words, unsigned int count) {
+                  uint16_t flags, bool failed, const uint64_t *words, unsigned int count) {
     struct iotide_facts facts = iotide_facts(site, target, fd, failed);
+    facts.flags = flags;
     facts.requested = facts.bytes = bytes > 0 ? bytes : 0;
     iotide_leave(span, site, facts, words, count);
 }
@@ -16,7 +18,7 @@ static void moved(struct iotide_span span, struct iotide_site *site, struct ioti
 static int printed(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *format, int result) {
     int fd;
     if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0)
-        moved(span, site, iotide_stream_of(fd), fd, result, result < 0, (uint64_t[]){iotide_define_string(format)},
+        moved(span, site, iotide_stream_of(fd), fd, result, iotide_flushed(stream, result), result < 0, (uint64_t[]){iotide_define_string(format)},
               format ? 1 : 0);
     return result;
 }
@@ -45,7 +47,7 @@ PRINT(__vwprintf_chk, stdout, NULL, (int flag, const wchar_t *format, va_list va
         struct iotide_span span = iotide_enter(&SITE(symbol));                                              \
         int result = REAL(symbol) arguments;                                                                \
         if (span.start_ns)                                                                                  \
-            moved(span, &SITE(symbol), iotide_target_of(fd), fd, result, result < 0,                        \
+            moved(span, &SITE(symbol), iotide_target_of(fd), fd, result, FLAG_BLOCKING, result < 0,         \
                   (uint64_t[]){iotide_define_string(format)}, 1);                                           \
         return result;                                                                                      \
     }
@@ -78,7 +80,8 @@ static int scanned(struct iotide_span span, struct iotide_site *site, FILE *stre
     int fd;
     if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0) {
         const uint64_t words[] = {iotide_define_string(format), (uint64_t)result};
-        moved(span, site, iotide_stream_of(fd), fd, taken(before, stream), result == EOF && ferror(stream),
+        const int64_t bytes = taken(before, stream);
+        moved(span, site, iotide_stream_of(fd), fd, bytes, iotide_filled(stream, bytes), result == EOF && ferror(stream),
               format ? words : words + 1, format ? 2 : 1);
     }
     return result;

@@ -11,6 +11,7 @@ static void on_stream(struct iotide_span span, struct iotide_site *site, FILE *s
     struct iotide_facts facts = iotide_facts(site, iotide_stream_of(fd), fd, failed);
     facts.requested = requested;
     facts.bytes = bytes;
+    facts.flags = site->kind == KIND_READ ? iotide_filled(stream, bytes) : iotide_flushed(stream, bytes);
     iotide_leave(span, site, facts, words, count);
 }
 

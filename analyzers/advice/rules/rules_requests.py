@@ -19,8 +19,9 @@ _LIBRARY_CALL_NS: Final = 20_000.0
 """Overhead of a read or write of a format library besides its bytes, ns."""
 _BUFFERED: Final = 4
 """Minimum C library calls per system call for the buffer to be effective."""
-_BUFFERED_NS: Final = 600.0
-"""Maximum mean duration of a C library call that only copies to its buffer, ns. Used if no system calls were traced."""
+_BUFFERED_BYTES: Final = 1_024
+"""Maximum mean size of C library calls that a default buffer of 4 KiB combines, bytes. For calls without known system
+calls."""
 _LARGE: Final = 2_048
 """Request size from which the bytes cost more than the call if served from memory, bytes."""
 _CACHED_NS: Final = 50_000.0
@@ -72,7 +73,11 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
 
 
 def _buffered(calls: Calls) -> Flags:
-    """Returns which cells are C library calls that only copy to or from its buffer."""
+    """Returns which cells are C library calls that only copy to or from its buffer.
+
+    System calls of the C library are traced ones below it, those that the preload library found by the stream's buffer,
+    and flushes. Durations do not count: they depend on the machine.
+    """
     keys, sums = calls.picture.keys, calls.picture.cells.sums
     size = len(calls.picture.files)
     stdio = calls.layer == int(Layer.STDIO)
@@ -80,12 +85,14 @@ def _buffered(calls: Calls) -> Flags:
     found = np.zeros(len(calls.rows), np.bool_)
     for ways, kind in ((calls.reads, Kind.READ), (calls.writes, Kind.WRITE)):
         flushed = calls.by_file(calls.calls, stdio & (calls.kind == int(Kind.SYNC)))
-        count = flushed + np.bincount(
+        traced = np.bincount(
             keys.file[below], np.where(keys.kind[below] == int(kind), sums[below, 0], 0), minlength=size
         )
-        asked = calls.by_file(calls.calls, stdio & ways)
-        quick = np.where(count[calls.file] > 0, False, calls.ns < _BUFFERED_NS * calls.calls)
-        found |= stdio & ways & (quick | ((count > 0) & (asked >= _BUFFERED * count))[calls.file])
+        through = calls.by_file(calls.calls, stdio & ways & calls.through)
+        count = flushed + np.maximum(traced, through)
+        asked, moved = (calls.by_file(column, stdio & ways) for column in (calls.calls, calls.bytes))
+        combined = np.where(count > 0, asked >= _BUFFERED * count, moved <= _BUFFERED_BYTES * asked)
+        found |= stdio & ways & combined[calls.file]
     return found
 
 

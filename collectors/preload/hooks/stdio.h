@@ -2,6 +2,8 @@
 #ifndef IOTIDE_HOOKS_STDIO_H
 #define IOTIDE_HOOKS_STDIO_H
 
+#include "../ring.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,6 +35,19 @@ static inline int64_t iotide_wide_length(const wchar_t *text) {
     while (text && *text)
         sum += iotide_wide_size((wint_t)*text++);
     return sum;
+}
+
+/* Whether a call that moved these bytes made system calls, by the stream's buffer after the call. A call that only copies
+ * leaves more bytes behind it in the buffer than it moved. The first call on an empty buffer counts, too. Streams of wide
+ * characters convert in a buffer of their own, so nothing is reported for them. */
+static inline uint16_t iotide_filled(FILE *stream, int64_t bytes) {
+    bool through = stream->_mode <= 0 && stream->_IO_read_ptr - stream->_IO_read_base <= bytes;
+    return FLAG_BLOCKING | (through ? FLAG_THROUGH : 0);
+}
+
+static inline uint16_t iotide_flushed(FILE *stream, int64_t bytes) {
+    bool through = stream->_mode <= 0 && stream->_IO_write_ptr - stream->_IO_write_base <= bytes;
+    return FLAG_BLOCKING | (through ? FLAG_THROUGH : 0);
 }
 
 #endif

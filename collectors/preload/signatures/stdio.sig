@@ -32,23 +32,28 @@ DESTROY int fcloseall(void)
 READ size_t fread|fread_unlocked(void *to, size_t size: uint, size_t count: uint, FILE *stream: stream)
     requested = size * count
     bytes = size * result
+    flags = iotide_filled(stream, size * result)
     failed = iotide_stream_failed(result == 0 && size * count > 0, stream)
 READ size_t __fread_chk|__fread_unlocked_chk(void *to, size_t room: opaque, size_t size: uint, size_t count: uint,
                             FILE *stream: stream)
     name = fread
     requested = size * count
     bytes = size * result
+    flags = iotide_filled(stream, size * result)
     failed = iotide_stream_failed(result == 0 && size * count > 0, stream)
 WRITE size_t fwrite|fwrite_unlocked(const void *from, size_t size: uint, size_t count: uint, FILE *stream: stream)
     requested = size * count
     bytes = size * result
+    flags = iotide_flushed(stream, size * result)
     failed = iotide_stream_failed(result == 0 && size * count > 0, stream)
 READ char *fgets|fgets_unlocked(char *to: opaque, int size: size, FILE *stream: stream)
     bytes = iotide_length(result)
+    flags = iotide_filled(stream, iotide_length(result))
     failed = iotide_stream_failed(result == NULL, stream)
 READ char *__fgets_chk|__fgets_unlocked_chk(char *to: opaque, size_t room: opaque, int size: size, FILE *stream: stream)
     name = fgets
     bytes = iotide_length(result)
+    flags = iotide_filled(stream, iotide_length(result))
     failed = iotide_stream_failed(result == NULL, stream)
 READ char *gets(char *to: opaque)
     custom
@@ -58,14 +63,17 @@ READ char *__gets_chk(char *to: opaque, size_t room: opaque)
 READ ssize_t getline(char **line, size_t *room, FILE *stream: stream)
     requested = result < 0 ? 0 : result
     bytes = requested
+    flags = iotide_filled(stream, result < 0 ? 0 : result)
     failed = iotide_stream_failed(result < 0, stream)
 READ ssize_t getdelim|__getdelim(char **line, size_t *room, int delimiter: int, FILE *stream: stream)
     requested = result < 0 ? 0 : result
     bytes = requested
+    flags = iotide_filled(stream, result < 0 ? 0 : result)
     failed = iotide_stream_failed(result < 0, stream)
 WRITE int fputs|fputs_unlocked(const char *text: opaque, FILE *stream: stream)
     requested = iotide_length(text)
     bytes = requested
+    flags = iotide_flushed(stream, iotide_length(text))
 WRITE int puts(const char *text: opaque)
     custom
 

@@ -9,7 +9,7 @@ import pytest
 from iotide.analyzers.advice.update import make
 from iotide.analyzers.pipeline.analysis_queue import Taken
 from iotide.analyzers.pipeline.numbering import JobNames
-from iotide.events import FileInfo, Kind, Layer, StreamInfo, make_batch
+from iotide.events import FileInfo, Flag, Kind, Layer, StreamInfo, make_batch
 from iotide.results.advice import AdviceFinding
 from support.jobs.analyzer_kinds import context
 
@@ -104,3 +104,20 @@ def test_datasets_in_a_file_are_told_apart_from_opening_the_file(opens: int, cau
     below = {"kind": int(Kind.CREATE), "depth": 1, "duration": np.full(opens, 10**5)}
     found = judged([FileInfo("/scratch/x.h5")], objects, below)
     assert [row.cause for row in found] == [cause]
+
+
+@pytest.mark.parametrize(("through", "told"), [(0, False), (4, False), (1, True)])
+def test_buffered_calls_are_known_by_their_system_calls_however_long_they_take(through: int, told: bool) -> None:
+    calls = 10_000
+    flags = np.zeros(calls, np.uint16)
+    if through:
+        flags[::through] = int(Flag.THROUGH)
+    lines = {"kind": int(Kind.WRITE), "layer": int(Layer.STDIO), "bytes": 12, "flags": flags, "duration": 9 * 10**6}
+    found = judged([FileInfo("/scratch/table.txt")], lines)
+    assert [row.cause for row in found if row.cause == "small_requests"] == ["small_requests"] * told
+
+
+def test_blocks_beyond_the_default_buffer_are_not_taken_for_buffered() -> None:
+    blocks = {"kind": int(Kind.WRITE), "layer": int(Layer.STDIO), "bytes": np.full(10_000, 2000), "duration": 9 * 10**6}
+    found = judged([FileInfo("/scratch/table.txt")], blocks)
+    assert [row.cause for row in found] == ["small_requests"]
