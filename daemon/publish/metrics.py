@@ -134,6 +134,7 @@ FAMILIES: Final[dict[str, Family]] = {
         "job_of_another for streams that named a job of another user.",
         ("where",),
     ),
+    "iotide_http_malformed_total": Family(CounterMetricFamily, "Malformed HTTP requests that were refused."),
     "iotide_http_refused_total": Family(
         CounterMetricFamily, "Connections refused as http_limits.connections was reached."
     ),
@@ -326,7 +327,7 @@ class AggregatorCollector(Collector):
         add("iotide_ingest_streams_silent", stats.streams_silent)
         add("iotide_collectors", stats.collectors)
         add("iotide_collectors_lost_total", self._aggregator.counters["collectors_lost"])
-        for name in ("http_refused", "http_timeouts", "listener_pauses"):
+        for name in ("http_malformed", "http_refused", "http_timeouts", "listener_pauses"):
             add(f"iotide_{name}_total", self._aggregator.counters[name])
         self._add_archives(add)
         add_journal(self._aggregator.counters, add)

@@ -13,6 +13,8 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
+from .spells import Spell
+
 _log = logging.getLogger(__name__)
 _MOST: Final = 1 << 20
 """More are not useful, and some systems allow a billion."""
@@ -116,6 +118,7 @@ class ListenerGuard:
         self._most_spares = min(_MOST_SPARES, limit() // 16)
         self._take_spares()
         self._checked_s: float | None = None
+        self._spell = Spell()
 
     def check(self, now_s: float) -> None:
         """Checks the remaining descriptors, a few times a second; must be called often, with a steady clock."""
@@ -124,7 +127,7 @@ class ListenerGuard:
         self._checked_s = now_s
         left = free()
         if not self._is_shut and left < self._most_spares:
-            self._shut(left)
+            self._shut(left, now_s)
         elif self._is_shut and not self._is_stopped and left <= 0:
             self._door.leave()
             self._stop()
@@ -132,6 +135,11 @@ class ListenerGuard:
         elif self._is_shut and left >= 3 * self._most_spares:
             with contextlib.suppress(OSError):  # the previous listener may still exist
                 self._let_in()
+        if self._is_shut:
+            self._spell.goes_on(now_s)
+        elif (ended := self._spell.ended(now_s)) is not None:
+            text = "%s lets connections in again, after %d pauses in %.0f s"
+            _log.warning(text, self._name, ended.times, ended.lasted_s)
 
     def renew(self) -> None:
         """Ends the existing connections; peers reconnect once the socket has left its address."""
@@ -146,13 +154,17 @@ class ListenerGuard:
         self._door.leave()
         self._drop_spares()
 
-    def _shut(self, left: int) -> None:
+    def _shut(self, left: int, now_s: float) -> None:
         self._door.shut()
         self._is_shut = True
         self._drop_spares()
         self._on_pause()
-        text = "%s lets no more connections in: %d of %d files are open (ulimit -n)"
-        _log.error(text, self._name, limit() - left, limit())
+        if self._spell.occurred(now_s):
+            _log.error(
+                "%s lets no more connections in: %d of %d files are open; raise ulimit -n (LimitNOFILE= of the unit). "
+                "further pauses are counted until this is over",
+                self._name, limit() - left, limit(),
+            )  # fmt: skip
 
     def _let_in(self) -> None:
         if self._is_stopped:
@@ -163,7 +175,6 @@ class ListenerGuard:
             self._door.open()
         self._take_spares()
         self._is_shut = False
-        _log.warning("%s lets connections in again", self._name)
 
     def _take_spares(self) -> None:
         with contextlib.suppress(OSError):

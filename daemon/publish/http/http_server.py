@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
-import logging
 import socket
 import ssl
 import struct
@@ -23,10 +22,10 @@ from ....events.network import descriptors
 from ....events.network.endpoints import unix_path
 from ...access.settings import AccessSettings
 from .authentication import UID
+from .complaints import Complaints, QuietLogger
 from .http_settings import HttpSettings
 from .listening import Certificate, listen_at, listen_on
 
-_log = logging.getLogger(__name__)
 _START_S: Final = 10.0
 _BACKLOG: Final = 128
 _ACCEPTS_A_TURN: Final = 64
@@ -34,6 +33,7 @@ _RETRY_S: Final = 1.0
 _LEAST_CONNECTIONS: Final = 4
 _NO_ROOM: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _UNREAD: Final = 65_536
+_QUIET: Final = QuietLogger()
 _UCRED: Final = struct.Struct("3i")
 """Process, user and group of a peer."""
 _REFUSAL: Final = (
@@ -50,6 +50,7 @@ class TimedProtocol(H11Protocol):
 
     def __init__(self, *arguments: Any, limits: HttpSettings, server: _Server, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.logger = _QUIET
         self._limits = limits
         self._owner = server
         self._timer: asyncio.TimerHandle | None = None
@@ -75,6 +76,15 @@ class TimedProtocol(H11Protocol):
         """Takes in a part of a request."""
         super().data_received(data)
         self._look()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse a malformed request, and count it."""
+        peer = f"{self.client[0]}:{self.client[1]}" if self.client else "a Unix socket"
+        self._owner.malformed(peer, msg)
+        super().send_400_response(msg)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Ignore the wish for another protocol: the request is answered as HTTP/1.1."""
 
     def on_response_complete(self) -> None:
         """Waits for the next request."""
@@ -148,6 +158,19 @@ class _Server(uvicorn.Server):
         self._listener: socket.socket | None = None
         self._retry: asyncio.TimerHandle | None = None
         self._accepting: set[asyncio.Task[Any]] = set()
+        self._malformed = Complaints(
+            "HTTP: a malformed request from %s is refused: %s; iotide_http_malformed_total counts further ones",
+            "HTTP: %d malformed requests were refused within %.0f s",
+        )
+        self._without_files = Complaints(
+            "HTTP: no connection can be accepted: %s; raise ulimit -n (LimitNOFILE= of the unit) (tried each second)",
+            "HTTP: connections are accepted again, after %d attempts without within %.0f s",
+        )
+
+    def malformed(self, peer: str, why: str) -> None:
+        """Count a malformed request."""
+        self.counters["http_malformed"] += 1
+        self._malformed.occurred(peer, why)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -169,6 +192,8 @@ class _Server(uvicorn.Server):
         """Accepts no more, and ends what is open."""
         if self._retry is not None:
             self._retry.cancel()
+        self._malformed.close()
+        self._without_files.close()
         if self._listener is not None:
             asyncio.get_running_loop().remove_reader(self._listener)
         await super().shutdown(sockets)
@@ -193,7 +218,7 @@ class _Server(uvicorn.Server):
             except OSError as error:
                 if error.errno not in _NO_ROOM:
                     raise
-                _log.error("no connection can be accepted for HTTP: %s", error.strerror)
+                self._without_files.occurred(error.strerror)
                 loop = asyncio.get_running_loop()
                 loop.remove_reader(listener)
                 self._retry = loop.call_later(_RETRY_S, self._listen)
@@ -224,6 +249,8 @@ class _Server(uvicorn.Server):
             )
         except OSError as error:  # of TLS, too
             self.counters["http_timeouts"] += isinstance(error, ConnectionAbortedError)  # it took too long
+            if isinstance(error, ssl.SSLError):
+                self.malformed(_name_of(accepted), f"TLS: {error.reason or error}")
             if not (made and made[-1].began):
                 self.open -= 1
             accepted.close()
@@ -235,6 +262,14 @@ def _peer_user(accepted: socket.socket | None) -> int | None:
         return None
     credentials = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
     return int(_UCRED.unpack(credentials)[1])
+
+
+def _name_of(accepted: socket.socket) -> str:
+    """Return the address of a peer."""
+    with contextlib.suppress(OSError, IndexError, TypeError):
+        host, port = accepted.getpeername()[:2]
+        return f"{host}:{port}"
+    return "a peer that has left"
 
 
 def _refuse(accepted: socket.socket) -> None:
@@ -254,7 +289,7 @@ class HttpServer:
         access: what is asked of those who connect, and the certificate.
         allow_remote: whether others than this machine may connect in plain text.
         limits: what clients may take.
-        counters: gets ``http_refused`` and ``http_timeouts``.
+        counters: gets ``http_refused``, ``http_timeouts`` and ``http_malformed``.
 
     Raises:
         ConfigError: the address cannot be listened on, others could connect, or the certificate cannot be used.

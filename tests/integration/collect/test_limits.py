@@ -105,6 +105,21 @@ def test_connections_beyond_the_limit_are_refused_politely_and_counted(tmp_path:
         assert float(re.findall(rb"^iotide_http_refused_total (\S+)$", metrics, re.MULTILINE)[0]) >= 1
 
 
+def test_malformed_requests_are_counted_and_are_one_line_of_the_log(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        for _ in range(40):
+            assert server.answer(b"no HTTP\r\n\r\n").startswith(b"HTTP/1.1 400 ")
+        upgrade = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close, upgrade\r\nupgrade: websocket\r\n\r\n"
+        assert server.answer(upgrade).startswith(b"HTTP/1.1 200 ")
+        metrics = server.answer(b"GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        assert re.findall(rb"^iotide_http_malformed_total (\S+)$", metrics, re.MULTILINE) == [b"40.0"]
+    _, line, *others = server.log.read_text().splitlines()
+    assert "HTTP: a malformed request from 127.0.0.1:" in line
+    # the end of the condition, where the machine is slow
+    assert all("malformed requests were refused" in other or "a malformed request" in other for other in others)
+    assert len(others) < 20
+
+
 def trickle(client: socket.socket, piece: bytes) -> bytes:
     """Sends a piece again and again until the server ends it; returns what it said."""
     said = bytearray()
