@@ -24,7 +24,7 @@ from ..merge.merging import Merger
 _encoder = msgspec.msgpack.Encoder()
 _NAMES_A_PART: Final = 1 << 12
 _LONG: Final = MOST_PIECE // 4
-"""Size of names above which they are split, bytes; a file name has at most a hundred thousand."""
+"""Size of encoded definitions above which they are halved, bytes; that of one file has at most 100,000."""
 _MOST_LANES: Final = 8
 """Number of streams of one rank that are identified by rank; further ones are identified by their order."""
 _MOST_RANK: Final = 2**31 - 1

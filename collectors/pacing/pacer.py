@@ -35,7 +35,7 @@ class _Process:
 
 
 class Pacer:
-    """Reads the activity of processes on one file system, and makes those of jobs that must wait wait.
+    """Reads the activity of processes on one file system, and holds back jobs that must wait.
 
     A process whose wait is not renewed continues within a quarter of a second. The same happens if this thread ends,
     fails or is stopped.
