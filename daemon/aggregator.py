@@ -1,4 +1,4 @@
-"""The table of jobs: routes streams to job sessions, moves jobs through their lives, and predicts."""
+"""The aggregator: routes streams to job sessions, changes the state of jobs over time, and predicts."""
 
 from __future__ import annotations
 
@@ -34,31 +34,31 @@ from .pressure import Pressure
 from .settings import AggregatorSettings
 
 _SLICE_S: Final = 0.01
-_LOOK_EVERY: Final = 16  # predictions of a job, after which its bounds are looked at
+_LOOK_EVERY: Final = 16  # predictions of a job between checks of its bounds
 
 _KEPT: Final = ("unheld", "_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
-"""Attributes that are the aggregator's state beside its jobs; the others are of the daemon that runs."""
+"""Attributes of the aggregator's persistent state besides its jobs; the others belong to the running daemon."""
 _KEPT_PLANS: Final = ("due", "predicted_at")
-"""Likewise of when jobs are predicted."""
+"""Persistent attributes of the prediction schedule."""
 
 
 class Aggregator:
-    """Takes streams in (it is the ingest's sink) and publishes to listeners.
+    """Sink of the ingest; publishes predictions and job states to listeners.
 
-    ``clock`` is the time of day, for stamps. Jobs age, and predictions are due, by ``steady``, a clock that is never
-    set; so a correction of the time of day ends no job. ``effort`` is the CPU time that this thread has taken, s. A
-    listener that raises, and an analysis of a job, is logged and counted; the others and the job go on.
+    ``clock`` is the time of day, for timestamps. Ages of jobs and due predictions use ``steady``, a monotonic clock, so
+    that a correction of the time of day ends no job. ``effort`` is the CPU time of this thread, s. A listener or an
+    analysis that raises is logged and counted; other listeners and the job continue.
 
     Attributes:
         jobs: the sessions by job id.
-        counters: what happened, by name.
-        on_predictions, on_jobs: who is told of predictions and of jobs, by name.
-        pressure: how far the work is behind.
-        unheld: what is known of jobs that are not held.
-        late_s: by how much the last prediction was late.
-        around: what surrounds each step that time makes due, so that it can be recorded and done again.
-        looked: whether the last prediction looked for a period.
-        journals: whether what comes now is journalled.
+        counters: event counts by name.
+        on_predictions, on_jobs: listeners of predictions and of job states, by name.
+        pressure: delay of the work.
+        unheld: data on jobs without a session.
+        late_s: delay of the last prediction, s.
+        around: context of each time-triggered step, for recording and replay.
+        looked: whether the last prediction searched for a period.
+        journals: whether current input is journalled.
     """
 
     def __init__(
@@ -93,27 +93,27 @@ class Aggregator:
         self.journals = False
         self._looks: bool | None = None
 
-    # ---- the state, for another daemon ----
+    # ---- state for a successor ----
 
     def state(self) -> dict[str, Any]:
-        """Returns what is known beside the jobs; to be written with them at once, as it changes with what comes in."""
+        """Return the state besides the jobs; it must be written together with them, as both change with input."""
         kept = {name: getattr(self, name) for name in _KEPT}
         kept |= {f"_{name}": getattr(self._planned, name) for name in _KEPT_PLANS}
         return kept | {"counters": dict(self.counters), "at_s": self._steady()}
 
     @staticmethod
     def lacking(state: Mapping[str, Any]) -> set[str]:
-        """Returns what a state does not have that ``resume`` needs."""
+        """Return the keys that ``resume`` needs and a state lacks."""
         return {*_KEPT, *(f"_{name}" for name in _KEPT_PLANS), "counters", "at_s"} - state.keys()
 
     def resume(self, state: Mapping[str, Any]) -> None:
-        """Goes on where another aggregator was; the steady clock has to go on from ``state["at_s"]``."""
+        """Continue from another aggregator's state; the steady clock must continue from ``state["at_s"]``."""
         for name in _KEPT:
             setattr(self, name, state[name])
         for name in _KEPT_PLANS:
             setattr(self._planned, name, state[f"_{name}"])
         self.counters.update(state["counters"])
-        for job, session in state.get("jobs", {}).items():  # of versions that wrote them with the rest
+        for job, session in state.get("jobs", {}).items():  # of versions that stored jobs with the rest
             self.jobs[job] = session
         for session in self.jobs.awake:
             self._tell_job(session)
@@ -121,7 +121,7 @@ class Aggregator:
             self.on_jobs.tell(job, partial(JobSummary.model_validate_json, card.summary))
 
     def lose_job(self, job: str) -> None:
-        """Takes in that what was known of a job cannot be read: it begins anew, and says so."""
+        """Handle an unreadable job state: the job begins anew and reports the loss."""
         self.jobs.asleep.pop(job, None)
         for stream in [stream for stream, of in self._job_of.items() if of == job]:
             del self._job_of[stream]
@@ -135,17 +135,17 @@ class Aggregator:
     # ---- listeners ----
 
     def on_prediction(self, listener: Callable[[Prediction], None], name: str = "listener") -> None:
-        """Has a function called with each prediction; the name is told should it raise."""
+        """Add a listener of predictions; its name is logged if it raises."""
         self.on_predictions.add(name, listener)
 
     def on_job(self, listener: Callable[[JobSummary], None], name: str = "listener") -> None:
-        """Has a function called whenever a job appears or changes its state, likewise."""
+        """Add a listener of new jobs and state changes; its name is logged if it raises."""
         self.on_jobs.add(name, listener)
 
     # ---- the ingest's sink ----
 
     def opened(self, stream: str, info: StreamInfo) -> None:
-        """Takes in a stream; of a job beyond ``max_jobs`` events are counted and dropped until there is room."""
+        """Open a stream; events of jobs beyond ``max_jobs`` are counted and dropped until there is room."""
         now = self._steady()
         job = clean_job(info.job)
         session = self.jobs.get(job)
@@ -164,12 +164,16 @@ class Aggregator:
         self._ages.put(job, next_age(session, self._settings))
 
     def changed(self, stream: str, info: StreamInfo) -> None:
-        """Takes in what a stream says of itself from now on, such as the rank that MPI_Init gave it."""
+        """Update a stream's description, such as the rank after MPI_Init."""
         if (job := self._job_of.get(stream)) is not None:
             self.jobs[job].change_stream(stream, info)
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
-        """Takes in events.
+        """Process events.
+
+        Raises:
+            ProtocolError: the definitions contradict earlier ones.
+            StreamForgottenError: the stream's job was removed while it was silent.
 
         Raises:
             ProtocolError: the definitions contradict earlier ones.
@@ -191,7 +195,7 @@ class Aggregator:
             self._planned.plan(session, now)
 
     def _miss(self, stream: str, batch: EventBatch) -> None:
-        """Drops events of a stream that was refused, and has it introduced again once there is room for its job."""
+        """Drop events of a refused stream; request its HELLO again once there is room for its job."""
         job = self.unheld.job_of(stream)
         has_room = len(self.jobs) < self._settings.max_jobs or bool(self._ended)
         if job is not None and (job in self.jobs or has_room):
@@ -201,27 +205,27 @@ class Aggregator:
             self.unheld.missed(stream, batch)
 
     def made(self, stream: str, events: int, *, ended: bool) -> None:
-        """Takes in how many events a collector has had of an open stream."""
+        """Update the number of events that a collector has got for an open stream."""
         if job := self._job_of.get(stream):
             self.jobs[job].ledger.made(stream, events, ended=ended)
 
     def archived(self, job: str, events: int) -> None:
-        """Takes in that more events of a job are in its archive."""
+        """Add to the number of a job's archived events."""
         if (session := self.jobs.get(job)) is not None:
             session.ledger.archived += events
 
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in what of an open stream was lost so far."""
+        """Update the losses of an open stream so far."""
         if (job := self._job_of.get(stream)) is not None:
             self.jobs[job].lose_of_stream(stream, losses, self.clock())
 
     def silent(self, stream: str, is_silent: bool) -> None:
-        """Takes in that an open stream's collector has fallen silent, or is heard of again."""
+        """Update whether an open stream's collector is silent."""
         if (job := self._job_of.get(stream)) is not None and stream in (session := self.jobs[job]).streams:
             session.losses.silent(stream, is_silent)
 
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
-        """Takes in what a collector lost of a job so far and no stream tells of; it says so again at each heartbeat."""
+        """Update a collector's losses of a job that no stream reports; cumulative, repeated by each heartbeat."""
         name = clean_job(job)
         if (session := self.jobs.get(name)) is not None:
             session.lose(session.losses.of_collector(collector, losses), self.clock())
@@ -229,7 +233,7 @@ class Aggregator:
             self.unheld.lossy(collector, name, losses)
 
     def take_losses(self, session: JobSession) -> None:
-        """Has a new session take over what was lost of its job before it was held."""
+        """Move losses of a job before its session to a new session."""
         lost, since_ns = self.unheld.take(session.job)
         for collector, losses in lost.items():
             grown = session.losses.of_collector(collector, losses)
@@ -239,18 +243,18 @@ class Aggregator:
             session.nodes.served(host)
 
     def refused(self, info: StreamInfo, reason: str) -> None:
-        """Takes in that a stream was refused; its job is told, where there is one."""
+        """Count a refused stream, also in its job if there is one."""
         self.counters[f"streams_refused:{reason}"] += 1
         if (session := self.jobs.get(clean_job(info.job))) is not None:
             session.losses.lose({f"streams_refused:{reason}": 1})
 
     def not_archived(self, job: str, reason: str, events: int) -> None:
-        """Takes in that events of a job are not in its archive."""
+        """Count events of a job that are missing in its archive."""
         if (session := self.jobs.get(job)) is not None:
             session.losses.lose({f"events_not_archived:{reason}": events})
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in that a stream has ended, and what was lost of it."""
+        """Close a stream, with its final losses."""
         self._forgotten.discard(stream)
         self.unheld.close(stream)
         if (job := self._job_of.pop(stream, None)) is not None:
@@ -262,31 +266,32 @@ class Aggregator:
                 self._planned.plan(session, now)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
-        """Takes in a collector's counters, and that a job has a collector on a node."""
+        """Update a collector's counters, and note its job and node."""
         self._collectors.heard(collector, counters)
-        if job and host and (name := clean_job(job)) not in self.jobs.asleep:  # which has heard it while it was awake
+        # a sleeping job has noted it while it was awake
+        if job and host and (name := clean_job(job)) not in self.jobs.asleep:
             session = self.jobs.get(name)
             (session.nodes.served(host) if session is not None else self.unheld.served(name, host))
 
     def lost(self, collector: str) -> None:
-        """Takes in that a collector is silent; its streams idle out with their jobs. Its counts stay in the sum."""
+        """Count a silent collector; its streams become idle with their jobs. Its counts stay in the sum."""
         self.counters["collectors_lost"] += self._collectors.lost(collector)
 
     def collector_counters(self) -> Counter[str]:
-        """Returns the counters of all collectors that were ever heard of, summed."""
+        """Return the summed counters of all collectors so far."""
         return self._collectors.total()
 
     def sums(self) -> JobSums:
-        """Returns what all jobs lack, those that are gone included."""
+        """Return the losses of all jobs, including removed ones."""
         return JobSums(self._dropped, self._held.of(self.jobs))
 
     # ---- time ----
 
     def tick(self) -> bool:
-        """Moves jobs through their lives and predicts those that are due, for a bounded time.
+        """Change the state of due jobs and compute due predictions, for a bounded time.
 
         Returns:
-            Whether jobs that are due had to wait for the next call, which should come once others had their turn.
+            Whether due jobs remain: call again after other tasks had their turn.
         """
         begun = now = self._steady()
         self.reached.look(self.counters)
@@ -297,7 +302,7 @@ class Aggregator:
             if (session := self.jobs.get(job)) is not None and session.state is not State.ENDED:
                 self.late_s = self._steady() - due_s
                 self.counters["predictions_late"] += self.late_s > self._settings.prediction_interval_s
-                if session.streams:  # else nothing comes next; it will have its last word
+                if session.streams:  # without streams no phase follows; ``last_word`` covers the end
                     with self.around(self, Kind.PREDICT, session):
                         self.predict(session)
             if self._steady() - begun > _SLICE_S:
@@ -305,7 +310,7 @@ class Aggregator:
         return waiting
 
     def _move_on(self, now: float, until: float) -> bool:
-        """Moves jobs that are due through their lives; tells whether there was no time for all."""
+        """Change the state of due jobs; return whether some remain for lack of time."""
         while (aged := self._ages.take(now)) is not None:
             if (session := self.jobs.get(aged[0])) is not None:
                 with self.around(self, Kind.AGE, session):
@@ -315,7 +320,7 @@ class Aggregator:
         return False
 
     def age(self, session: JobSession, looks: bool | None = None) -> None:
-        """Moves a job through its life; ``looks``: whether to look for its period, where that was decided before."""
+        """Change the state of a job; ``looks``: whether to search for its period, if decided before."""
         now = self._steady()
         self._ages.drop(session.job)
         self._looks = looks
@@ -323,25 +328,25 @@ class Aggregator:
             if (happening := due(session, self._settings, now)) is not None:
                 self._move(session, happening)
         if session.state is not State.REMOVED:
-            # later than now in any case: rounding must not bring it back at once
+            # strictly later than now: rounding must not make it due again at once
             self._ages.put(session.job, max(next_age(session, self._settings), now + _SLICE_S))
 
     def predict(self, session: JobSession, looks: bool | None = None) -> None:
-        """Predicts a job, likewise."""
+        """Predict a job; ``looks``: whether to search for its period, if decided before."""
         self._looks = looks
         with self._guarded(session):
             self._predict(session)
 
     @contextlib.contextmanager
     def _guarded(self, session: JobSession) -> Iterator[None]:
-        """Has whatever goes wrong with one job cost that job alone."""
+        """Confine any failure to one job."""
         try:
             yield
         except Exception as error:
             session.failures.add("job", error, stopped=False)
 
     def end_job(self, job: str) -> None:
-        """Ends a job now: its last prediction looks at the whole run."""
+        """End a job now; its last prediction covers the whole run."""
         if (session := self.jobs.get(job)) is not None:
             self._move(session, JobEvent.DONE)
 
@@ -377,7 +382,7 @@ class Aggregator:
         self._tell_job(session)
 
     def _forget_oldest(self) -> bool:
-        """Removes the job that ended first before its time; False where none has ended."""
+        """Remove the job that ended first before its time; return False if none has ended."""
         if not self._ended:
             return False
         self.counters["jobs_removed_early"] += 1

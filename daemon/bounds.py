@@ -1,4 +1,4 @@
-"""Every bound that an option sets: what counts what it cost, and a line in the log when it is first reached."""
+"""All bounds set by options: their counters, and a log line when one is first reached."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _log = logging.getLogger(__name__)
 
 
 class Bound(NamedTuple):
-    """What is known of one bound.
+    """Description of one bound.
 
     Attributes:
-        counter: in the aggregator's counters, or of a job ``PART:REASON``; "" where other causes count there, too, so
-            that the log cannot say that the bound was reached.
-        family: the metric that shows it, with the label that tells it from others; "" for none.
-        beyond: what becomes of what does not fit.
-        told: where in a job it is told; "" where no job lost anything.
+        counter: name in the aggregator's counters, or ``PART:REASON`` of a job; "" if other causes share it, so that
+            the log cannot name the bound.
+        family: metric of the bound, with its distinguishing label; "" for none.
+        beyond: handling of excess data.
+        told: place in a job's results that reports it; "" if the job loses nothing.
     """
 
     counter: str
@@ -106,7 +106,7 @@ BOUNDS: Final[Mapping[str, Bound]] = {
         "further calls are not archived",
         "`losses` (`events_not_archived:job_bytes`) and the archive",
     ),
-    "detect.group_members": Bound(  # most jobs with many ranks reach it, which is no news
+    "detect.group_members": Bound(  # most jobs with many ranks reach it, so it is not logged
         "", 'iotide_groups_dropped_total{reason="members"}', "members are merged, as ranges of ranks"
     ),
     "dfg.max_held": _of("graph", "late_events", "events are processed earlier; late ones get no edge", alone=False),
@@ -155,15 +155,15 @@ HARMLESS: Final[Mapping[str, str]] = {
     "layers.thresholds.churn_opens": "no bound",
     "rank.top": "how many are told",
 }
-"""Whole numbers among the options that lose nothing, and why."""
+"""Integer options without losses, and why."""
 
 
 class Reached:
-    """Says once in the log that a bound was reached, with the option to raise.
+    """Logs once that a bound was reached, with the option to raise.
 
     Args:
-        settings: the aggregator's.
-        logs: whether anybody reads the log; a command that is traced has its own output there.
+        settings: settings of the aggregator.
+        logs: whether to log; a command that is traced has its own output there.
     """
 
     def __init__(self, settings: BaseModel, *, logs: bool = True) -> None:
@@ -172,7 +172,7 @@ class Reached:
         self._left = {bound.counter: option for option, bound in BOUNDS.items() if bound.counter}
 
     def look(self, counters: Mapping[str, int], job: str = "") -> None:
-        """Looks which counters have begun to count; ``job`` is whose they are."""
+        """Check for counters that have begun to count; ``job``: their job."""
         for counter in [each for each in self._left if counters.get(each)]:
             option = self._left.pop(counter)
             if not self._logs:
@@ -185,7 +185,7 @@ class Reached:
             )  # fmt: skip
 
     def look_at(self, session: JobSession) -> None:
-        """Looks which bounds a job has reached."""
+        """Check the bounds of a job."""
         counts = {f"names_beyond:{kind}": count for kind, count in session.names.beyond.items()}
         for part in ANALYZERS:
             counts |= {f"{part}:{reason}": count for reason, count in session.analyzers.losses(part).items()}

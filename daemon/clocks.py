@@ -1,4 +1,4 @@
-"""The clocks of an aggregator, which stand still while it takes in one thing, so that it can be done again alike."""
+"""The clocks of an aggregator, frozen during each input, so that a replay gives the same result."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _NONE: Final = (0.0, 0.0)
 
 
 class Clocks:
-    """The time of day, and seconds that no correction of it sets back or forth.
+    """The time of day, and a monotonic clock.
 
-    The latter may go on from where another daemon was.
+    The monotonic clock may continue from that of another daemon.
     """
 
     def __init__(self) -> None:
@@ -22,20 +22,20 @@ class Clocks:
         self._is_held = False
 
     def clock(self) -> float:
-        """Returns the time of day, Unix time."""
+        """Return the time of day, Unix time."""
         return self._held[0] if self._is_held else time.time()
 
     def steady(self) -> float:
-        """Returns the time by which jobs age."""
+        """Return the monotonic time, for ages of jobs."""
         return self._held[1] if self._is_held else time.monotonic() + self._ahead_s
 
     def go_on_from(self, at_s: float) -> None:
-        """Has the steady clock show a time now."""
+        """Set the monotonic clock."""
         self._ahead_s = at_s - time.monotonic()
 
     @contextlib.contextmanager
     def held(self, clock_s: float | None = None, steady_s: float | None = None) -> Iterator[tuple[float, float]]:
-        """Has both stand still, at given times or now; yields the times."""
+        """Freeze both clocks, at given times or now; yield the times."""
         before = self._held, self._is_held
         self._held = (
             self.clock() if clock_s is None else clock_s,

@@ -1,4 +1,4 @@
-"""Looks for contention between the aggregator's jobs now and then, in a bounded share of a core."""
+"""Periodic detection of contention between jobs, within a bounded share of a core."""
 
 from __future__ import annotations
 
@@ -41,28 +41,28 @@ _RETRY_S: Final = 10.0
 """Time between attempts to write alerts to a disk that takes nothing, s."""
 LEFT_OUT: Final = "contention_results_left_out"
 ALERTS: Final = "contention_alerts:"
-"""Before the state and the kind of an alert."""
+"""Prefix of state and kind of an alert."""
 RESOLVED: Final = 100
-_SHORTEST_S: Final = 5.0  # a job whose phases are asked for
+_SHORTEST_S: Final = 5.0  # least span of an examined job
 _SLICE_S: Final = 0.005
-RANK_SHARE: Final = 0.01  # of a core, for ranking jobs by the files that they share
+RANK_SHARE: Final = 0.01  # of a core, for ranking jobs by shared files
 MOST_RANKED: Final = 32
-_AWAY_S: Final = 240.0  # Alertmanager holds an alert for four repetitions, a minute each
+_AWAY_S: Final = 240.0  # Alertmanager resolves an alert after four missed repetitions, one minute each
 _log = logging.getLogger(__name__)
 
 
 class ContentionWatch:
-    """Makes a ``Contention`` of all jobs every interval, in a thread; results of jobs are copied in slices before.
+    """Computes a ``Contention`` of all jobs every interval, in a thread; results of jobs are copied in slices before.
 
     Args:
-        aggregator: whose jobs.
-        settings: how often, and what is claimed.
+        aggregator: aggregator of the jobs.
+        settings: interval and thresholds.
 
     Attributes:
-        latest: what was found last; None before the first look.
-        seconds: CPU time of all looks.
-        on_alerts: who is told when an alert is raised or resolved.
-        notifier: sends alerts over HTTP; None where nobody is to be told so.
+        latest: the latest result; None before the first one.
+        seconds: CPU time of all detections.
+        on_alerts: listeners of raised and resolved alerts.
+        notifier: sends alerts over HTTP; None without receivers.
     """
 
     def __init__(self, aggregator: Aggregator, settings: ContentionSettings) -> None:
@@ -83,10 +83,10 @@ class ContentionWatch:
         self._sends = False
 
     def notify(self, settings: NotifySettings, origin: Callable[[], str]) -> None:
-        """Has alerts sent over HTTP while ``send`` runs, from now on to these receivers alone.
+        """Send alerts over HTTP while ``send`` runs, from now on to exactly these receivers.
 
         Args:
-            settings: who they are; what waits for one that stays goes on waiting, a new one is told what is raised.
+            settings: the receivers. Pending alerts for a kept receiver stay pending; a new one gets the raised alerts.
             origin: returns the address of the aggregator.
         """
         from .publish.notify.notifier import Notifier
@@ -106,7 +106,7 @@ class ContentionWatch:
         self._renotified.set()
 
     async def send(self) -> None:
-        """Tells receivers over HTTP until cancelled, those of now."""
+        """Send alerts to the current receivers over HTTP, until cancelled."""
         self._sends = True
         while True:
             self._renotified.clear()
@@ -123,9 +123,9 @@ class ContentionWatch:
                 await asyncio.wait(tasks)
 
     def keep(self, folder: Path) -> None:
-        """Goes on with the alerts that are kept in a folder, and keeps them there while ``write`` runs.
+        """Continue the alerts stored in a folder, and store alerts there while ``write`` runs.
 
-        An aggregator that was away for so long that receivers take its alerts for resolved resolves them.
+        If the aggregator was stopped for so long that receivers consider its alerts resolved, they are resolved.
         """
         from .state.kept_alerts import AlertFile
 
@@ -147,7 +147,7 @@ class ContentionWatch:
             self._tell(alert.model_copy(update={"state": "resolved", "changed_at_s": now_s}))
 
     async def write(self) -> None:
-        """Keeps what is known of alerts in the folder until cancelled."""
+        """Store the alerts in the folder until cancelled."""
         while self._file is not None:
             await self._to_write.wait()
             self._to_write.clear()
@@ -156,7 +156,7 @@ class ContentionWatch:
                 self._to_write.set()
 
     def finish(self) -> None:
-        """Writes down what is known now."""
+        """Store the alerts now."""
         if self._file is not None:
             self._file.write(self._kept())
 
@@ -167,7 +167,7 @@ class ContentionWatch:
         return KeptAlerts(raised=self.raised, resolved=list(self._resolved), waiting=waiting)
 
     async def run(self) -> None:
-        """Looks until cancelled."""
+        """Detect contention until cancelled."""
         while True:
             before = self.seconds
             await asyncio.sleep(self._settings.interval_s)
@@ -180,11 +180,11 @@ class ContentionWatch:
             await asyncio.sleep((self.seconds - before) * (1 / self._settings.share - 1))
 
     async def current(self) -> Contention:
-        """Returns what was found last, after a look if there was none."""
+        """Return the latest result, or compute the first one."""
         return self.latest or await self.look()
 
     async def look(self) -> Contention:
-        """Looks now."""
+        """Detect contention now."""
         async with self._looking:
             begun = time.thread_time()
             now_s = self._aggregator.clock()
@@ -204,7 +204,7 @@ class ContentionWatch:
             return self.latest
 
     def _analyzed(self, read: Callable[[], tuple[list[JobView], list[Shared] | None]], now_s: float) -> Contention:
-        """Analyzes results that ``read`` returns, in a thread; jobs are ranked where it returns their files."""
+        """Analyze results that ``read`` returns, in a thread; jobs are ranked where it returns their files."""
         from ..analyzers.contention.report import contention_of  # which few commands need
 
         start = time.thread_time()
@@ -219,7 +219,7 @@ class ContentionWatch:
             self.seconds += time.thread_time() - start
 
     def _followed(self, found: Contention) -> list[Alert]:
-        """Returns the alerts that a look raises or resolves."""
+        """Return the alerts that a look raises or resolves."""
         from ..analyzers.contention.alerts import Alerts
 
         self._aggregator.counters[LOOKS] += 1
@@ -241,11 +241,11 @@ class ContentionWatch:
 
     @property
     def raised(self) -> list[Alert]:
-        """Returns the alerts that are raised, the oldest first."""
+        """Return the raised alerts, oldest first."""
         return self._alerts.raised if self._alerts else []
 
     def alerts(self) -> AlertList:
-        """Returns the alerts that are raised, and the last ones that were resolved."""
+        """Return the raised alerts, and the latest resolved ones."""
         from ..results.alerts import AlertList
 
         return AlertList(raised=self.raised, resolved=list(self._resolved))
@@ -281,7 +281,7 @@ class ContentionWatch:
 def contention_watch(
     aggregator: Aggregator, partition: Partition | None, journal: Callable[[], StreamJournal | None]
 ) -> ContentionWatch:
-    """Returns what looks for contention: between the jobs of an aggregator, or of the whole cluster.
+    """Return what looks for contention: between the jobs of an aggregator, or of the whole cluster.
 
     Args:
         aggregator: whose jobs.
@@ -307,9 +307,9 @@ def _self(alert: Alert) -> Alert:
 
 
 Shared = tuple[str, "Tables", Sequence[str]]
-"""What a job knows of who uses which file."""
+"""Use of files by one job."""
 Copied = tuple["JobSummary", Callable[[], "JobFileSystems"], "Prediction | None"]
-"""Results of a job, the phases as what makes them."""
+"""Results of a job; phases as a function that computes them."""
 
 
 def _has_phases(session: JobSession) -> bool:
@@ -317,7 +317,7 @@ def _has_phases(session: JobSession) -> bool:
 
 
 def copied_of(session: JobSession, now_s: float) -> Copied | None:
-    """Copies the results of a job; None where it has none that count."""
+    """Copy the results of a job; None if it has none that count."""
     if not _has_phases(session):
         return None
     try:
@@ -332,7 +332,7 @@ def copied_of(session: JobSession, now_s: float) -> Copied | None:
 
 
 def view_of(copied: Copied) -> JobView:
-    """Returns the results as contention is found from; in any thread."""
+    """Return the results as input of the detection; callable in any thread."""
     from ..analyzers.contention.loads import JobView
 
     summary, use, prediction = copied

@@ -1,4 +1,4 @@
-"""Everything that is asked of those who connect, wired from the settings."""
+"""Access checks of peers, as configured by the settings."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from .principals import PrincipalsFile
 
 REFUSED: Final = "access_refused:"
-"""Before the reason, in the aggregator's counters."""
+"""Prefix of a reason in the aggregator's counters."""
 
 
 class Access:
-    """Who may connect now.
+    """Access control of the aggregator.
 
     Args:
-        settings: whether and whom to ask.
-        user_of: as of ``Admission``.
-        counters: get what was refused, by where.
+        settings: keys and permitted principals.
+        user_of: as for ``Admission``.
+        counters: counters of refused peers by place.
 
     Attributes:
-        principals: who may; None where nobody is listed.
+        principals: permitted principals; None without a list.
 
     Raises:
         ConfigError: a file cannot be used.
@@ -43,7 +43,7 @@ class Access:
         self._counters = counters
         self._admission: Admission | None = None
         self._curve: CurveServer | None = None
-        if settings.principals is not None:  # what few need is imported where it is needed
+        if settings.principals is not None:  # rarely needed modules are imported here
             from .admission import Admission
             from .principals import PrincipalsFile
 
@@ -52,30 +52,30 @@ class Access:
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether collectors and subscribers connect by CURVE alone."""
+        """Whether collectors and subscribers can connect only by CURVE."""
         return self.settings.key is not None
 
     def begin(self, context: zmq.asyncio.Context) -> None:
-        """Reads the aggregator's key, before the first socket is bound. Raises ConfigError."""
+        """Read the aggregator's key, before the first socket is bound. Raises ConfigError."""
         if self.settings.key is not None and self.principals is not None:
             from .curve_server import CurveServer
 
             self._curve = CurveServer(context, self.settings.key, self.principals, self.count)
 
     def secure(self, socket: zmq.Socket[Any], domain: str) -> None:
-        """Has a socket that is not bound yet ask who connects, where that is wanted."""
+        """Require authentication at a socket that is not bound yet, if configured."""
         if self._curve is not None:
             self._curve.secure(socket, domain)
 
     def admit(self, last: zmq.Frame, frames: Sequence[Frame]) -> tuple[Sequence[Frame], list[Frame]]:
-        """Judges a message by who sent it.
+        """Check a message by its sender.
 
         Args:
-            last: its last frame, which knows the sender.
-            frames: all of them.
+            last: its last frame, which identifies the sender.
+            frames: all frames.
 
         Returns:
-            What is to be taken in instead, and what is to be answered; either may be empty.
+            The frames to process instead, and the frames of an answer; either may be empty.
         """
         if self._curve is None or self.principals is None or self._admission is None:
             return frames, []
@@ -84,28 +84,28 @@ class Access:
         return self._admission.admit(principal_of(last, self.principals), frames)
 
     def keys_of_ours(self) -> ClientKeys | None:
-        """Returns keys for a collector in this process, where it needs some."""
+        """Return keys for a collector in this process, if it needs any."""
         return None if self._curve is None else self._curve.keys_of_ours()
 
     def renew(self) -> bool:
-        """Reads files that have changed; tells whether sockets have to be bound anew.
+        """Read changed files; return whether sockets must be bound again.
 
-        All who are connected then have to show again whether they may.
+        Binding again makes all connected peers authenticate again.
         """
         others = self.principals is not None and self.principals.renew()
         renewed = self._curve is not None and self._curve.renew()
         return (others and self._curve is not None) or renewed
 
     def count(self, where: str) -> None:
-        """Counts one who was refused."""
+        """Count a refused peer."""
         self._counters[REFUSED + where] += 1
 
     async def run(self) -> None:
-        """Answers ZeroMQ's questions until cancelled."""
+        """Answer ZeroMQ's authentication requests until cancelled."""
         if self._curve is not None:
             await self._curve.run()
 
     def close(self) -> None:
-        """Lets nobody connect any more."""
+        """Refuse all further connections."""
         if self._curve is not None:
             self._curve.close()

@@ -1,4 +1,4 @@
-"""What a collector may say: its streams are of its own user, and belong to that user's jobs."""
+"""Admission of collectors' messages: streams belong to their principal's user and to that user's jobs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from ..jobs.job_ids import clean_job
 from .principals import Principal
 
 _BATCH: Final = b"\xa4type\xa5batch"
-"""What the map of a batch begins with, behind its first byte."""
+"""Prefix of a batch's map, after its first byte."""
 _LONGEST: Final = 128
 _REFUSAL: Final = encode(Reject(stream="", seq=0, code="foreign", reason="this key may not send any more"))
 
 
 class Admission:
-    """Judges messages before anything is made of them.
+    """Checks messages before they are processed.
 
     Args:
-        user_of: returns whose a job is; "" where that is not known, None where there is no such job.
-        count: called with the reason for each message that is refused.
+        user_of: returns the user of a job; "" if unknown, None if the job does not exist.
+        count: called with the reason for each refused message.
     """
 
     def __init__(self, user_of: Callable[[str], str | None], count: Callable[[str], None]) -> None:
@@ -31,7 +31,7 @@ class Admission:
         self._count = count
 
     def admit(self, principal: Principal | None, frames: Sequence[Frame]) -> tuple[Sequence[Frame], list[Frame]]:
-        """Returns what is to be taken in instead of a message, and what is to be answered; either may be empty."""
+        """Return the frames to process instead of a message, and the frames of an answer; either may be empty."""
         if principal is None:
             self._count("revoked")
             return (), _REFUSAL
@@ -40,7 +40,7 @@ class Admission:
         try:
             message = decode_header(frames[0])
         except ProtocolError:
-            return frames, []  # which is answered as for everybody
+            return frames, []  # answered in the same way for all senders
         if isinstance(message, Hello):
             info = replace(message.info, user=principal.user, job=self._job(principal.user, message.info.job))
             self._count_if(info.job != clean_job(message.info.job))
@@ -52,7 +52,7 @@ class Admission:
         return frames, []
 
     def _job(self, user: str, job: str) -> str:
-        """Returns the job that a user means: one of another user is none of it, and has another name."""
+        """Return the job for a user's stream: if the named job belongs to another user, a different name."""
         named = clean_job(job)
         own = f"{named[:_LONGEST]}@{user}"
         return own if self._user_of(own) == user or self._user_of(named) not in (None, "", user) else named

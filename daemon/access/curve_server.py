@@ -1,4 +1,4 @@
-"""CURVE at the sockets that listen: our key, and the question who may connect (ZAP, RFC 27 of ZeroMQ)."""
+"""CURVE at listening sockets: our key, and authentication requests (ZAP, RFC 27 of ZeroMQ)."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from .principals import Permission, Principal, PrincipalsFile
 
 _log = logging.getLogger(__name__)
 _PERMISSION: Final[dict[str, Permission]] = {"ingest": "collect", "publish": "operate"}
-"""What a peer of each socket must be allowed to do, by the socket's domain of ZAP."""
+"""Permission required of a peer, by the socket's ZAP domain."""
 _MOST_LOGGED: Final = 20
 
 
 class CurveServer:
-    """Answers ZeroMQ's questions of who may connect. ``run`` has to go on as long as the sockets are open.
+    """Answers ZeroMQ's authentication requests. ``run`` must be active while the sockets are open.
 
     Args:
-        context: of the sockets.
+        context: context of the sockets.
         key: file of our secret key.
-        principals: who may connect.
-        count: called with the domain for each peer that is refused.
+        principals: permitted principals.
+        count: called with the domain for each refused peer.
 
     Raises:
         ConfigError: the key cannot be read.
@@ -52,7 +52,7 @@ class CurveServer:
         self._authenticator.start()
 
     def secure(self, socket: zmq.Socket[Any], domain: str) -> None:
-        """Has a socket use our key from its next ``bind`` on; without an answer of ours nobody connects."""
+        """Make a socket use our key from its next ``bind`` on; ZeroMQ refuses peers without our answer."""
         socket.setsockopt(zmq.CURVE_SERVER, 1)
         socket.setsockopt(zmq.CURVE_PUBLICKEY, self._pair.public)
         socket.setsockopt(zmq.CURVE_SECRETKEY, self._pair.secret)
@@ -60,13 +60,13 @@ class CurveServer:
         socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
 
     def keys_of_ours(self) -> ClientKeys:
-        """Returns keys for a collector in this process, which may connect from now on."""
+        """Return keys for a collector in this process, and admit them."""
         public, secret = zmq.curve_keypair()
         self._principals.admit(Principal(name="(this process)", key=public.decode(), may=frozenset({"collect"})))
         return ClientKeys(KeyPair(public, secret), self._pair.public)
 
     def renew(self) -> bool:
-        """Reads our key again; tells whether it is another one, for which sockets have to be bound anew."""
+        """Read our key again; return whether it changed, so that sockets must be bound again."""
         try:
             pair = read_pair(self._path)
         except ConfigError as error:
@@ -79,7 +79,7 @@ class CurveServer:
         return True
 
     def callback(self, domain: str, key: bytes) -> bool:
-        """Tells ZeroMQ whether who has this public key may connect to a socket."""
+        """Return to ZeroMQ whether the owner of a public key may connect to a socket."""
         principal = self._principals.with_key(key.decode(errors="replace"))
         if principal is not None and principal.allows(_PERMISSION[domain]):
             return True
@@ -91,7 +91,7 @@ class CurveServer:
         return False
 
     async def run(self) -> None:
-        """Answers until cancelled."""
+        """Answer until cancelled."""
         poller = zmq.asyncio.Poller()
         poller.register(self._authenticator.zap_socket, zmq.POLLIN)
         while True:
@@ -99,12 +99,12 @@ class CurveServer:
             await self._authenticator.handle_zap_message(self._authenticator.zap_socket.recv_multipart())
 
     def close(self) -> None:
-        """Lets nobody connect any more."""
+        """Refuse all further connections."""
         self._authenticator.stop()
 
 
 def principal_of(frame: zmq.Frame, principals: PrincipalsFile) -> Principal | None:
-    """Returns whose message a frame is of, if that one may still send."""
+    """Return the sender of a frame, if it may still send."""
     try:
         key = frame.get("User-Id")
     except zmq.ZMQError:

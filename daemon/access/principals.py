@@ -1,4 +1,4 @@
-"""The list of who may connect: a TOML file of keys, tokens and permissions, read again when it changes."""
+"""The list of permitted principals: a TOML file of keys, tokens and permissions, reread when it changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _HEAD: Final = "# Who may connect. `iotide keys` writes this file anew; comments
 
 
 class Principal(BaseModel):
-    """One who may connect."""
+    """A permitted principal."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -37,9 +37,10 @@ class Principal(BaseModel):
     key: str | None = None
     """Public key of CURVE, 40 characters of Z85."""
     token_sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
-    """Of the token that is said over HTTP."""
+    """SHA-256 of the token for HTTP."""
     user: str = Field("", max_length=200)
-    """User whom streams are of, whatever they say, and whose jobs are seen; "": a node's, which speaks for all."""
+    """User of its streams, regardless of their own user name, and of the jobs that it sees; "": a node, for all
+    users."""
     may: frozenset[Permission]
 
     @field_validator("key")
@@ -50,7 +51,7 @@ class Principal(BaseModel):
         return key
 
     def allows(self, permission: Permission) -> bool:
-        """Tells whether this one may do something; who operates reads, too."""
+        """Return whether this principal has a permission; "operate" includes reading."""
         return permission in self.may or (permission in ("read", "metrics") and "operate" in self.may)
 
 
@@ -61,10 +62,10 @@ class _File(BaseModel):
 
 
 class Principals:
-    """Those of a file, by key and by token.
+    """The principals of a file, by key and by token.
 
     Args:
-        listed: with one name, key or token each.
+        listed: principals with distinct names, keys and tokens.
 
     Raises:
         ConfigError: two have the same name, key or token.
@@ -78,19 +79,19 @@ class Principals:
         self._by_token = _indexed("token", {each.name: each.token_sha256 for each in self.listed}, self.listed)
 
     def with_key(self, key: str) -> Principal | None:
-        """Returns whose key of CURVE it is."""
+        """Return the principal with a CURVE key."""
         return self._by_key.get(key)
 
     def with_token(self, token: str) -> Principal | None:
-        """Returns whose token it is."""
+        """Return the principal with a token."""
         return self._by_token.get(digest(token))
 
 
 class PrincipalsFile:
-    """A file of principals and what it holds now.
+    """A file of principals and its current content.
 
     Raises:
-        ConfigError: it cannot be read, or holds something else.
+        ConfigError: it cannot be read or is invalid.
     """
 
     def __init__(self, path: Path) -> None:
@@ -100,16 +101,16 @@ class PrincipalsFile:
         self.now = read_principals(path)
 
     def with_key(self, key: str) -> Principal | None:
-        """Returns whose key of CURVE it is."""
+        """Return the principal with a CURVE key."""
         return self._ours.get(key) or self.now.with_key(key)
 
     def admit(self, ours: Principal) -> None:
-        """Lets a part of this process connect, which no file names."""
+        """Admit a part of this process, which is in no file."""
         if ours.key is not None:
             self._ours[ours.key] = ours
 
     def renew(self) -> bool:
-        """Reads the file again if it has changed; tells whether others may connect now. What is wrong is logged."""
+        """Read the file again if it has changed; return whether the principals changed. Errors are logged."""
         if (mark := _mark(self._path)) == self._seen:
             return False
         self._seen = mark
@@ -123,12 +124,15 @@ class PrincipalsFile:
 
 
 def digest(token: str) -> str:
-    """Returns what is kept of a token."""
+    """Return the stored hash of a token."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 
 def read_principals(path: Path) -> Principals:
-    """Reads a file.
+    """Read a file.
+
+    Raises:
+        ConfigError: it cannot be read or is invalid; the text names the place.
 
     Raises:
         ConfigError: it cannot be read, or holds something else; the text says where.
@@ -145,7 +149,7 @@ def read_principals(path: Path) -> Principals:
 
 
 def as_toml(listed: Iterable[Principal]) -> str:
-    """Returns the text of a file."""
+    """Return the text of a file."""
     return _HEAD + "".join(f"\n[[principal]]\n{_entry(each)}" for each in listed)
 
 
@@ -161,7 +165,7 @@ def _entry(principal: Principal) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Returns a text as a basic string of TOML, which knows the escapes of JSON and takes no DEL."""
+    """Return a text as a TOML basic string: the escapes of JSON, and an escaped DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

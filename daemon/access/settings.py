@@ -1,4 +1,4 @@
-"""What is asked of those who connect."""
+"""Access settings."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from ...events import ConfigError
 
 
 class AccessSettings(BaseModel):
-    """Keys, the list of who may connect, and whose jobs they see; files are read again when they change."""
+    """Keys, the list of permitted principals, and visibility of jobs; files are reread when they change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     key: Path | None = Field(
         None,
-        description="Secret key of the aggregator, as `iotide keys new` writes it: collectors and subscribers connect "
-        "by CURVE alone.",
+        description="Secret key of the aggregator, as written by `iotide keys new`: collectors and subscribers "
+        "must connect by CURVE.",
     )
     principals: Path | None = Field(
         None,
-        description="List of who may connect, by key or token, and for what; `iotide keys allow` writes it.",
+        description="List of permitted principals, by key or token, with their permissions; `iotide keys allow` "
+        "writes it.",
     )
     visibility: Literal["all", "own"] = Field(
-        "all", description="Jobs that a user without the permission `operate` sees: all, or those of that user."
+        "all", description="Jobs visible to a user without the permission `operate`: all, or those of that user."
     )
     operators: tuple[str, ...] = Field(
-        (), description="Users of this machine that see all over a Unix socket, beside root and the aggregator's own."
+        (),
+        description="Users of this machine who see all jobs over a Unix socket, in addition to root and the "
+        "aggregator's user.",
     )
-    certificate: Path | None = Field(None, description="Certificate chain of HTTP as PEM; switches TLS on.")
+    certificate: Path | None = Field(None, description="Certificate chain of HTTP as PEM; enables TLS.")
     certificate_key: Path | None = Field(None, description="Private key of the certificate as PEM, without a password.")
 
     @model_validator(mode="after")
@@ -43,5 +46,5 @@ class AccessSettings(BaseModel):
 
     @property
     def is_open(self) -> bool:
-        """Whether HTTP is answered without asking who asks, and all is shown."""
+        """Whether HTTP is served without authentication and shows everything."""
         return self.principals is None and self.visibility == "all"

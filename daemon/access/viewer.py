@@ -1,4 +1,4 @@
-"""Who asks over HTTP, and what that one sees."""
+"""The user of an HTTP request, and what this user may see."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from .principals import Principal
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """One who asks."""
+    """The user of a request."""
 
     name: str
     user: str = ""
     sees_all: bool = False
-    """Jobs of all users, and what concerns several jobs."""
+    """Access to jobs of all users, and to data about several jobs."""
     may_read: bool = True
     may_scrape: bool = False
     may_operate: bool = False
 
     def sees(self, user: str) -> bool:
-        """Tells whether this one sees the jobs of a user."""
+        """Return whether the viewer may see the jobs of a user."""
         return self.sees_all or (self.may_read and bool(user) and self.user == user)
 
 
 ANYONE: Final = Viewer("", sees_all=True, may_scrape=True, may_operate=True)
-"""Where nobody is asked."""
+"""The viewer without authentication."""
 
 viewer: ContextVar[Viewer] = ContextVar("viewer", default=ANYONE)
-"""Who asks, while a request is answered; the middleware sets it, and what looks for jobs reads it."""
+"""The viewer of the current request; set by the middleware and read by job look-ups."""
 
 
 def viewer_of(principal: Principal, *, own: bool) -> Viewer:
-    """Returns what one of the list of principals sees; ``own``: users see their own jobs alone."""
+    """Return the viewer for a listed principal; ``own``: users only see their own jobs."""
     operates, reads = principal.allows("operate"), principal.allows("read")
     return Viewer(
         principal.name,
@@ -47,6 +47,6 @@ def viewer_of(principal: Principal, *, own: bool) -> Viewer:
 
 
 def viewer_of_user(user: str, *, is_operator: bool, own: bool) -> Viewer:
-    """Returns what a user of this machine sees, whom the system has named."""
+    """Return the viewer for a user of this machine, as identified by the system."""
     sees_all = is_operator or not own
     return Viewer(user, user, sees_all=sees_all, may_scrape=sees_all, may_operate=is_operator)

@@ -1,4 +1,4 @@
-"""Work on archives' files in a thread of its own, in order: a slow disk keeps nobody waiting."""
+"""File work of archives in order, in a separate thread: a slow disk blocks nothing else."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ from ...events import ConfigError
 
 _SUFFIX: Final = ".iotide"
 _MOST_ALIKE: Final = 1000
-"""Jobs of one name that begin in one second."""
+"""Maximum number of jobs with the same name that begin in the same second."""
 _UNFIT = re.compile(r"[^A-Za-z0-9._@-]+")
 _CANNOT_SAVE: Final = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
-"""What file systems say that have no fsync."""
+"""Errors of file systems without fsync."""
 
 
 class WaitingBytes(Struct):
-    """What waits to be written, of all jobs."""
+    """Bytes of all jobs that wait to be written."""
 
     moving: int = 0
-    """For the disk, which writes."""
+    """Waiting for the disk, which is writing."""
     stuck: int = 0
-    """For room on the disk, or whatever keeps files from taking more."""
+    """Waiting for space on the disk, or for another obstacle to be removed."""
 
 
 class Written(NamedTuple):
-    """What became of an attempt to append."""
+    """Result of an append."""
 
     pieces: int
-    """How many of the pieces are wholly in the file."""
+    """Number of pieces that are completely in the file."""
     error: OSError | None
     is_unsaved: bool = False
-    """Whether the error is that the disk did not take what the file already has: nobody knows what of it is there."""
+    """Whether fsync failed for earlier data: it is unknown how much of it is on disk."""
 
 
 class ArchiveFile:
-    """A file that is only ever appended to, and ends with a whole piece; made when there is something to write.
+    """An append-only file that always ends with a complete piece; created by the first write.
 
-    Named after the job and when it began. ``append`` and ``close`` are for the disk's thread.
+    Its name consists of the job and its start time. ``append`` and ``close`` are called in the disk's thread.
 
     Args:
-        folder: made where it is missing.
+        folder: folder; created if necessary.
         job: any text.
         begun_s: Unix time.
-        writing: has the path as long as the file is written, from before it is there: so nobody takes it for a
-            finished one.
-        is_ours: tells of a file of that name whether it is the beginning of this one, by a daemon that was killed, and
-            is to be written anew.
-        moves: a file that another daemon wrote is gone on with as a copy that takes its place, as that daemon may only
-            stand still: what it writes when it wakes up goes nowhere.
+        writing: set that contains the path while the file is written, from before its creation, so that it is not taken
+            for a finished archive.
+        is_ours: returns whether an existing file of that name is the beginning of this one, by a killed daemon, and is
+            to be overwritten.
+        moves: continue a file of another daemon as a copy that replaces it. That daemon may only be stalled; later
+            writes of it then have no effect.
     """
 
     def __init__(
@@ -80,10 +80,10 @@ class ArchiveFile:
         self._size = 0
         self._is_torn = False
         self.path: Path | None = None
-        """Where it is; None while there is no file."""
+        """Path of the file; None before its creation."""
 
     def take_up(self, path: Path, size: int) -> None:
-        """Goes on with a file, of which nothing is kept behind so many bytes; before anything is appended.
+        """Continue a file, truncated to a size; before any append.
 
         Raises:
             OSError: it cannot be written, or is shorter.
@@ -105,7 +105,7 @@ class ArchiveFile:
         self._descriptor, self._size, self.path = descriptor, size, path
 
     def append(self, pieces: Sequence[bytes], *, save: bool) -> Written:
-        """Appends as many of the pieces as there is room for; ``save``: has the disk take what the file has."""
+        """Append as many pieces as there is space for; ``save``: fsync the file."""
         done = 0
         try:
             if self._descriptor < 0 and pieces:
@@ -124,19 +124,19 @@ class ArchiveFile:
         return Written(done, None)
 
     def close(self) -> None:
-        """Closes the file."""
+        """Close the file."""
         if self._descriptor >= 0:
             with contextlib.suppress(OSError):
                 os.close(self._descriptor)
             self._descriptor = -1
 
     def let_go(self) -> None:
-        """Says that it is written no more; after ``close``."""
+        """Mark the file as no longer written; after ``close``."""
         if self.path is not None:
             self._writing.discard(self.path)
 
     def _open(self) -> None:
-        with contextlib.suppress(OSError):  # opening the file tells
+        with contextlib.suppress(OSError):  # opening the file reports the error
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         for attempt in range(_MOST_ALIKE):
             path = self.folder / f"{self._stem}{f'-{attempt}' if attempt else ''}{_SUFFIX}"
@@ -174,7 +174,7 @@ class ArchiveFile:
         self._size += len(piece)
 
     def _take_back(self) -> None:
-        """Has the file end with the last whole piece; one that has none goes."""
+        """Truncate the file to the last complete piece; remove a file without one."""
         try:
             os.ftruncate(self._descriptor, self._size)
             os.lseek(self._descriptor, self._size, os.SEEK_SET)
@@ -194,7 +194,7 @@ class _Task(Struct, frozen=True):
 
 
 def _copy(path: Path, size: int) -> int:
-    """Has a copy of a file's first bytes take its place; returns the descriptor of that, at its end."""
+    """Replace a file by a copy of its first bytes; return a descriptor at the end of the copy."""
     partial = path.with_name(f".{path.name}.partial")
     source = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
@@ -214,23 +214,23 @@ def _copy(path: Path, size: int) -> int:
 
 
 class ArchiveIoThread:
-    """Takes work and says later, when asked, how it went."""
+    """Runs work in a thread, and delivers the results on request."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1, "archives")
         self._tasks: deque[_Task] = deque()
 
     def do(self, work: Callable[[], Any], then: Callable[[Any], None] = lambda done: None) -> None:
-        """Has something done after all that was asked for before.
+        """Run work after all earlier work.
 
         Args:
-            work: runs in the disk's thread.
-            then: is given what it returned, by ``settle``; not called when it raised an OSError.
+            work: function for the disk's thread.
+            then: called by ``settle`` with the result; not called if ``work`` raised an OSError.
         """
         self._tasks.append(_Task(self._pool.submit(work), then))
 
     def settle(self, *, wait: bool = False) -> None:
-        """Hands out the results of what is done; ``wait``: of all."""
+        """Deliver the results of completed work; ``wait``: of all work."""
         while self._tasks and (wait or self._tasks[0].future.done()):
             task = self._tasks.popleft()
             try:
@@ -240,13 +240,13 @@ class ArchiveIoThread:
             task.then(result)
 
     def close(self) -> None:
-        """Waits for all that was asked for."""
+        """Wait for all work."""
         self.settle(wait=True)
         self._pool.shutdown()
 
 
 def make_writable(folder: Path) -> None:
-    """Makes the folder of archives if it is absent.
+    """Make the folder of archives if it is absent.
 
     Raises:
         ConfigError: it cannot be made, or its file system is read-only.
@@ -263,10 +263,10 @@ def make_writable(folder: Path) -> None:
 
 
 def sync_files(paths: Sequence[Path], folder: Path) -> None:
-    """Has the disk take what files of a folder have, and their names.
+    """Fsync files of a folder, and the folder itself.
 
     Raises:
-        OSError: it did not.
+        OSError: it failed.
     """
     if not paths:
         return
@@ -282,16 +282,16 @@ def sync_files(paths: Sequence[Path], folder: Path) -> None:
 
 
 def make_room(folder: Path, in_use: Callable[[], set[Path]], room: int, oldest_s: float) -> int:
-    """Removes finished archives that are too old, and the oldest of what takes too much room.
+    """Remove finished archives that are too old, and the oldest ones beyond the quota.
 
     Args:
-        folder: where they are.
-        in_use: archives that are being written, asked for after the folder was looked at.
-        room: bytes that the others may take.
-        oldest_s: time of the last change below which an archive is too old, s.
+        folder: folder of the archives.
+        in_use: returns the archives being written; called after the folder was listed.
+        room: maximum bytes of the other archives.
+        oldest_s: time of the last change before which an archive is too old, s.
 
     Returns:
-        How many were removed.
+        Number of removed archives.
     """
     found = []
     for path in folder.glob(f"*{_SUFFIX}"):

@@ -1,4 +1,4 @@
-"""The archive of one job: what its writer makes waits for its file, and what never gets there is counted."""
+"""The archive of one job: the writer's output is queued for the file, and lost output is counted."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _log = logging.getLogger(__name__)
 _KEPT: Final = (
     *("streams", "missing", "lost", "interval_s", "written", "_counted", "_told_discarded", "is_ending", "_in_file"),
 )
-"""Attributes that are an archive's state beside its writer's."""
+"""Attributes of an archive's persistent state besides its writer's."""
 _HEAD_BYTES: Final = 32
-"""Fewer are no head and block."""
+"""Least size of a file with a head and a block, bytes."""
 _RETRY_S: Final = 1.0
 _LONGEST_RETRY_S: Final = 30.0
 
 MissingListener = Callable[[str, str, int], None]
-"""Is told a job, a reason, and how many of its events are not in its archive for that."""
+"""Callback with a job, a reason, and the number of events missing in its archive for this reason."""
 
 
 def at_once() -> bool:
-    """Says that nothing is waited for."""
+    """Return True: nothing must be waited for."""
     return True
 
 
 def is_beginning_of(path: Path, job: str, begun_s: float) -> bool:
-    """Tells whether a file is the archive of a job that began then, or so little of one that nobody can read it."""
+    """Return whether a file is the archive of a job with that start, or too short to be readable."""
     try:
         return path.stat().st_size < _HEAD_BYTES or _head_of(path) in (None, (job, begun_s))
     except (OSError, InputError):
@@ -48,10 +48,10 @@ def is_beginning_of(path: Path, job: str, begun_s: float) -> bool:
 
 
 def _head_of(path: Path) -> tuple[object, object] | None:
-    """Returns the job that a file is an archive of, and when that began; None where no block can be read.
+    """Return job and start of an archive file; None if no block is readable.
 
     Raises:
-        OSError, InputError: it cannot be read, or is no archive of ours.
+        OSError, InputError: it cannot be read, or is not an archive of ours.
     """
     with path.open("rb") as file:
         first = next(read_blocks(file, path.name, []), None)
@@ -65,7 +65,7 @@ def _head_of(path: Path) -> tuple[object, object] | None:
 
 
 def _new_writer() -> ArchiveWriter:
-    from ...archive.file.writer import ArchiveWriter  # with its codec, which a job without events does without
+    from ...archive.file.writer import ArchiveWriter  # imports the codec, which a job without events does not need
 
     return ArchiveWriter()
 
@@ -73,67 +73,66 @@ def _new_writer() -> ArchiveWriter:
 class _Piece(NamedTuple):
     data: bytes
     events: int
-    """How many more events can be read when it is in the file."""
+    """Number of events that become readable with this piece."""
 
 
 @dataclass(slots=True)
 class ArchivedJob:
-    """One job's writer and file.
+    """Writer and file of one job.
 
-    Nothing that goes wrong here reaches the caller. A writer that breaks on a stream costs the archive that stream; one
-    that breaks otherwise costs the rest of the archive. A file that takes nothing is tried again; until then what is to
-    be written is held, and whoever gives more asks ``waiting`` first. Every event that was taken is in the file or
-    counted as missing once ``is_done``.
+    Failures do not reach the caller. If the writer fails on a stream, the archive lacks that stream; otherwise it lacks
+    the rest. If the file cannot be written, it is retried, and output is kept in memory; callers must check ``waiting``
+    before adding more. Every accepted event is in the file or counted as missing when ``is_done`` is set.
     """
 
     name: str
     begun_s: float
-    """Unix time, by which its head knows it."""
+    """Unix time in the head of the archive."""
     file: ArchiveFile
     disk: ArchiveIoThread
     waiting: WaitingBytes
     counters: Counter[str]
     on_missing: MissingListener
     on_stored: Callable[[str, int], None] = lambda job, events: None
-    """Is told how many more events can be read in the file."""
+    """Callback with the number of further readable events in the file."""
     may_begin: Callable[[], bool] = at_once
-    """Whether the file may be made."""
+    """Returns whether the file may be created."""
     streams: set[str] = field(default_factory=set)
-    """Those that are archived, and open."""
+    """Open streams that are archived."""
     unsaved: deque[str] = field(default_factory=deque)
-    """Streams that the checkpoint in progress has yet to come to."""
+    """Streams that the current checkpoint has not yet reached."""
     missing: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    """Events of each open stream that were taken in and not archived, by counter."""
+    """Accepted events of each open stream that are not archived, by counter."""
     lost: dict[str, Mapping[str, int]] = field(default_factory=dict)
-    """What of each open stream was lost before it came to us, by counter."""
+    """Earlier losses of each open stream, by counter."""
     due_at_s: float = math.inf
-    """When what came in since the last checkpoint is to be saved."""
+    """Time of the next checkpoint."""
     interval_s: float = 0.0
-    """From news to the checkpoint."""
+    """Time from new data to the checkpoint, s."""
     written: int = 0
-    """Bytes of the file, with those that wait."""
+    """Bytes of the file, including queued ones."""
     problem: str = ""
-    """Why the file takes nothing now; "": it does."""
+    """Reason why the file cannot be written now; "" if it can."""
     checkpoints: int = 0
-    """How many were made."""
+    """Number of checkpoints."""
     checkpoints_written: int = 0
-    """How many of them are in the file with all that was before."""
+    """Number of checkpoints that are completely in the file."""
     is_given_up: bool = False
     is_ending: bool = False
-    """Whether nothing more is taken in."""
+    """Whether no further events are accepted."""
     is_done: bool = False
-    """Whether all is written or counted, and the file closed."""
+    """Whether everything is written or counted, and the file is closed."""
     _writer: ArchiveWriter = field(default_factory=_new_writer)
     _pending: deque[_Piece] = field(default_factory=deque)
     _moving: list[_Piece] = field(default_factory=list)
-    """At the disk now."""
+    """Currently being written."""
     _in_file: int = 0
-    """Bytes that the disk's thread is known to have written."""
+    """Bytes known to be written by the disk's thread."""
     _synced: int = 0
-    """Those that the disk is known to have taken."""
+    """Bytes known to be synced."""
     _held_bytes: int = 0
     _counted: int = 0
-    """Events that are in pieces."""
+    """Events in pieces."""
     _told_discarded: int = 0
     _at_disk: bool = False
     _is_save_due: bool = False
@@ -142,52 +141,52 @@ class ArchivedJob:
     _unsaved_events: int = 0
 
     def begin(self) -> None:
-        """Writes the head."""
+        """Write the head."""
         self._make(lambda: self._writer.begin({"job": self.name, "begun_s": self.begun_s}))
 
     def opened(self, stream: str, info: StreamInfo) -> None:
-        """Takes in a stream, or what an open one says of itself."""
+        """Add a stream, or update an open one."""
         if not self.is_given_up:
             self.streams.add(stream)
         self._make(lambda: self._writer.opened(stream, info), stream)
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
-        """Takes in events of an open stream."""
+        """Add events of an open stream."""
         self._make(lambda: self._writer.batch(stream, batch, definitions), stream)
 
     def leave_out(self, stream: str, reason: str, events: int) -> None:
-        """Counts events that are not archived, for the stream's end to tell."""
+        """Count events that are not archived, for the record of the stream's end."""
         if events:
             self.missing[stream][f"events_not_archived:{reason}"] += events
             self._tell_missing(reason, events)
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in a stream's end, and what of it was lost before it came to us."""
+        """Close a stream, with its earlier losses."""
         missing = Counter(losses) + self.missing.pop(stream, Counter())
         self.lost.pop(stream, None)
         self._make(lambda: self._writer.closed(stream, missing), stream)
         self.streams.discard(stream)
 
     def save_stream(self, stream: str) -> None:
-        """Closes a stream's open section."""
+        """Close a stream's open section."""
         self._make(lambda: self._writer.checkpoint_of(stream), stream)
 
     def flush(self, *, save: bool) -> None:
-        """Hands to the file what is in closed sections; ``save``: has the disk take it."""
+        """Queue the closed sections for the file; ``save``: fsync it."""
         self._make(self._writer.flush)
         self.checkpoints += 1
         self._is_save_due = self._is_save_due or save
 
     def open_streams(self) -> list[str]:
-        """Returns the streams that have a section which is open, or may have."""
+        """Return the streams that may have an open section."""
         return self._writer.open_streams()
 
     def held_bytes(self, stream: str) -> int:
-        """Returns about how much memory the calls of a stream take that are in no closed section."""
+        """Return the approximate memory of a stream's calls outside closed sections, bytes."""
         return self._writer.held_bytes(stream)
 
     def end(self) -> None:
-        """Completes the archive, with the streams that are open."""
+        """Complete the archive, including the open streams."""
         if self.is_given_up:
             return
         for stream in self.open_streams():
@@ -196,11 +195,11 @@ class ArchivedJob:
         self.streams.clear()
         self.unsaved.clear()
         self.due_at_s = math.inf
-        self._is_save_due = not self.is_given_up  # it may have broken just now
+        self._is_save_due = not self.is_given_up  # the writer may just have failed
         self.is_ending = True
 
     def give_up(self, reason: str) -> None:
-        """Archives no more; what has not been written is counted as missing."""
+        """Stop archiving; unwritten events are counted as missing."""
         if self.is_given_up or self.is_done:
             return
         self.is_given_up = self.is_ending = True
@@ -217,12 +216,13 @@ class ArchivedJob:
         self.unsaved.clear()
         self._set_problem("")
 
-    # ---- the state, for another daemon ----
+    # ---- state for a successor ----
 
     def state(self) -> dict[str, Any]:
-        """Closes all open sections; returns what ``go_on`` needs, which is to be written at once.
+        """Close all open sections; return the state for ``go_on``, which must be written at once.
 
-        What is not known to be in the file is in the state: all that comes behind it in the file may be cut off.
+        The state contains all output that is not known to be in the file; the file may be truncated behind the known
+        part.
         """
         for stream in self.open_streams():
             self.save_stream(stream)
@@ -238,14 +238,14 @@ class ArchivedJob:
 
     @property
     def unsynced(self) -> Path | None:
-        """The file, where some of what the state takes for written may not be on disk."""
+        """The file, if the state counts bytes as written that may not be on disk."""
         return self.file.path if self._in_file > self._synced else None
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Becomes what another daemon wrote down.
+        """Continue from another daemon's state.
 
         Raises:
-            OSError: the file is not as it was.
+            OSError: the file has changed.
         """
         path = state["path"]
         if path is not None and state["_in_file"]:
@@ -262,7 +262,7 @@ class ArchivedJob:
             self._hold(len(data))
 
     def follow(self, state: Mapping[str, Any]) -> None:
-        """Begins anew where another daemon's file cannot be gone on with: what that had is counted as missing."""
+        """Begin a new file if another daemon's cannot be continued; the old contents are counted as missing."""
         self.begin()
         self._writer.adopt(state["writer"])
         self.streams = state["streams"]
@@ -273,7 +273,7 @@ class ArchivedJob:
         self._tell_missing("lost", state["_counted"])
 
     def pump(self, now_s: float, *, at_once: bool = False) -> None:
-        """Has the disk write what waits, unless it does; ``at_once``: also where it is not yet time to try again."""
+        """Start writing the queue unless a write is running; ``at_once``: also before the retry time."""
         if self._at_disk or self.is_done or (self.problem and now_s < self._retry_at_s and not at_once):
             return
         if self.file.path is None and not at_once and not self.may_begin():
@@ -296,12 +296,12 @@ class ArchivedJob:
         self.disk.do(lambda: self.file.append(data, save=save), wrote)
 
     def _make(self, work: Callable[[], bytes], stream: str | None = None) -> None:
-        """Takes what the writer makes of something; it may break."""
+        """Queue the writer's output; the writer may fail."""
         if self.is_given_up:
             return
         try:
             data = work()
-        except Exception:  # the next sink has taken it: whatever is wrong is the archive's alone
+        except Exception:  # the next sink has accepted the events: the failure only affects the archive
             if stream is None:
                 _log.exception("the archive of job %s failed", self.name)
                 self.give_up("failed")
@@ -332,7 +332,7 @@ class ArchivedJob:
             self.on_stored(self.name, events)
         self._hold(-size)
         rest = pieces[done.pieces :]
-        if self.is_given_up:  # meanwhile
+        if self.is_given_up:  # in the meantime
             self._hold(-sum(len(piece.data) for piece in rest))
             self._tell_missing("failed", sum(piece.events for piece in rest))
         else:

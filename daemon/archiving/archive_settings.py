@@ -1,4 +1,4 @@
-"""How archives are kept."""
+"""Archive settings."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class ArchiveSettings(BaseModel):
-    """Where archives go, and how much room they get."""
+    """Folder and limits of archives."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    folder: Path | None = Field(None, description="Folder for an archive of each job; none switches them off.")
+    folder: Path | None = Field(None, description="Folder for one archive per job; none disables archives.")
     checkpoint_s: float = Field(
         60.0,
         gt=0,
@@ -29,5 +29,5 @@ class ArchiveSettings(BaseModel):
         description="Memory for calls that are not on disk yet, bytes; above it, streams are written early.",
     )
     job_bytes: int = Field(
-        2**30, ge=0, description="Bytes that one job's archive may take; what comes after is counted and left out."
+        2**30, ge=0, description="Maximum size of one job's archive, bytes; further calls are counted and left out."
     )

@@ -1,4 +1,4 @@
-"""Keeps an archive of each job: what comes in is handed on, and what was taken is appended to the job's file."""
+"""Archives of all jobs: a sink that forwards its input, and appends accepted events to the job's file."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ __all__ = ["ArchiveSettings", "Archives"]
 
 _log = logging.getLogger(__name__)
 _SLICE_S: Final = 0.01
-"""That checkpoints take at a time; then ingest has its turn."""
+"""Maximum time of checkpoints per call, s, before ingest has its turn."""
 _MOST_WAITING: Final = 1 << 26
-"""Bytes that may wait for the disk."""
+"""Maximum bytes that wait for the disk."""
 _LARGEST: Final = 32
-"""Streams whose sections are closed at a time when memory runs short."""
+"""Number of streams whose sections are closed at once when memory is short."""
 _MOST_STUCK: Final = 1 << 26
-"""Bytes that may wait for files that take nothing."""
+"""Maximum bytes that wait for files that cannot be written."""
 _FIRST_CHECKPOINT_S: Final = 1.0
-"""From a job's first news to its first checkpoint; each further one comes twice as late, up to what is chosen."""
+"""Time from a job's first data to its first checkpoint, s; the interval doubles up to the setting."""
 
 
 class Archives:
-    """A sink that hands all on to the next, and archives what that has accepted.
+    """A sink that forwards everything to the next one, and archives what that has accepted.
 
-    Nothing that goes wrong with a file reaches the streams: it is counted, and the job goes on without its archive.
-    Files are written in a thread of its own; when the disk does not keep up, what comes is counted and left out.
+    File failures do not affect the streams: they are counted, and the job continues without its archive. A separate
+    thread writes the files; if the disk is too slow, further events are counted and left out.
 
     Attributes:
         counters: ``archives``, ``archive_bytes``, ``archives_failed``, ``archives_removed``,
-            ``archive_streams_failed``, ``archive_sections_early`` (memory ran short), ``archive_checkpoints_late`` (the
-            one before was not done), ``archive_writes_failed`` and ``events_not_archived:REASON``; cumulative.
-            ``archives_waiting``: those whose files take nothing now.
-        mark: returns what tells whether all that came up to now will be known to the next daemon: before that no
-            file is begun, which nobody would go on with.
-        moves: whether files of a daemon before are gone on with as copies; see ``ArchiveFile``.
+            ``archive_streams_failed``, ``archive_sections_early`` (memory was short), ``archive_checkpoints_late`` (the
+            previous one was not finished), ``archive_writes_failed`` and ``events_not_archived:REASON``; cumulative.
+            ``archives_waiting``: archives whose files cannot be written now.
+        mark: returns a function that reports whether all input up to now is durable for a successor. Before that no
+            file is created, as nobody would continue it.
+        moves: whether files of a previous daemon are continued as copies; see ``ArchiveFile``.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Archives:
         self.mark: Callable[[], Callable[[], bool]] = lambda: at_once
 
     def prepare(self) -> None:
-        """Makes the folder, which is otherwise made with the first archive.
+        """Make the folder, which is otherwise made with the first archive.
 
         Raises:
             ConfigError: the folder cannot be made, or is on a read-only file system.
@@ -91,7 +91,7 @@ class Archives:
         make_writable(self._folder)
 
     def finish(self, job: str) -> Path | None:
-        """Completes all archives; what the disk does not take now is counted, as after that nothing is archived.
+        """Complete all archives; events that the disk does not accept now are counted as missing.
 
         Returns:
             The file of a job, as far as it could be written.
@@ -101,21 +101,21 @@ class Archives:
         return known[-1].file.path if known else None
 
     def checkpoints(self, job: str) -> tuple[int, int]:
-        """Returns how many checkpoints of a job were made, and how many of them are in its file."""
+        """Return the number of checkpoints of a job, and how many of them are in its file."""
         found = self._jobs.get(job)
         return (0, 0) if found is None else (found.checkpoints, found.checkpoints_written)
 
-    # ---- the state, for another daemon ----
+    # ---- state for a successor ----
 
     def state(self) -> dict[str, Any]:
-        """Closes all open sections; returns what ``go_on`` needs, to be written at once and by this thread alone."""
+        """Close all open sections; return the state for ``go_on``, which this thread must write at once."""
         jobs = [job for job in (*self._ending, *self._jobs.values()) if not job.is_given_up and not job.is_done]
         written = [(job.name, job.begun_s, job.state()) for job in jobs]
         sync_files([path for job in jobs if (path := job.unsynced) is not None], self._folder)
         return {"jobs": written, "streams": self._job_of_stream}
 
     def begin_recovery(self, state: Mapping[str, Any] | None) -> None:
-        """Goes on where another daemon was; what it did since, it is told again, until ``end_recovery``."""
+        """Continue from another daemon's state; its later input is repeated until ``end_recovery``."""
         self._is_recovering = True
         self.counters["archives_waiting"] = 0
         if state is None:
@@ -137,19 +137,19 @@ class Archives:
                 (self._end if job.is_ending else self._complete)(job)
 
     def end_recovery(self) -> None:
-        """Takes in that all has been told again."""
+        """End the repetition of input."""
         self._is_recovering = False
         self._disk.settle(wait=True)
 
     # ---- the sink ----
 
     def opened(self, stream: str, info: StreamInfo) -> None:
-        """Takes in a stream."""
+        """Open a stream."""
         self._next.opened(stream, info)
         if self._is_closed or info.source == NODE_COLLECTOR:
             return
         name = self._job_of(info)
-        if not self._holds(name):  # refused: it would never be told to have ended
+        if not self._holds(name):  # refused: its end would never be reported
             return
         job = self._jobs.get(name)
         if job is None or job.is_given_up:
@@ -159,14 +159,14 @@ class Archives:
         self._has_news(job)
 
     def changed(self, stream: str, info: StreamInfo) -> None:
-        """Takes in what a stream says of itself from now on."""
+        """Update a stream's description."""
         self._next.changed(stream, info)
         if (job := self._find(stream)) is not None:
             job.opened(stream, info)
             self._has_news(job)
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
-        """Takes in events; those that the next sink refuses are not archived."""
+        """Forward events; those that the next sink refuses are not archived."""
         self._next.batch(stream, batch, definitions)
         job = self._find(stream)
         if job is None:
@@ -188,7 +188,7 @@ class Archives:
             self._relieve(time.perf_counter() + _SLICE_S)
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in that a stream has ended; its archive says what of it is missing."""
+        """Close a stream; its archive records the losses."""
         self._next.closed(stream, losses)
         if (job := self._find(stream)) is not None:
             job.closed(stream, losses)
@@ -197,42 +197,42 @@ class Archives:
         self._hold(stream, 0)
 
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Hands on; an archive that is completed before the stream ends says it, too."""
+        """Forward losses; an archive that is completed before the stream ends records them, too."""
         self._next.lossy(stream, losses)
         if (found := self._find(stream)) is not None:
             found.lost[stream] = losses
 
     def made(self, stream: str, events: int, *, ended: bool) -> None:
-        """Hands on."""
+        """Forward."""
         self._next.made(stream, events, ended=ended)
 
     def silent(self, stream: str, is_silent: bool) -> None:
-        """Hands on."""
+        """Forward."""
         self._next.silent(stream, is_silent)
 
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
-        """Hands on."""
+        """Forward."""
         self._next.lossy_job(collector, job, losses)
 
     def refused(self, info: StreamInfo, reason: str) -> None:
-        """Hands on."""
+        """Forward."""
         self._next.refused(info, reason)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
-        """Hands on."""
+        """Forward."""
         self._next.heartbeat(collector, host, counters, job)
 
     def lost(self, collector: str) -> None:
-        """Hands on."""
+        """Forward."""
         self._next.lost(collector)
 
     # ---- checkpoints ----
 
     def tick(self) -> bool:
-        """Saves what is due, for some milliseconds, and makes room; to be called every second or so.
+        """Save due checkpoints for some milliseconds, and enforce the quota; call it about every second.
 
         Returns:
-            Whether there is more to save: to be called again once ingest had its turn.
+            Whether more must be saved: call again after ingest had its turn.
         """
         if self._is_closed:
             return False
@@ -252,23 +252,23 @@ class Archives:
         return self._save_unsaved(time.perf_counter() + _SLICE_S)
 
     def settle(self) -> None:
-        """Waits until the disk has done all that it was asked for."""
+        """Wait until the disk's thread has completed all work."""
         self._disk.settle(wait=True)
 
     def _has_news(self, job: ArchivedJob) -> None:
-        """Has what came in saved: soon where little was lost otherwise, later where many checkpoints would cost."""
+        """Schedule a checkpoint of new data: soon at first, later at longer intervals to save work."""
         now = self._steady()
         if job.due_at_s == math.inf:
             job.due_at_s = now + job.interval_s
         job.pump(now)
 
     def _save_unsaved(self, until: float) -> bool:
-        """Saves one stream after the other, at least one, until ``until`` of ``time.perf_counter``."""
+        """Save one stream after the other, at least one, until ``until`` of ``time.perf_counter``."""
         for job in list(self._jobs.values()):
             while job.unsaved:
                 self._save_stream(job, job.unsaved.popleft())
                 if not job.unsaved:
-                    # The first checkpoints are for a process that is killed, which costs no file what it was given.
+                    # The first checkpoints protect against a killed process, which needs no fsync.
                     job.flush(save=job.interval_s >= self._settings.checkpoint_s)
                     job.interval_s = min(2 * job.interval_s, self._settings.checkpoint_s)
                     job.pump(self._steady())
@@ -286,7 +286,7 @@ class Archives:
             self._held[stream] = held
 
     def _relieve(self, until: float) -> None:
-        """Closes the sections of the streams that take most memory."""
+        """Close the sections of the streams with the most memory."""
         for stream in heapq.nlargest(_LARGEST, self._held, key=self._held.__getitem__):
             if (job := self._find(stream)) is None:
                 self._hold(stream, 0)
@@ -299,7 +299,7 @@ class Archives:
     # ---- ends ----
 
     def end_job(self, name: str) -> None:
-        """Completes the archive of a job that has ended; one whose streams are still open is saved, and goes on."""
+        """Complete the archive of an ended job; if streams are still open, save it and continue."""
         job = self._jobs.get(name)
         if job is None:
             return
@@ -310,7 +310,7 @@ class Archives:
             self._complete(job)
 
     def close(self) -> None:
-        """Completes all archives, and waits for the disk; what it does not take now is counted. Safe to call twice."""
+        """Complete all archives, and wait for the disk; what it does not accept is counted. Idempotent."""
         self._is_closed = True
         for job in list(self._jobs.values()):
             self._complete(job)
@@ -326,7 +326,7 @@ class Archives:
         self._disk.close()
 
     def leave(self) -> None:
-        """Writes nothing more: another daemon goes on with the files."""
+        """Stop writing: another daemon continues the files."""
         self._is_closed = True
         self._jobs, self._ending = {}, []
 
@@ -343,7 +343,7 @@ class Archives:
         self._ending.append(job)
 
     def _let_go(self, now_s: float) -> None:
-        """Goes on with what has ended and is not written, and forgets what is."""
+        """Process ended archives that are not yet written, and remove the written ones."""
         for job in [job for job in self._jobs.values() if job.is_given_up]:
             self._end(job)
         for job in self._ending:
@@ -353,11 +353,11 @@ class Archives:
         self._ending = [job for job in self._ending if not job.is_done]
 
     def _no_room_for(self, job: ArchivedJob) -> str:
-        """Returns why events of a job cannot be taken now, or ""."""
+        """Return why events of a job cannot be accepted now, or ""."""
         if self._is_recovering and self._waiting.moving > _MOST_WAITING:
-            self._disk.settle(wait=True)  # nobody else is kept waiting
+            self._disk.settle(wait=True)  # nothing else is blocked during recovery
         if job.problem:
-            if self._waiting.stuck > 2 * _MOST_STUCK:  # definitions alone
+            if self._waiting.stuck > 2 * _MOST_STUCK:  # definitions only
                 job.give_up("no_room")
                 return "no_room"
             return "no_room" if self._waiting.stuck > _MOST_STUCK else ""
@@ -367,7 +367,7 @@ class Archives:
 
     def _find(self, stream: str) -> ArchivedJob | None:
         job = self._jobs.get(self._job_of_stream.get(stream, ""))
-        # An archive that was given up may have been followed by another, which knows nothing of the stream.
+        # An archive that was given up may have a successor, which does not know the stream.
         return job if job is not None and stream in job.streams else None
 
     def _begin(self, name: str) -> ArchivedJob:

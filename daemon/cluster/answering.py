@@ -1,4 +1,4 @@
-"""A member's HTTP: the front of all partitions, behind the same questions of who asks as an aggregator's."""
+"""HTTP of a member: the front of all partitions, with the same authentication as an aggregator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .metrics import MemberMetrics
 
 @contextlib.asynccontextmanager
 async def answering(member: ClusterMember, settings: AggregatorSettings) -> AsyncIterator[None]:
-    """Answers where the settings say, if they do, which is the member's ``http_url`` from then on.
+    """Serve HTTP as configured, and set the member's ``http_url``.
 
     Raises:
         ConfigError: it cannot listen there.

@@ -1,4 +1,4 @@
-"""One address for all jobs of a cluster: lists are put together, and what is asked of one job is asked of its owner."""
+"""One HTTP address for all jobs of a cluster: lists are merged, and requests on one job are forwarded to its owner."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from .members import Member, public
 from .partitions import partition_of
 
 _FORWARDED: Final = "x-iotide-partition"
-"""Says to another member that it is asked for a partition of its own, and is not to ask further."""
+"""Header for another member: the request is for its own partition and must not be forwarded."""
 MISSING: Final = "x-iotide-missing-partitions"
-"""Header of a list that is not whole: numbers of the partitions that did not answer in time."""
+"""Header of an incomplete list: numbers of the partitions that did not answer in time."""
 _HOP: Final = frozenset(
     {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 _LARGEST_LIST: Final = 256 << 20
 _LARGEST_BODY: Final = 1 << 20
 _BODY: Final = "iotide.body"
-"""Of a request's scope, once it was read."""
+"""Key of the body in a request's scope, once it was read."""
 _BELOW_JOBS: Final = ("/api/v1/jobs/", "/jobs/")
 _LONGEST_PAGE: Final = 500
 _NOT_FOUND: Final = 404
@@ -43,11 +43,11 @@ _COLUMNS: Final = {
     "written": "bytes_written",
     "last": "last_event_at_s",
 }
-"""Of a page's rows, by the order that they are asked for in, where the names differ."""
+"""Column of a page's rows by sort order, where the names differ."""
 
 
 class Answer(NamedTuple):
-    """What a partition answered: JSON, or why there is none."""
+    """Answer of a partition: JSON, or the reason of a failure."""
 
     partition: int
     body: Any
@@ -59,13 +59,13 @@ class Front:
     """The HTTP application of a member.
 
     Args:
-        partitions: there are.
-        members: returns who is there.
+        partitions: number of partitions.
+        members: returns the members.
         own: returns the URLs of the processes on this machine, by partition.
-        name: this member's.
-        metrics: returns what /metrics says of this member.
-        not_ready: says why it cannot serve now, or "".
-        within_s: time after which an answer is left out.
+        name: name of this member.
+        metrics: returns this member's /metrics.
+        not_ready: returns why it cannot serve now, or "".
+        within_s: timeout of an answer, after which it is left out, s.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Front:
         )
 
     async def close(self) -> None:
-        """Closes connections."""
+        """Close all connections."""
         await self._client.aclose()
 
     async def _healthz(self, _request: Request) -> Response:
@@ -119,7 +119,7 @@ class Front:
         return JSONResponse({"partitions": self._partitions, "unserved": free, "members": members})
 
     async def _discovery(self, _request: Request) -> Response:
-        """Answers Prometheus (HTTP SD): each member, and each partition below the member that serves it."""
+        """Answer Prometheus (HTTP SD): each member, and each partition under the member that serves it."""
         groups = []
         for name, member in sorted(self._members().items()):
             if member.http is None or "://" not in member.http:
@@ -142,7 +142,7 @@ class Front:
         return JSONResponse(groups)
 
     async def _jobs(self, request: Request) -> Response:
-        """Puts the lists of all partitions together, the latest active first; names the partitions that are missing."""
+        """Merge the lists of all partitions, latest active first; list the missing partitions."""
         answers = await self._asked_all(request)
         if (refused := _refusal(answers)) is not None:
             return refused
@@ -152,7 +152,7 @@ class Front:
         return _merged(answers, jobs=rows[: int(latest)] if latest.isdecimal() else rows)
 
     async def _fleet(self, request: Request) -> Response:
-        """Puts a page together of the pages of all partitions."""
+        """Merge the pages of all partitions to one page."""
         query = dict(request.query_params)
         begin, count = (
             int(text) if (text := query.get(name, "")).isdecimal() else default
@@ -196,7 +196,7 @@ class Front:
         return JSONResponse({"version": MODELS_VERSION, "partitions": partitions, "missing": missing})
 
     async def _everywhere(self, request: Request) -> Response:
-        """Hands something on to each partition; the answer is that of the first one that refuses, or of all."""
+        """Forward a request to each partition; answer with the worst status."""
         body = await _body(request)
         if body is None:
             return JSONResponse({"error": "the body is too long", "expected": f"{_LARGEST_BODY} bytes at most"}, 413)
@@ -212,7 +212,7 @@ class Front:
         return await self._forwarded(request, number, f"/{request.path_params['rest']}")
 
     async def _any(self, request: Request) -> Response:
-        """Asks the owner where a path names a job, and any partition where it does not."""
+        """Forward a request on a job to its owner, and others to any partition."""
         path = request.url.path
         prefix = next((prefix for prefix in _BELOW_JOBS if path.startswith(prefix)), None)
         if prefix is None:
@@ -242,7 +242,7 @@ class Front:
         return None
 
     async def _forwarded(self, request: Request, number: int, path: str) -> Response:
-        """Hands a request on, and the answer back as it comes: events of a page's stream, too."""
+        """Forward a request, and stream the answer back, including server-sent events."""
         url = self._url(number, only_own=_FORWARDED in request.headers)
         if url is None:
             return _away([number])
@@ -288,7 +288,7 @@ class Front:
         return Response(bytes(read), answer.status_code, headers)
 
     async def _asked_all(self, request: Request, query: Mapping[str, str] | None = None) -> list[Answer]:
-        """Asks each partition the same."""
+        """Send the same request to each partition."""
 
         async def one(number: int) -> Answer:
             answer = await self._whole(request, number, b"", query)
@@ -303,14 +303,14 @@ class Front:
 
 
 def partitions_of_path(path: str, count: int) -> list[int]:
-    """Returns the partitions that what a path begins with may be a job of: an id may have slashes, and more follows."""
+    """Return the partitions of all jobs that a path may begin with: ids may contain slashes, and more may follow."""
     parts = path.split("/")
     jobs = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
     return list(dict.fromkeys(partition_of(clean_job(job), count) for job in jobs if job))
 
 
 def _in_order(rows: list[dict[str, Any]], order: str, is_descending: bool) -> list[dict[str, Any]]:
-    """Puts the rows of several pages into the order that each of them has."""
+    """Merge rows of several pages into their common order."""
     column = _COLUMNS.get(order, order)
     there = [row for row in rows if row.get(column) is not None]
     there.sort(key=lambda row: str(row["job"]))
@@ -320,14 +320,14 @@ def _in_order(rows: list[dict[str, Any]], order: str, is_descending: bool) -> li
 
 
 def _merged(answers: Sequence[Answer], **fields: Any) -> Response:
-    """Answers the first answer with other fields; the partitions that are missing in it stand in a header."""
+    """Return the first answer with other fields; a header lists the missing partitions."""
     first = next(answer.body for answer in answers if not answer.problem)
     missing = ",".join(str(answer.partition) for answer in answers if answer.problem)
     return JSONResponse({**first, **fields}, headers={MISSING: missing} if missing else None)
 
 
 def _refusal(answers: Sequence[Answer]) -> Response | None:
-    """Returns what is answered where no partition gave a list: what who asks is not allowed, or that all are away."""
+    """Return the error if no partition gave a list: a denied request, or unavailable partitions."""
     if any(not answer.problem for answer in answers):
         return None
     worst = min(answers, key=lambda answer: answer.status)
@@ -347,7 +347,7 @@ def _headers(request: Request, number: int) -> dict[str, str]:
 
 
 def _quoted(request: Request, path: str) -> str:
-    """Returns a path as it came, as slashes of an id may be quoted."""
+    """Return the original path, as slashes of an id may be percent-encoded."""
     raw: bytes = request.scope.get("raw_path") or path.encode()
     text = raw.partition(b"?")[0].decode("latin-1")
     if text.startswith("/partitions/") and not path.startswith("/partitions/"):
@@ -356,7 +356,7 @@ def _quoted(request: Request, path: str) -> str:
 
 
 async def _body(request: Request) -> bytes | None:
-    """Returns what came with a request, as often as it is asked for; None where that is too much."""
+    """Return the body of a request, repeatedly if necessary; None if it is too long."""
     kept: bytes | None = request.scope.get(_BODY)
     if kept is None:
         body = bytearray()
@@ -369,6 +369,6 @@ async def _body(request: Request) -> bytes | None:
 
 
 async def _passed(answer: httpx.Response) -> AsyncIterator[bytes]:
-    with contextlib.suppress(httpx.HTTPError):  # the owner ended meanwhile, as the connection then does
+    with contextlib.suppress(httpx.HTTPError):  # the owner ended, and so does this connection
         async for piece in answer.aiter_raw():
             yield piece

@@ -1,4 +1,4 @@
-"""The socket that collectors connect to in a cluster, and those that lead on to the owners of their jobs."""
+"""The socket for collectors in a cluster, and the sockets to the owners of their jobs."""
 
 from __future__ import annotations
 
@@ -22,21 +22,23 @@ from .members import Worker
 
 _LARGEST: Final = 64 << 20
 _WAITING: Final = 256
-"""Messages that may wait for an owner, as many as for a collector; more are lost, and asked for again."""
+"""Maximum number of messages that wait for an owner; further ones are lost and requested again."""
 _MESSAGES_A_TURN: Final = 64
 _TICK_S: Final = 1.0
 _FIRST_S: Final = 0.25
-"""After which a collector is told of an owner that has just begun to listen."""
+"""Delay before answers of a new owner are forwarded, s."""
 
 
 class Gateway:
-    """Takes in what collectors send, and hands it on to the owners of the partitions.
+    """Forwards messages of collectors to the owners of the partitions.
 
     Args:
-        context: of the sockets.
-        endpoint: where collectors connect.
-        routes: says where messages go; ``is_reachable`` of this object tells it which owners there are.
-        allow_plaintext: whether the endpoint may be one that others can reach.
+        context: context of the sockets.
+        endpoint: endpoint for collectors.
+        partitions: number of partitions.
+        max_streams: as for ``GatewayRoutes``.
+        forget_after_s: as for ``GatewayRoutes``.
+        allow_plaintext: whether the endpoint may be reachable from other machines.
     """
 
     def __init__(
@@ -60,7 +62,7 @@ class Gateway:
         self._answering: dict[int, asyncio.Task[None]] = {}
 
     def bind(self) -> str:
-        """Binds the socket; returns the endpoint, with the port that the system chose. Raises ConfigError."""
+        """Bind the socket; return the endpoint, with the port chosen by the system. Raises ConfigError."""
         check_private(self._endpoint, allow=self._allow_plaintext, permission="bounds.allow_plaintext")
         self._front.setsockopt(zmq.IPV6, is_ipv6(self._endpoint))
         try:
@@ -71,11 +73,11 @@ class Gateway:
         return bytes(self._front.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
 
     def is_reachable(self, partition: int) -> bool:
-        """Tells whether a partition has an owner."""
+        """Return whether a partition has an owner."""
         return partition in self._owners
 
     def lead_to(self, owners: Mapping[int, Worker]) -> None:
-        """Takes in who owns the partitions now. Collectors of a partition with another owner say HELLO again."""
+        """Set the owners of the partitions. Collectors of a partition with a new owner must send HELLO again."""
         for number in [number for number, (known, _) in self._owners.items() if owners.get(number) != known]:
             self._answering.pop(number).cancel()
             self._owners.pop(number)[1].close(linger=0)
@@ -92,7 +94,7 @@ class Gateway:
             self._answering[number] = asyncio.create_task(self._answer(number, socket))
 
     async def run(self) -> None:
-        """Hands messages on until cancelled."""
+        """Forward messages until cancelled."""
         next_s = 0.0
         while True:
             if await self._front.poll(int(_TICK_S * 1000)):
@@ -102,7 +104,7 @@ class Gateway:
                 next_s = now_s + _TICK_S
 
     def close(self) -> None:
-        """Closes all sockets."""
+        """Close all sockets."""
         for task in self._answering.values():
             task.cancel()
         for _, socket in self._owners.values():
@@ -119,7 +121,7 @@ class Gateway:
             peer = parts[0].bytes
             sent, answers = self.routes.receive(peer, [part.buffer for part in parts[1:]], time.monotonic())
             for partition, frames in sent:
-                # A message that has to wait too long is lost: the next one tells its owner that it is missing.
+                # A message that would wait too long is lost: the next one reveals the gap to the owner.
                 try:
                     await self._owners[partition][1].send_multipart([peer, *frames], zmq.NOBLOCK, copy=False)
                 except zmq.ZMQError:
@@ -138,5 +140,5 @@ class Gateway:
                 await self._send(peer, frames)
 
     async def _send(self, peer: bytes, frames: Sequence[Frame]) -> None:
-        with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
+        with contextlib.suppress(zmq.ZMQError):  # the peer has disconnected or does not read; it will ask again
             await self._front.send_multipart([peer, *frames], zmq.NOBLOCK)

@@ -1,8 +1,8 @@
-"""Which partition a collector's message goes to, and which answers go back: a state machine without sockets.
+"""Routing of collectors' messages to partitions, and of answers back: a state machine without sockets.
 
-The gateway keeps nothing that has to last. It hands messages on as they are, and the owner's answers back, so that an
-acknowledgement means what it means without a gateway. Where an owner changes, or a message is lost on the way, the
-collector is asked to say HELLO again, or finds out by the next answer, and sends what is not acknowledged.
+The gateway has no persistent state. It forwards messages and the owners' answers unchanged, so that an acknowledgement
+has the same meaning as without a gateway. If an owner changes, or a message is lost, the collector is asked for HELLO
+again, or detects the gap by the next answer, and sends unacknowledged data again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Addressed(NamedTuple):
 
 
 class _Head(Struct):
-    """What routing needs of a header; what else it has is skipped."""
+    """Header fields needed for routing; the others are skipped."""
 
     type: str
     stream: str = ""
@@ -40,15 +40,15 @@ class _Stream(Struct):
     partition: int
     peer: bytes
     last_seq: int | None = None
-    """Of its BYE, once it was sent."""
+    """Sequence number of its BYE, once sent."""
 
 
 class _Peer(Struct):
     heard_s: float
     home: int | None = None
-    """Partition that takes its counters, and tells it plans."""
+    """Partition that receives its counters, and sends it plans."""
     partitions: set[int] = msgspec.field(default_factory=set)
-    """With jobs that it has told of."""
+    """Partitions of the jobs that it has reported."""
 
 
 _head: Final = msgspec.msgpack.Decoder(_Head)
@@ -56,13 +56,13 @@ _ALIVE: Final = encode(Heartbeat())
 
 
 class GatewayRoutes:
-    """The streams that go through one gateway.
+    """The streams of one gateway.
 
     Args:
-        count: partitions there are.
-        is_reachable: tells whether a partition has an owner that messages can be sent to.
-        max_streams: streams that are remembered; a message of another one is answered with a request for its HELLO.
-        forget_after_s: silence of a connection after which its streams are forgotten.
+        count: number of partitions.
+        is_reachable: returns whether a partition has an owner.
+        max_streams: maximum number of known streams; messages of others are answered with a request for HELLO.
+        forget_after_s: silence of a connection after which its streams are removed, s.
 
     Attributes:
         counters: ``forwarded``, ``answered``, ``malformed``, ``unreachable`` and ``streams_moved``.
@@ -79,19 +79,19 @@ class GatewayRoutes:
 
     @property
     def streams(self) -> int:
-        """Streams that are known."""
+        """Number of known streams."""
         return len(self._streams)
 
     @property
     def peers(self) -> int:
-        """Connections of collectors that were heard of lately."""
+        """Number of active collector connections."""
         return len(self._peers)
 
     def receive(self, peer: bytes, frames: Sequence[Frame], now_s: float) -> tuple[list[Addressed], list[list[Frame]]]:
-        """Takes in a collector's message.
+        """Process a collector's message.
 
         Returns:
-            What is to be sent to partitions, and what is to be answered at once.
+            Messages for partitions, and immediate answers.
         """
         known = self._peers.setdefault(peer, _Peer(now_s))
         known.heard_s = now_s
@@ -115,7 +115,7 @@ class GatewayRoutes:
             return [], [encode(Reject(stream="", seq=0, code="malformed", reason=str(error)))]
 
     def answer(self, peer: bytes, partition: int, frames: Sequence[Frame]) -> bool:
-        """Takes in an owner's answer to a collector; tells whether it is to be handed on."""
+        """Process an owner's answer; return whether to forward it."""
         known = self._peers.get(peer)
         if known is None or not frames:
             return False
@@ -123,7 +123,7 @@ class GatewayRoutes:
             head = _head.decode(frames[0])
         except (msgspec.DecodeError, UnicodeDecodeError):
             return False
-        if head.type == "heartbeat":  # of which one is enough
+        if head.type == "heartbeat":  # one of them is enough
             return partition == known.home
         stream = self._streams.get(head.stream)
         if stream is not None and head.type == "ack" and stream.last_seq is not None and head.seq > stream.last_seq:
@@ -132,7 +132,7 @@ class GatewayRoutes:
         return True
 
     def moved(self, partition: int) -> list[tuple[bytes, list[Frame]]]:
-        """Returns what collectors are to be told once a partition has another owner."""
+        """Return the messages for collectors when a partition has a new owner."""
         told = [
             (stream.peer, encode(Reject(stream=name, seq=0, code="unknown_stream", reason="another owner has the job")))
             for name, stream in self._streams.items()
@@ -142,7 +142,7 @@ class GatewayRoutes:
         return told
 
     def forget(self, now_s: float) -> None:
-        """Lets go of collectors that have been silent for long; to be called now and then."""
+        """Remove collectors that have been silent too long; call it periodically."""
         for peer in [peer for peer, known in self._peers.items() if now_s - known.heard_s > self._forget_after_s]:
             del self._peers[peer]
         self._streams = {name: stream for name, stream in self._streams.items() if stream.peer in self._peers}
@@ -174,7 +174,7 @@ class GatewayRoutes:
         return self._sent(stream.partition, frames), []
 
     def _heartbeat(self, known: _Peer, message: Heartbeat) -> tuple[list[Addressed], list[list[Frame]]]:
-        """Hands the counters on to one partition, so that their sums are true, and losses to those of their jobs."""
+        """Forward counters to one partition, so that sums are correct, and losses to those of their jobs."""
         known.home = partition_of(message.collector, self._count)
         losses: dict[int, dict[str, dict[str, int]]] = {}
         for job, lost in message.losses.items():
@@ -193,7 +193,7 @@ class GatewayRoutes:
         return sent, [] if is_answered else [_ALIVE]
 
     def _sent(self, partition: int, frames: Sequence[Frame]) -> list[Addressed]:
-        if not self._is_reachable(partition):  # it will be asked for again, once there is an owner
+        if not self._is_reachable(partition):  # it will be requested again when there is an owner
             self.counters["unreachable"] += 1
             return []
         self.counters["forwarded"] += 1

@@ -1,4 +1,4 @@
-"""One machine's part in a cluster: its processes, its gateway, and what it tells the other members."""
+"""One machine's member of a cluster: its processes, its gateway, and its entry for the other members."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from .workers import Workers
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _TURNS: Final = 8
-"""Looks at the other members in the time of a lease."""
+"""Number of checks of the other members per lease time."""
 
 
 Command: TypeAlias = Callable[[int], tuple[Sequence[str], Mapping[str, str]]]
 
 
 async def join(settings: AggregatorSettings, command: Command) -> ClusterMember:
-    """Connects to the NATS servers, and returns a member, which listens nowhere yet. Raises ConfigError."""
+    """Connect to the NATS servers, and return a member that does not listen yet. Raises ConfigError."""
     journal = settings.journal
     if journal.replicas < SAFE_REPLICAS:
         await check_sync(journal)
@@ -52,21 +52,21 @@ async def join(settings: AggregatorSettings, command: Command) -> ClusterMember:
 
 
 class ClusterMember:
-    """Runs the processes of the partitions that are this machine's by the plan, and leads collectors to all owners.
+    """Runs the processes of this machine's partitions, as planned, and routes collectors to all owners.
 
     Args:
-        settings: of the cluster, and of the processes.
-        link: the connection to the NATS servers, which it closes.
-        members: of the cluster.
-        command: returns what starts the process of a partition, and its environment.
+        settings: settings of the cluster and of the processes.
+        link: connection to the NATS servers; closed by the member.
+        members: members of the cluster.
+        command: returns command and environment of a partition's process.
 
     Attributes:
-        name: in the cluster.
-        members: who is there, as far as is known.
-        counters: of the gateway and of the processes.
+        name: name in the cluster.
+        members: the known members.
+        counters: counters of the gateway and of the processes.
 
     Raises:
-        ConfigError: something of the settings cannot be used.
+        ConfigError: a setting cannot be used.
     """
 
     def __init__(self, settings: AggregatorSettings, link: NatsLink, members: Members, command: Command) -> None:
@@ -93,14 +93,14 @@ class ClusterMember:
         self._link, self._known = link, members
 
     def bind(self) -> str:
-        """Listens for collectors and subscribers; returns where collectors connect. Raises ConfigError."""
+        """Listen for collectors and subscribers; return the endpoint for collectors. Raises ConfigError."""
         if self.settings.publish is not None:
             self._relay = Relay(self._context, self.settings.publish, allow_remote=self.settings.allow_remote)
             self.publish_endpoint = self._relay.endpoint
         return self.gateway.bind()
 
     async def run(self) -> None:
-        """Goes on until cancelled."""
+        """Run until cancelled."""
         tasks = [asyncio.create_task(self.gateway.run()), asyncio.create_task(self._look_after())]
         if self._relay is not None:
             tasks.append(asyncio.create_task(self._relay.run()))
@@ -114,7 +114,7 @@ class ClusterMember:
             await asyncio.wait(tasks)
 
     async def stop(self) -> None:
-        """Ends the processes in order, so that others can go on at once, and leaves the cluster."""
+        """End the processes in order, so that others can take over at once, and leave the cluster."""
         with contextlib.suppress(NatsError, TimeoutError):
             await self._asked(self._known.leave(self.name))
         await self.workers.stop(self.settings.stop_within_s)
@@ -125,7 +125,7 @@ class ClusterMember:
         self._context.term()
 
     def not_ready(self) -> str:
-        """Says why collectors and users cannot be served now, or ""."""
+        """Return why collectors and users cannot be served now, or ""."""
         return self.not_ready_because
 
     async def _look_after(self) -> None:
@@ -158,7 +158,7 @@ class ClusterMember:
                 seen = found
                 self.members = found
                 self.gateway.lead_to(owners_of(found))
-                # After all servers were away keys come back one by one: for a while that is no sign of a loss.
+                # After an outage of all servers, keys reappear one by one: a missing key is no loss for a while.
                 if time.monotonic() - seen_since_s >= lease_s / 2:
                     self._carry_out(found)
             self.workers.run((), ())
@@ -177,7 +177,7 @@ class ClusterMember:
             for number in parts[name].serves & (member.waits | member.serves.keys())
         }
         wanted = mine.serves | mine.stands_by
-        # What another member is to have ends here once that one can go on with it at once.
+        # A partition planned for another member ends here when that member can take over at once.
         ends = {
             number
             for number in self.workers.pids
@@ -191,5 +191,5 @@ class ClusterMember:
 
 
 def owners_of(members: Mapping[str, Member]) -> dict[int, Worker]:
-    """Returns the owner of each partition; of two that say so, for the time of a hand-over, one."""
+    """Return the owner of each partition; during a hand-over, when two claim it, one of them."""
     return {number: worker for name in sorted(members) for number, worker in sorted(members[name].serves.items())}

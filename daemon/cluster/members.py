@@ -1,4 +1,4 @@
-"""Who is in a cluster: a key for each member in a bucket of JetStream, which goes away unless it is renewed."""
+"""Members of a cluster: one key per member in a JetStream bucket, which expires unless it is renewed."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from ..journal.jetstream.readiness import unusable
 from ..journal.settings import JournalSettings
 
 _ANSWER_SHARE: Final = 3
-"""Of the time of a lease, for which an answer is waited for."""
+"""Fraction 1/n of the lease time to wait for an answer."""
 _TOLD: Final = re.compile(r"iotide: members; partitions=([0-9]+)")
 _MOST_MEMBERS: Final = 256
 
 
 class Worker(BaseModel):
-    """What serves a partition."""
+    """The process that serves a partition."""
 
     model_config = ConfigDict(frozen=True)
 
     ingest: str
     """Endpoint for gateways."""
     started: str
-    """Another one with each process."""
+    """Unique id of the process."""
 
 
 class Member(BaseModel):
-    """What a member says of itself."""
+    """Entry of a member."""
 
     model_config = ConfigDict(frozen=True)
 
     http: str | None
-    """URL of its pages and API; None where it has none."""
+    """URL of its pages and API; None without HTTP."""
     serves: dict[int, Worker] = Field(default_factory=dict)
     """By partition."""
     waits: frozenset[int] = frozenset()
@@ -49,21 +49,21 @@ class Member(BaseModel):
 
 
 class Members:
-    """The bucket, as ``open_members`` returns it. All that is asked has to run in the connection's loop."""
+    """The bucket, as returned by ``open_members``. All calls must run in the connection's loop."""
 
     def __init__(self, jetstream: JetStreamContext, keys: KeyValue, bucket: str) -> None:
         self._jetstream, self._keys, self._bucket = jetstream, keys, bucket
 
     async def tell(self, name: str, member: Member) -> None:
-        """Says that a member is there, and what it does. Raises NatsError, TimeoutError."""
+        """Write or renew a member's entry. Raises NatsError, TimeoutError."""
         await self._keys.put(name, member.model_dump_json().encode())
 
     async def leave(self, name: str) -> None:
-        """Says that it is there no more."""
+        """Remove a member's entry."""
         await self._keys.delete(name)
 
     async def read(self) -> dict[str, Member]:
-        """Returns who is there, by name. Raises NatsError, TimeoutError."""
+        """Return the members by name. Raises NatsError, TimeoutError."""
         stream, prefix = f"KV_{self._bucket}", f"$KV.{self._bucket}."
         about = await self._jetstream.stream_info(stream, subjects_filter=f"{prefix}>")
         subjects = sorted(about.state.subjects or {})[:_MOST_MEMBERS]
@@ -77,21 +77,21 @@ class Members:
     async def _member(self, stream: str, subject: str) -> Member | None:
         try:
             message = await self._jetstream.get_last_msg(stream, subject)
-        except NotFoundError:  # it went away in between
+        except NotFoundError:  # it was removed in between
             return None
         try:
             return Member.model_validate(json.loads(message.data or b"null"))
-        except (ValueError, ValidationError):  # a mark of one that has left, or of a later version
+        except (ValueError, ValidationError):  # the mark of a removed entry, or an entry of a later version
             return None
 
 
 async def open_members(link: NatsLink, settings: JournalSettings, partitions: int) -> Members:
-    """Makes the bucket, or checks the one that is there.
+    """Create the bucket, or check an existing one.
 
     Args:
-        link: the connection, in whose loop this has to run.
-        settings: name the journal that is shared out, and the replicas.
-        partitions: which the cluster has; fixed by the first member.
+        link: connection in whose loop this must run.
+        settings: name of the shared journal, and the replicas.
+        partitions: number of partitions; fixed by the first member.
 
     Raises:
         ServersNotReadyError: the servers elect a leader, or do not answer.
@@ -127,5 +127,5 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
 
 
 def public(member: Member) -> dict[str, Any]:
-    """Returns what is shown of a member."""
+    """Return the public data of a member."""
     return {"http": member.http, "serves": sorted(member.serves), "stands_by": sorted(member.waits)}

@@ -1,4 +1,4 @@
-"""What a member says of itself at /metrics; the partitions' own metrics are below their paths."""
+"""Metrics of a member; metrics of the partitions have separate paths."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class MemberMetrics(Collector):
         self._registry.register(self)
 
     def text(self) -> bytes:
-        """Returns them in Prometheus' format."""
+        """Return the metrics in Prometheus' format."""
         return generate_latest(self._registry)
 
     def describe(self) -> list[Metric]:
-        """Returns nothing: they are collected when they are asked for."""
+        """Return nothing: metrics are collected on request."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Makes them."""
+        """Yield the metrics."""
         member = self._member
         served = {number for each in member.members.values() for number in each.serves}
         yield GaugeMetricFamily("iotide_cluster_members", "Members that are there.", len(member.members))

@@ -1,4 +1,4 @@
-"""A NATS server of one's own, for processes that share the jobs of one machine."""
+"""A private NATS server for processes that share the jobs of one machine."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ authorization {{ token: {token} }}
 
 
 class OwnNats:
-    """The server: on loopback, with a token, and started again when it ends.
+    """A NATS server on loopback, with a token, that is restarted when it ends.
 
     Args:
-        folder: of its store and its token.
+        folder: folder of its store and its token.
 
     Attributes:
-        url, monitor: where it listens.
+        url, monitor: its addresses.
         token: file of its token.
 
     Raises:
-        ConfigError: the program is not there.
+        ConfigError: the program is not installed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -57,7 +57,7 @@ class OwnNats:
         self._log_file = folder / "nats-server.log"
 
     async def start(self) -> None:
-        """Starts it, and waits until it answers. Raises ConfigError."""
+        """Start it, and wait until it answers. Raises ConfigError."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.chmod(0o700)
@@ -71,7 +71,7 @@ class OwnNats:
         await self._begin()
 
     async def run(self) -> None:
-        """Starts it again whenever it ends, at the same address, until cancelled."""
+        """Restart it at the same address whenever it ends, until cancelled."""
         pause_s = _PAUSE_S
         while self._process is not None:
             began_s = time.monotonic()
@@ -86,7 +86,7 @@ class OwnNats:
                 _log.error("%s", error)
 
     async def stop(self) -> None:
-        """Ends it."""
+        """Stop it."""
         if self._process is None or self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):

@@ -1,7 +1,7 @@
-"""Which partition a job is in, and which member of a cluster has which partition. No clock, no I/O.
+"""Assignment of jobs to partitions, and of partitions to members. No clock, no I/O.
 
-Every member computes the plan from the same facts and does its own part of it. Members that see different facts for a
-while do no harm: a partition's lease decides who has it, and its journal who may write.
+Every member computes the plan from the same facts and executes its own part. Temporarily different facts are harmless:
+a partition's lease decides about its owner, and its journal about the writer.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ class Part(NamedTuple):
 
 
 def partition_of(job: str, count: int) -> int:
-    """Returns a job's partition, 0 to ``count`` - 1: the same in every process and version."""
+    """Return a job's partition, 0 to ``count`` - 1, the same in every process and version."""
     return _digest(job) % count
 
 
 def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, Part]:
-    """Shares the partitions out evenly, and moves as few of them as that takes.
+    """Distribute the partitions evenly, with as few moves as possible.
 
     Args:
         held: the partitions that each live member serves now.
-        count: partitions there are, numbered from 0.
+        count: number of partitions, numbered from 0.
 
     Returns:
-        A part for each member. Each partition is served by one member, and another one stands by where there is one.
-        A member serves at most one partition more than another.
+        A part for each member. Each partition is served by one member, and another one stands by if there is one. The
+        numbers of served partitions differ by at most one.
     """
     if not held:
         return {}
@@ -50,7 +50,7 @@ def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, Part]:
     free = set(range(count))
     by_load = sorted(held, key=lambda name: (-len(held[name]), name))
     for place, name in enumerate(by_load):
-        most = quota + (place < extra)  # who serves many keeps many
+        most = quota + (place < extra)  # members with many partitions keep many
         kept = sorted(held[name] & free)[:most]
         serves[name] = set(kept)
         free.difference_update(kept)
@@ -68,7 +68,7 @@ def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, Part]:
 
 
 def _weight(name: str, number: int) -> int:
-    """Returns how well a member fits a partition (rendezvous hashing): few change when members do."""
+    """Return the affinity of a member and a partition (rendezvous hashing): few change when members change."""
     return _digest(f"{name}/{number}")
 
 

@@ -1,4 +1,4 @@
-"""One endpoint for the predictions of all partitions that a member serves."""
+"""One endpoint for the predictions of all partitions of a member."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ...events.network.endpoints import check_private, is_ipv6, private_files
 
 
 class Relay:
-    """Hands subscriptions on to the processes, and what they publish to the subscribers.
+    """Forwards subscriptions to the processes, and their messages to the subscribers.
 
     Args:
-        context: of the sockets.
-        endpoint: where subscribers connect.
-        allow_remote: whether it may be one that others can reach.
+        context: context of the sockets.
+        endpoint: endpoint for subscribers.
+        allow_remote: whether it may be reachable from other machines.
 
     Raises:
-        ConfigError: it cannot be listened on.
+        ConfigError: it cannot be bound.
     """
 
     def __init__(self, context: zmq.asyncio.Context, endpoint: str, *, allow_remote: bool) -> None:
@@ -41,7 +41,7 @@ class Relay:
         self.endpoint = bytes(self._out.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
 
     def follow(self, endpoints: Iterable[str]) -> None:
-        """Takes in where the processes publish now."""
+        """Set the endpoints of the processes."""
         wanted = set(endpoints)
         for endpoint in self._connected - wanted:
             with contextlib.suppress(zmq.ZMQError):
@@ -51,16 +51,17 @@ class Relay:
         self._connected = wanted
 
     async def run(self) -> None:
-        """Goes on until cancelled."""
+        """Run until cancelled."""
         await asyncio.gather(self._hand_on(self._in, self._out), self._hand_on(self._out, self._in))
 
     async def _hand_on(self, source: zmq.asyncio.Socket, target: zmq.asyncio.Socket) -> None:
         while True:
             parts = await source.recv_multipart()
-            with contextlib.suppress(zmq.Again):  # a subscriber that does not read misses it, as of one aggregator
+            # a subscriber that does not read misses messages, as with one aggregator
+            with contextlib.suppress(zmq.Again):
                 await target.send_multipart(parts, zmq.NOBLOCK)
 
     def close(self) -> None:
-        """Closes the sockets."""
+        """Close the sockets."""
         self._out.close()
         self._in.close()

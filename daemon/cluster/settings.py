@@ -1,4 +1,4 @@
-"""How a cluster of aggregators shares jobs out."""
+"""Settings of a cluster of aggregators."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ MOST_PARTITIONS: Final = 256
 
 
 class ClusterSettings(BaseModel):
-    """How the jobs of `journal.servers` are shared out among the aggregators that name the same servers and journal."""
+    """Distribution of the jobs of `journal.servers` over the aggregators with the same servers and journal."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    on: bool = Field(False, description="Share the jobs out, in place of one aggregator that has them all.")
+    on: bool = Field(False, description="Distribute the jobs over several aggregators.")
     partitions: int = Field(
         8,
         ge=1,
         le=MOST_PARTITIONS,
-        description="Partitions that jobs are hashed to, each with a process; fixed once the cluster exists.",
+        description="Number of partitions that jobs are hashed to, with one process each; fixed once the cluster "
+        "exists.",
     )
     answer_within_s: float = Field(
-        5.0, gt=0, le=60, description="Seconds after which a member's answer is left out of a list of all jobs."
+        5.0,
+        gt=0,
+        le=60,
+        description="Timeout of a member's answer, after which it is left out of a list of all jobs, s.",
     )
-    watchdog_s: float = Field(
-        30.0, ge=1, description="Seconds without a sign of life after which a partition's process is killed."
-    )
+    watchdog_s: float = Field(30.0, ge=1, description="Silence after which a partition's process is killed, s.")
     results_bytes: int = Field(
         4 << 20,
         ge=1 << 16,

@@ -1,4 +1,4 @@
-"""What the process of a partition is: an aggregator of its own, with journal, state and archives of its own."""
+"""Settings of a partition's process: an aggregator with its own journal, state and archives."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from .settings import ClusterSettings
 
 
 def journal_of(name: str, number: int) -> str:
-    """Returns the name of a partition's journal."""
+    """Return the name of a partition's journal."""
     return f"{name}-p{number}"
 
 
 def folder_of(base: Path, number: int) -> Path:
-    """Returns the folder of a partition below another one."""
+    """Return the folder of a partition in another folder."""
     return base / f"partition-{number}"
 
 
 def worker_settings(settings: AggregatorSettings, state: Path, number: int) -> AggregatorSettings:
-    """Returns the settings of a partition's process, with a folder for its state: else those of the cluster."""
+    """Return the settings of a partition's process: those of the cluster, with its own state folder."""
     archive = settings.archive
     if archive.folder is not None:
         archive = archive.model_copy(update={"folder": folder_of(archive.folder, number)})
-    access = settings.access.model_copy(update={"certificate": None, "certificate_key": None})  # on loopback
+    access = settings.access.model_copy(update={"certificate": None, "certificate_key": None})  # it listens on loopback
     return settings.model_copy(
         update={
             "ingest": f"tcp://{worker_host(settings.ingest)}:*",
@@ -39,7 +39,7 @@ def worker_settings(settings: AggregatorSettings, state: Path, number: int) -> A
 
 
 def worker_host(endpoint: str) -> str:
-    """Returns the address at which a machine's processes listen for all gateways: that of its own gateway."""
+    """Return the address at which a machine's processes listen for all gateways: that of its own gateway."""
     if not endpoint.startswith("tcp://"):
         return "127.0.0.1"
     return endpoint.removeprefix("tcp://").rpartition(":")[0]

@@ -1,4 +1,4 @@
-"""The processes that serve a member's partitions: started, watched, started again, and ended in order."""
+"""The processes of a member's partitions: started, supervised, restarted, and ended in order."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ _log = logging.getLogger(__name__)
 _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 30.0
 _STEADY_S: Final = 60.0
-"""After which a process that ends is started again at once."""
+"""Run time after which an ended process is restarted at once, s."""
 _LISTENS: Final = re.compile(r"ingest (\S+), http (\S+), publish (\S+)")
 _MOST_TOLD: Final = 65_536
 
 
 class Listening(BaseModel):
-    """Where a process that serves its partition listens."""
+    """Endpoints of a process that serves its partition."""
 
     ingest: str
     http: str
     publish: str
     started: str
-    """Which process it is."""
+    """Unique id of the process."""
 
 
 class Worker:
-    """The process of one partition. It says what it does by the protocol of ``sd_notify(3)``.
+    """The process of one partition. It reports its state by the protocol of ``sd_notify(3)``.
 
     Args:
-        number: of the partition.
-        command: starts it.
-        environment: of it.
-        watchdog_s: silence after which it is killed.
-        counters: get ``worker_restarts`` and ``worker_hangs``.
+        number: number of the partition.
+        command: command of the process.
+        environment: its environment.
+        watchdog_s: silence after which it is killed, s.
+        counters: counters ``worker_restarts`` and ``worker_hangs``.
 
     Attributes:
-        listens: where it does once it serves; None before and after.
+        listens: its endpoints while it serves, otherwise None.
         waits: whether it stands by for the partition.
     """
 
@@ -80,27 +80,27 @@ class Worker:
 
     @property
     def pid(self) -> int | None:
-        """Of the process that runs now."""
+        """Pid of the current process."""
         return None if self._process is None else self._process.pid
 
     @property
     def is_over(self) -> bool:
-        """Whether it was ended, and has."""
+        """Whether it was told to end, and has ended."""
         return self._task.done()
 
     def end(self) -> None:
-        """Asks it to write what it has and to give the partition back."""
+        """Ask it to write its state and to release the partition."""
         if not self._ends.is_set():
             self._ends.set()
             self._send(signal.SIGTERM)
 
     def kill(self) -> None:
-        """Ends it at once."""
+        """Kill it at once."""
         self._ends.set()
         self._send(signal.SIGKILL)
 
     def check(self) -> None:
-        """Kills a process that stands still: another one can go on with what it had."""
+        """Kill a process that hangs: another one can continue from its data."""
         if self.listens is not None and time.monotonic() - self._heard_s > self._watchdog_s:
             _log.error("partition %d: no sign of life for %g s; it is killed", self.number, self._watchdog_s)
             self._counters["worker_hangs"] += 1
@@ -108,7 +108,7 @@ class Worker:
             self._send(signal.SIGKILL)
 
     async def ended(self) -> None:
-        """Waits until it has ended."""
+        """Wait until it has ended."""
         await asyncio.wait([self._task])
 
     def _send(self, number: int) -> None:
@@ -144,7 +144,7 @@ class Worker:
             *self._command, env=self._environment, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
         )
         try:
-            if self._ends.is_set():  # since before it was there
+            if self._ends.is_set():  # requested before the process existed
                 self._send(signal.SIGTERM)
             return await self._process.wait()
         finally:
@@ -174,9 +174,9 @@ class Workers:
     """The processes of a member, by partition.
 
     Args:
-        make: returns the command and the environment of a partition's process.
-        watchdog_s: as of ``Worker``.
-        counters: likewise.
+        make: returns command and environment of a partition's process.
+        watchdog_s: as for ``Worker``.
+        counters: as for ``Worker``.
     """
 
     def __init__(
@@ -190,21 +190,21 @@ class Workers:
 
     @property
     def serving(self) -> dict[int, Listening]:
-        """Where those listen that serve."""
+        """Endpoints of the serving processes."""
         return {number: each.listens for number, each in sorted(self._running.items()) if each.listens is not None}
 
     @property
     def waiting(self) -> frozenset[int]:
-        """Partitions that could be taken over at once."""
+        """Partitions that can be taken over at once."""
         return frozenset(number for number, each in self._running.items() if each.waits)
 
     @property
     def pids(self) -> dict[int, int | None]:
-        """The processes, by partition."""
+        """Pids by partition."""
         return {number: each.pid for number, each in self._running.items()}
 
     def run(self, wanted: Iterable[int], ends: Iterable[int]) -> None:
-        """Starts what is wanted and does not run, and ends some of what runs."""
+        """Start wanted processes that are not running, and end others."""
         for number, each in list(self._running.items()):
             each.check()
             if each.is_over:
@@ -218,7 +218,7 @@ class Workers:
                 self._running[number].end()
 
     async def stop(self, within_s: float) -> None:
-        """Ends all in order; kills what takes too long."""
+        """End all processes in order; kill those that take too long."""
         for each in self._running.values():
             each.end()
         waits = [asyncio.create_task(each.ended()) for each in self._running.values()]
