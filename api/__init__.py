@@ -2,9 +2,6 @@
 
 ``iotide.open`` reads traces of any format that the commands read. ``iotide.connect`` queries a running aggregator. Both
 return the models of ``iotide.results``, as printed by ``--json``.
-
-``iotide.open`` reads traces of any format that the commands read, and ``iotide.connect`` asks a running aggregator.
-Both give the models of ``iotide.results``, those that ``--json`` prints.
 """
 
 from .aggregator import Aggregator, Job, connect

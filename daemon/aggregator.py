@@ -174,10 +174,6 @@ class Aggregator:
         Raises:
             ProtocolError: the definitions contradict earlier ones.
             StreamForgottenError: the stream's job was removed while it was silent.
-
-        Raises:
-            ProtocolError: the definitions contradict earlier ones.
-            StreamForgottenError: the stream's job was removed while it was silent.
         """
         if stream in self._forgotten:
             raise StreamForgottenError("its job was removed; say HELLO again")

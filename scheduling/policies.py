@@ -49,9 +49,6 @@ def set10(waiting: Sequence[JobState], coming: Collection[JobState], capacity: f
 
     Each job without a prediction forms a set of its own, with the mean weight of the sets. Bandwidth that the heads of
     the sets cannot take goes to the others in the order in which their phases began.
-
-    Each job without a prediction is a set of its own with the mean weight of the sets. What the heads of the sets
-    cannot take goes to the others in the order in which their phases began.
     """
     heads: dict[int, int] = {}
     unsure = []

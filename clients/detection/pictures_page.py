@@ -50,8 +50,6 @@ def embed(panels: PlotData) -> tuple[str, dict[str, str]]:
 
     Panels over time zoom together.
 
-    Those over time zoom together.
-
     Returns:
         The script, and an HTML element for each panel by its name: signal, latest, spectrum, autocorrelation, windows,
         history, truth.

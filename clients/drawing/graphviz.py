@@ -46,12 +46,6 @@ def quoted(text: str) -> str:
 
     >>> print(quoted('a "b" &lt; ' + chr(92) + 'N'))
     "a \\"b\\" &amp;lt; ∖N"
-
-    Graphviz replaces entities and, in some places twice, escapes such as a backslash before N; so a backslash becomes
-    the set minus sign, which looks the same.
-
-    >>> print(quoted('a "b" &lt; ' + chr(92) + 'N'))
-    "a \\"b\\" &amp;lt; ∖N"
     """
     text = text.replace("&", "&amp;").replace("\\", BACKSLASH).replace('"', '\\"').replace("\n", "\\n")
     return f'"{text}"'

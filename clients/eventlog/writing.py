@@ -20,11 +20,6 @@ def write(target: Path, name: str, log: EventLog) -> None:
         name: final file name, whose suffix selects the format.
         log: the events.
 
-    Args:
-        target: the file.
-        name: what it will be called, which tells the form by its ending.
-        log: the events.
-
     Raises:
         ValueError: the name has no known ending.
         UnavailableError: the library that the form needs is missing.

@@ -29,9 +29,6 @@ def write_xes(target: Path, log: EventLog) -> None:
     In calls and files, characters that XML lacks become ``\\u0001``, and each backslash is doubled. In the names of
     activities and cases, which are for other tools, they become "?".
 
-    Characters that XML lacks become ``\\u0001`` in calls and files, with each backslash doubled; in the names of
-    activities and cases, which are for other tools, they become "?".
-
     Raises:
         OSError: the file cannot be written.
     """

@@ -133,9 +133,6 @@ def read_principals(path: Path) -> Principals:
 
     Raises:
         ConfigError: it cannot be read or is invalid; the text names the place.
-
-    Raises:
-        ConfigError: it cannot be read, or holds something else; the text says where.
     """
     try:
         return Principals(_File.model_validate(tomllib.loads(read_text(path))).principal)

@@ -83,10 +83,10 @@ class Archives:
         self.mark: Callable[[], Callable[[], bool]] = lambda: at_once
 
     def prepare(self) -> None:
-        """Make the folder, which is otherwise made with the first archive.
+        """Create the folder, which is otherwise created with the first archive.
 
         Raises:
-            ConfigError: the folder cannot be made, or is on a read-only file system.
+            ConfigError: the folder cannot be created, or is on a read-only file system.
         """
         make_writable(self._folder)
 

@@ -1,4 +1,4 @@
-"""What the collectors count, summed up over those that are heard of and those that are silent."""
+"""Sums of the collectors' counters, including silent collectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _REMEMBERED: Final = 100_000
 
 
 class CollectorCounts:
-    """Counters by name of all collectors that were ever heard of; one that comes back goes on from where it was."""
+    """Counters of all collectors so far, by name; a collector that returns continues its counts."""
 
     def __init__(self) -> None:
         self._known: dict[str, Mapping[str, int]] = {}
@@ -18,13 +18,13 @@ class CollectorCounts:
         self._silent: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
 
     def heard(self, collector: str, counters: Mapping[str, int]) -> None:
-        """Takes in what a collector has counted so far."""
+        """Update the cumulative counters of a collector."""
         if (before := self._silent.pop(collector, None)) is not None:
             self._past.subtract(before)
         self._known[collector] = counters
 
     def lost(self, collector: str) -> bool:
-        """Takes in that a collector is silent; tells whether it was known."""
+        """Mark a collector as silent; return whether it was known."""
         if (gone := self._known.pop(collector, None)) is None:
             return False
         self._past.update(gone)
@@ -34,7 +34,7 @@ class CollectorCounts:
         return True
 
     def total(self) -> Counter[str]:
-        """Returns the sums."""
+        """Return the sums."""
         total = Counter(self._past)
         for counters in self._known.values():
             total.update(counters)

@@ -1,4 +1,4 @@
-"""The socket that collectors connect to: the shell around ``IngestCore``."""
+"""The socket for collectors: the I/O shell around ``IngestCore``."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ _log = logging.getLogger(__name__)
 _MOST_LOGGED: Final = 20
 _MESSAGES_A_TURN: Final = 64
 _TURN_S: Final = 0.02
-"""After which others have a turn, however few messages that were: some take a tenth of a second."""
+"""Maximum duration of a turn, s: some messages take a tenth of a second."""
 _CROWDED_TURNS: Final = 64  # of that many messages each
 _TICK_S: Final = 0.5
 GATEWAY_NAME: Final = 16
-"""Bytes of the routing id by which a gateway names itself; behind it the identity of the collector follows."""
+"""Bytes of a gateway's routing id, which is followed by the identity of the collector."""
 
 
 class Ingest:
     """A ROUTER socket and the loop that feeds a sink from it.
 
-    Plain text is for ipc and loopback; anything else needs CURVE, or settings that allow it.
+    Plain text is only for ipc and loopback; anything else needs CURVE, or settings that allow it.
 
     Args:
-        context: of the socket.
-        endpoint: where it is to listen.
-        sink: gets what comes.
+        context: context of the socket.
+        endpoint: endpoint to listen at.
+        sink: receiver of the streams.
         settings: bounds.
-        access: who may connect.
-        stages: what the work takes.
-        for_gateways: gateways of a cluster connect in place of collectors; before each message stands whose it is.
+        access: access control.
+        stages: work time measurement.
+        for_gateways: peers are gateways of a cluster; each message is preceded by its collector's identity.
     """
 
     def __init__(
@@ -73,15 +73,15 @@ class Ingest:
         self._socket.linger = 0
         self._socket.setsockopt(zmq.MAXMSGSIZE, 64 << 20)
         self._socket.setsockopt(zmq.BACKLOG, backlog())
-        if for_gateways:  # one that connects again goes on under its name
+        if for_gateways:  # a gateway that reconnects keeps its name
             self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
         self._unread_turns = 0
         self.durability: Durability | None = None
-        """Journals what comes, and says when it may be answered; without it that is at once."""
+        """Journals messages and decides when they may be answered; without it they are answered at once."""
         self._may_answer, self._written = asyncio.Event(), asyncio.Event()
 
     def bind(self) -> str:
-        """Binds the socket; returns the endpoint, with the port that the system chose.
+        """Bind the socket; return the endpoint, with the port chosen by the system.
 
         Raises:
             ConfigError: the endpoint is malformed, in use, or would be readable by others.
@@ -99,21 +99,21 @@ class Ingest:
         return self._bound
 
     def stop_listening(self) -> None:
-        """Takes no connections, and ends those that there are."""
+        """Stop listening and close existing connections."""
         with contextlib.suppress(zmq.ZMQError):
             self._socket.unbind(self._bound)
 
     def listen(self) -> None:
-        """Listens again where it did; raises an OSError where that does not work yet."""
+        """Listen at the same endpoint again; raise an OSError if that is not yet possible."""
         self._secure()
         try:
             with private_files():
                 self._socket.bind(self._bound)
-        except zmq.ZMQError as error:  # which is no OSError
+        except zmq.ZMQError as error:  # zmq.ZMQError is not an OSError
             raise OSError(error.errno, error.strerror) from None
 
     async def run(self) -> None:
-        """Receives until cancelled."""
+        """Receive messages until cancelled."""
         next_tick = 0.0
         while True:
             read_all = not await self._socket.poll(int(_TICK_S * 1000)) or await self._receive_some()
@@ -129,7 +129,7 @@ class Ingest:
                 next_tick = now + _TICK_S
 
     async def drain(self, limit_s: float) -> None:
-        """Takes in what waits, for some time, and answers all that was taken in."""
+        """Process waiting messages for a limited time, and answer all processed ones."""
         until_s = time.monotonic() + limit_s
         while not await self._receive_some() and time.monotonic() < until_s:
             pass
@@ -141,12 +141,12 @@ class Ingest:
                 await self._may_answer.wait()
 
     def wake(self) -> None:
-        """Takes in that more is on disk."""
+        """Signal that more records are on disk."""
         self._may_answer.set()
         self._written.set()
 
     async def answer(self) -> None:
-        """Sends what was held back until a message was on disk; until cancelled."""
+        """Send answers that waited for the disk, until cancelled."""
         while True:
             await self._may_answer.wait()
             self._may_answer.clear()
@@ -154,20 +154,23 @@ class Ingest:
                 await self._send(self.durability.released())
 
     def close(self) -> None:
-        """Closes the socket."""
+        """Close the socket."""
         self._socket.close()
 
     @property
     def crowded(self) -> bool:
-        """Whether messages have waited at the end of each turn for long; turns, as a pause of ours is no crowd."""
+        """Whether messages have remained after each of many turns.
+
+        Turns are counted, so that a stall of ours does not count.
+        """
         return self._unread_turns >= _CROWDED_TURNS
 
     def hold_back(self, share: float) -> None:
-        """Has collectors get a share of their credit, and a share of the messages taken in at a time; 1 is all."""
+        """Limit collectors to a share of their credit, and of the messages per turn; 1 is no limit."""
         self.core.share = share
 
     async def _receive_some(self) -> bool:
-        """Takes in a few messages; tells whether these were all."""
+        """Process a few messages; return whether these were all."""
         until_s = time.monotonic() + _TURN_S
         for _ in range(max(1, round(_MESSAGES_A_TURN * self.core.share))):
             try:
@@ -194,7 +197,7 @@ class Ingest:
 
     async def _send(self, replies: list[Reply]) -> None:
         for peer, reply in replies:
-            with contextlib.suppress(zmq.ZMQError):  # the peer is gone, or does not read: it will ask again
+            with contextlib.suppress(zmq.ZMQError):  # the peer has disconnected or does not read; it will ask again
                 way = [peer[:GATEWAY_NAME], peer[GATEWAY_NAME:]] if self._for_gateways else [peer]
                 await self._socket.send_multipart([*way, *reply], zmq.NOBLOCK)
 
@@ -206,7 +209,7 @@ class Ingest:
         try:
             with self._stages.of("ingest"):
                 return (self.durability or self.core).receive(identity, frames, time.monotonic())
-        except Exception:  # one message that breaks something costs itself
+        except Exception:  # a message that causes a failure only affects itself
             self.core.stats.failed += 1
             if self.core.stats.failed <= _MOST_LOGGED:
                 _log.exception("a message could not be taken in")

@@ -1,7 +1,7 @@
-"""The aggregator's end of the wire as a state machine: frames and time in, frames out. No sockets, no clock.
+"""The aggregator's side of the protocol as a state machine: frames and time in, frames out. No sockets, no clock.
 
-Each batch reaches the sink exactly once and in order, however often and in whatever order the wire delivers it. Its
-acknowledgement is made after the sink has returned; where there is a journal, it is sent once the batch is on disk.
+Each batch reaches the sink exactly once and in order, for any repetition and order of delivery. It is acknowledged
+after the sink has returned; with a journal, the acknowledgement is sent when the batch is on disk.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ from .sink import Sink, StreamForgottenError
 _log = logging.getLogger(__name__)
 
 _MOST_JOBS: Final = 1000
-"""Of whose losses one heartbeat tells."""
+"""Maximum number of jobs whose losses one heartbeat carries."""
 Reply = tuple[bytes, list[Frame]]
 _P = ParamSpec("_P")
 _WHOLE: Final = (
     *("_streams", "_owners", "_ended", "_cut_off", "_owner_of", "_heard", "_awaited", "_awaited_until_s", "_may_skip"),
     "_has_gap",
 )
-"""Attributes that decide what becomes of a message."""
+"""Attributes that determine the handling of a message."""
 
 
 class IngestSettings(BaseModel):
-    """Bounds of what collectors may send."""
+    """Bounds of collectors' input."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -66,7 +66,7 @@ class IngestSettings(BaseModel):
 
 
 class IngestStats(Struct):
-    """What has come in; all cumulative but ``streams`` and ``collectors``."""
+    """Counters of received data; cumulative except ``streams`` and ``collectors``."""
 
     messages: int = 0
     batches: int = 0
@@ -75,9 +75,9 @@ class IngestStats(Struct):
     duplicates: int = 0
     malformed: int = 0
     foreign: int = 0
-    """Messages about a stream from a peer whose stream it is not, or not yet again after it reconnected."""
+    """Messages about a stream from another peer than its collector, or before its HELLO after a reconnect."""
     failed: int = 0
-    """Times that the sink broke over news other than a batch."""
+    """Failures of the sink on anything other than a batch."""
     rejected: Counter[str] = field(default_factory=Counter)
     streams: int = 0
     streams_silent: int = 0
@@ -88,39 +88,39 @@ class _Stream(Struct):
     owner: Collector
     expected: int
     gap_told: int = 0
-    """The sequence number that was last asked for again."""
+    """Sequence number of the last requested repetition."""
     taken_before: int = 1
-    """Batches before this number were taken before the stream was cut off."""
+    """Batches before this number were processed before the stream was cut off."""
     losses: dict[str, int] = field(default_factory=dict)
-    """What of it was lost on the way, by the collector's counters, so far."""
+    """Cumulative losses of the stream, by the collector's counters."""
 
 
 class IngestCore:
-    """Holds the sequence state of all streams and feeds a sink."""
+    """The sequence state of all streams; feeds a sink."""
 
     def __init__(self, sink: Sink, settings: IngestSettings) -> None:
         self.stats = IngestStats()
         self.share = 1.0
-        """Of the credit that collectors get now."""
+        """Share of the credit that collectors currently get."""
         self.plan_for: Callable[[str, FileInfo], bytes] = lambda host, place: b""
-        """Says who waits on the file system of a host's folder; see ``Heartbeat.plan``."""
+        """Returns the plan for the file system of a host's folder; see ``Heartbeat.plan``."""
         self.time_of_day: Callable[[], float] = lambda: 0.0
-        """By which collectors measure how far their clocks are off, s; 0: they are not told."""
+        """Time from which collectors measure their clock offset, s; 0: they get no time."""
         self._sink = sink
         self._settings = settings
         self._streams: dict[str, _Stream] = {}
         self._owners = Owners()
-        self._ended: OrderedDict[str, tuple[int, str]] = OrderedDict()  # number of the last ack, collector
-        self._cut_off: OrderedDict[str, int] = OrderedDict()  # what a stream expected then
+        self._ended: OrderedDict[str, tuple[int, str]] = OrderedDict()  # sequence number of the last ack, collector
+        self._cut_off: OrderedDict[str, int] = OrderedDict()  # expected sequence number at the cut-off
         self._owner_of: dict[str, str] = {}  # its collector
         self._heard: dict[str, float] = {}
-        self._awaited: dict[str, dict[str, int]] = {}  # losses of streams that another daemon had open
+        self._awaited: dict[str, dict[str, int]] = {}  # losses of streams that were open at another daemon
         self._awaited_until_s = math.inf
         self._may_skip: set[str] = set()
         self._has_gap = False  # streams may be unknown here that were known before
 
     def state(self) -> dict[str, Any]:
-        """Returns what another core needs so that each batch is taken in once."""
+        """Return the state that another core needs to process each batch exactly once."""
         taken = {name: max(stream.expected, stream.taken_before) for name, stream in self._streams.items()}
         losses = self._awaited | {name: stream.losses for name, stream in self._streams.items()}
         owners = self._owner_of | {name: stream.owner.name for name, stream in self._streams.items()}
@@ -128,21 +128,21 @@ class IngestCore:
         return {"expected": expected, "open": losses, "ended": self._ended, "owners": owners, "gap": self._has_gap}
 
     def whole_state(self) -> dict[str, Any]:
-        """Returns all that decides what becomes of the messages that follow."""
+        """Return all state that determines the handling of further messages."""
         return {name: getattr(self, name) for name in _WHOLE}
 
     def take_up(self, state: Mapping[str, Any]) -> None:
-        """Becomes what another core was, connections included: for the messages that it was given next."""
+        """Set the state of another core, including connections, for its further messages."""
         for name in _WHOLE:
             setattr(self, name, state.get(name, getattr(self, name)))
 
     def pass_gap(self) -> None:
-        """Takes in that messages are missing here that were acknowledged: each open stream goes on with what comes."""
+        """Accept a gap: acknowledged messages are missing here; each open stream continues with its next batch."""
         self._may_skip = set(self._streams)
         self._has_gap = True
 
     def resume(self, state: Mapping[str, Any], now_s: float) -> None:
-        """Goes on where another core was; collectors that do not come back are given up after ``forget_after_s``."""
+        """Continue from another core's state; collectors that do not return are given up after ``forget_after_s``."""
         self._cut_off.update(state["expected"])
         self._owner_of.update(state.get("owners", {}))
         self._ended.update(state["ended"])
@@ -150,7 +150,7 @@ class IngestCore:
         self._awaited, self._awaited_until_s = dict(state["open"]), now_s + self._settings.forget_after_s
 
     def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
-        """Takes in one message of the peer ``identity``; returns what is to be answered."""
+        """Process one message of the peer ``identity``; return the answers."""
         self.stats.messages += 1
         try:
             if not frames:
@@ -171,10 +171,10 @@ class IngestCore:
         if isinstance(message, Bye):
             return self._bye(identity, message)
         self.stats.malformed += 1
-        return []  # ACK and REJECT go the other way; answering could make two ends answer for ever
+        return []  # ACK and REJECT are for collectors; answering them could cause an endless loop
 
     def tick(self, now_s: float) -> None:
-        """Notices collectors that have fallen silent, and closes the streams of those that stay so."""
+        """Mark silent collectors, and close the streams of those that stay silent."""
         limit = now_s - self._settings.lost_after_s
         for collector in [name for name, heard in self._heard.items() if heard < limit]:
             del self._heard[collector]
@@ -186,7 +186,7 @@ class IngestCore:
                 self._tell(self._sink.closed, name, {**losses, "streams_cut_off": 1})
             self._awaited, self._awaited_until_s = {}, math.inf
         for name in self._owners.abandoned(self._heard, now_s, self._settings.forget_after_s):
-            # Should its collector come back, it says HELLO again, and goes on.
+            # If its collector returns, it sends HELLO again and continues.
             self._cut_off[name] = self._streams[name].expected
             self._owner_of[name] = self._streams[name].owner.name
             while len(self._cut_off) > self._settings.remembered_streams:
@@ -209,7 +209,7 @@ class IngestCore:
             return self._reject(identity, name, 0, "foreign", "the stream is another collector's")
         self._owners.bind(hello.collector, identity)
         if name in self._ended:
-            return []  # said again; its batches are judged by their numbers
+            return []  # a repetition; its batches are checked by their numbers
         if stream is None:
             if full := self._full(hello.collector):
                 self._tell(self._sink.refused, hello.info, full)
@@ -226,13 +226,13 @@ class IngestCore:
             self._lose(name, stream, hello.losses)
             if hello.info.follows:
                 self._end_earlier(hello)
-            # what was between was acknowledged, as was all before where its first HELLO cannot be read any more
+            # batches between were acknowledged; so were all before, if the first HELLO is unreadable
             if hello.next_seq > (taken_before or (1 if self._has_gap else hello.next_seq)):
                 self._lose(name, stream, {LOST_IN_JOURNAL: 1})
         elif hello.next_seq <= stream.expected:
             self._lose(name, stream, hello.losses)
-            return []  # said again, too
-        stream.expected = hello.next_seq  # its sender has nothing before that, nor ever will
+            return []  # a repetition, too
+        stream.expected = hello.next_seq  # its sender has no earlier batches any more
         if hello.definitions:
             self._define(name, hello.definitions)
         return []
@@ -260,9 +260,9 @@ class IngestCore:
                 return []
             stream.gap_told = stream.expected
             return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
-        stream.expected += 1  # also when it is refused: its sender forgets it, and goes on with the next
+        stream.expected += 1  # also on rejection: the sender discards the batch and continues with the next
         stream.gap_told = 0
-        if seq < stream.taken_before:  # all is new to us but its events
+        if seq < stream.taken_before:  # everything except its events is new to us
             self.stats.duplicates += 1
             self._define(name, header.definitions)
             return self._ack(identity, name, seq)
@@ -286,7 +286,7 @@ class IngestCore:
         except ProtocolError as error:
             self.stats.malformed += 1
             return self._reject(identity, name, seq, "malformed", str(error))
-        except Exception as error:  # one batch that breaks an analyzer does not end the daemon
+        except Exception as error:  # a batch that breaks an analyzer does not end the daemon
             _log.exception("batch %d of stream %s failed", seq, name)
             return self._reject(identity, name, seq, "failed", repr(error))
         self.stats.batches += 1
@@ -310,10 +310,10 @@ class IngestCore:
         if bye.made > 0:
             self._tell(self._sink.made, name, bye.made, ended=True)
         self._remove(name, {**bye.losses, **_larger(stream.losses, checked(bye.losses))})
-        return self._ack(identity, name, stream.expected)  # one more than its last batch: BYE itself
+        return self._ack(identity, name, stream.expected)  # the BYE itself follows the last batch
 
     def _end_earlier(self, hello: Hello) -> None:
-        """Ends the stream that one follows, as its collector is gone; one that comes back says HELLO and goes on."""
+        """End the predecessor of a stream, as its collector is gone; if it returns, it sends HELLO and continues."""
         for name, stream in self._streams.items():
             if name.rpartition(":")[2] == hello.info.follows and stream.owner.name != hello.collector:
                 self._cut_off[name] = stream.expected
@@ -322,13 +322,13 @@ class IngestCore:
                 return
 
     def _foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
-        """Answers a peer that has not said whose stream it is; a collector that reconnected says HELLO and goes on."""
+        """Answer a peer that does not own the stream; a collector that reconnected sends HELLO and continues."""
         self.stats.foreign += 1
         reason = "its collector speaks over another connection; say HELLO first"
         return self._reject(identity, stream, seq, "unknown_stream", reason)
 
     def _full(self, collector: str) -> str:
-        """Returns the bound that a further stream would exceed, or ""."""
+        """Return the bound that a further stream would exceed, or ""."""
         if len(self._streams) >= self._settings.max_streams:
             return "max_streams"
         if collector not in self._owners and len(self._owners) >= self._settings.max_collectors:
@@ -342,7 +342,7 @@ class IngestCore:
         self._tell(self._sink.closed, name, losses)
 
     def _lose(self, name: str, stream: _Stream, losses: Mapping[str, int]) -> None:
-        """Takes in what of a stream was lost so far; said again, or late, it changes nothing."""
+        """Update the cumulative losses of a stream; repeated or late reports change nothing."""
         known = stream.losses
         stream.losses = _larger(known, checked(losses))
         if stream.losses != known:
@@ -364,7 +364,7 @@ class IngestCore:
     def _tell(self, listener: Callable[_P, None], *news: _P.args, **more: _P.kwargs) -> None:
         try:
             listener(*news, **more)
-        except Exception:  # news that breaks the sink does not end the daemon
+        except Exception:  # input that breaks the sink does not end the daemon
             self.stats.failed += 1
             _log.exception("the sink failed")
 
@@ -392,7 +392,7 @@ class IngestCore:
 
 
 def _larger(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
-    """Joins cumulative counts; of each the larger is the later."""
+    """Merge cumulative counts; the larger of two values is the later."""
     joined = dict(before)
     for name, count in now.items():
         if name in joined or len(joined) < MOST_REASONS:

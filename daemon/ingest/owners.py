@@ -1,8 +1,8 @@
-"""Whose a stream is: it belongs to the collector that opened it, which speaks over one connection at a time.
+"""Ownership of streams: a stream belongs to the collector that opened it, on its current connection.
 
-A collector's name is a secret that it shares with the aggregator alone, so whoever says it is that collector. A
-connection that has not said it cannot speak for the collector's streams. One that reconnects has another identity: it
-says its name again, in a HELLO or a heartbeat, and goes on.
+A collector's name is a secret shared only with the aggregator, so a peer with this name is that collector. A connection
+that has not sent it may not use the collector's streams. After a reconnect the collector has another identity: it sends
+its name again, in a HELLO or a heartbeat, and continues.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from msgspec import Struct, field
 
 
 class Collector(Struct):
-    """A collector that has streams open."""
+    """A collector with open streams."""
 
     name: str
     peer: bytes
-    """Identity of the connection that last said the name."""
+    """Identity of the connection that last sent the name."""
     streams: set[str] = field(default_factory=set)
 
 
@@ -35,33 +35,33 @@ class Owners:
         return name in self._known
 
     def bind(self, name: str, peer: bytes) -> None:
-        """Takes in that a collector speaks over this connection from now on; one without streams is not noted."""
+        """Set a collector's connection; a collector without streams is ignored."""
         if (known := self._known.get(name)) is not None:
             known.peer = peer
 
     def add(self, name: str, peer: bytes, stream: str) -> Collector:
-        """Notes a stream of a collector, and returns the collector."""
+        """Add a stream to a collector, and return the collector."""
         known = self._known.setdefault(name, Collector(name, peer))
         known.streams.add(stream)
         return known
 
     def streams_of(self, name: str) -> list[str]:
-        """Returns the open streams of a collector."""
+        """Return the open streams of a collector."""
         known = self._known.get(name)
         return sorted(known.streams) if known is not None else []
 
     def streams_without(self, heard: Container[str]) -> int:
-        """Returns how many streams are open of collectors that are not heard of."""
+        """Return the number of open streams of silent collectors."""
         return sum(len(known.streams) for name, known in self._known.items() if name not in heard)
 
     def remove(self, owner: Collector, stream: str) -> None:
-        """Forgets a stream, and its collector with the last one."""
+        """Remove a stream, and its collector with the last one."""
         owner.streams.discard(stream)
         if not owner.streams:
             del self._known[owner.name]
 
     def abandoned(self, heard: Container[str], now_s: float, after_s: float) -> list[str]:
-        """Returns the streams of collectors that have not been heard of for ``after_s``, as of these calls."""
+        """Return the streams of collectors that were absent for ``after_s``, in the times of these calls."""
         absent = [name for name in self._known if name not in heard]
         self._absent_since = {name: self._absent_since.get(name, now_s) for name in absent}
         gone = [name for name, since in self._absent_since.items() if now_s - since >= after_s]

@@ -1,4 +1,4 @@
-"""What takes in the streams that collectors send."""
+"""The interface of receivers of collectors' streams."""
 
 from __future__ import annotations
 
@@ -9,57 +9,57 @@ from ...events import Definitions, EventBatch, IotideError, StreamInfo
 
 
 class StreamForgottenError(IotideError):
-    """The sink has let go of an open stream; its collector introduces it again and goes on."""
+    """The sink has removed an open stream; its collector introduces it again and continues."""
 
 
 class Sink(Protocol):
-    """What takes the streams in."""
+    """A receiver of streams."""
 
     def opened(self, stream: str, info: StreamInfo) -> None:
-        """Takes in a new stream."""
+        """Open a stream."""
         ...
 
     def changed(self, stream: str, info: StreamInfo) -> None:
-        """Takes in what an open stream says of itself from now on; its job stays the same."""
+        """Update the description of an open stream; its job stays the same."""
         ...
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
-        """Takes in events, or (with an empty batch) definitions alone.
+        """Process events, or (with an empty batch) only definitions.
 
         Raises:
-            ProtocolError: the batch contradicts what came before; it is rejected and skipped.
-            StreamForgottenError: the stream is to be introduced again, and the batch sent again.
+            ProtocolError: the batch contradicts earlier input; it is rejected and skipped.
+            StreamForgottenError: the stream must be introduced again, and the batch sent again.
         """
         ...
 
     def made(self, stream: str, events: int, *, ended: bool) -> None:
-        """Takes in how many events the collector has had of an open stream; ``ended``: all that there will be."""
+        """Update the number of events that the collector got for an open stream; ``ended``: it is final."""
         ...
 
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in what of an open stream was lost on the way so far, by the collector's counters; cumulative."""
+        """Update the losses of an open stream, by the collector's counters; cumulative."""
         ...
 
     def silent(self, stream: str, is_silent: bool) -> None:
-        """Takes in that an open stream's collector has fallen silent, or is heard of again."""
+        """Update whether an open stream's collector is silent."""
         ...
 
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
-        """Takes in what a collector lost of a job so far and no stream tells of; cumulative."""
+        """Update a collector's losses of a job that no stream reports; cumulative."""
         ...
 
     def refused(self, info: StreamInfo, reason: str) -> None:
-        """Takes in that a stream was refused by a bound of ours."""
+        """Note a stream that was refused by a bound of the aggregator."""
         ...
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in that a stream has ended, and all that of it was lost on the way, by the collector's counters."""
+        """Close a stream, with its final losses by the collector's counters."""
         ...
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
-        """Takes in a collector's cumulative counters, and the job whose programs on its node it sees."""
+        """Update a collector's cumulative counters, and the job whose programs it observes on its node."""
         ...
 
     def lost(self, collector: str) -> None:
-        """Takes in that a collector has fallen silent."""
+        """Mark a collector as silent."""
         ...

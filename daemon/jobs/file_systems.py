@@ -1,4 +1,4 @@
-"""On which file systems a job's I/O is: of the files that its signal has bytes of."""
+"""File systems of a job's I/O: those of the files in its signal."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _MOST: Final = 16
 
 
 class FileSystems:
-    """The file systems that a job read or wrote, in the order in which it first did; at most sixteen.
+    """The file systems that a job read or wrote, in order of first use; at most 16.
 
-    Each file is looked at once.
+    Each file is examined once.
     """
 
     def __init__(self, names: JobNames) -> None:
         self.used: list[FileSystem] = []
         self._names = names
-        self._seen = bytearray(b"\1")  # whether, by file number; 0 is no file
+        self._seen = bytearray(b"\1")  # whether examined, by file number; 0 is no file
 
     def _fresh(self, batch: EventBatch) -> set[int]:
-        """Returns the files of events that count, and that were not looked at."""
+        """Return the files of counted events that were not yet examined."""
         if len(batch) <= FEW:
             files: list[int] = batch.file.tolist()
             if not any(unseen := [not self._seen[file] for file in files]):
@@ -39,7 +39,7 @@ class FileSystems:
         return set(batch.file[counted(batch, self._names.left_out, "both") & fresh].tolist())
 
     def add(self, batch: EventBatch) -> None:
-        """Takes in events in the job's numbers."""
+        """Add events in the job's numbers."""
         if len(self.used) >= _MOST:
             return
         if len(self._seen) < len(self._names.files):

@@ -1,4 +1,4 @@
-"""The predictions that were made of a job, kept small."""
+"""Predictions of a job, stored compactly."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ import msgspec
 
 from ...results.prediction import Prediction
 
-_LEVEL: Final = 1  # the fastest: most is won by the dictionary
+_LEVEL: Final = 1  # the fastest: the dictionary gives most of the compression
 _WINDOW_BITS: Final = -12  # deflate without header; 4 KiB reach back over the dictionary
 _MEMORY_LEVEL: Final = 5
 _FIRST: Final = b""
-"""Stands for the dictionary."""
+"""Placeholder of the dictionary."""
 
 
 class History:
     """The newest ``most`` predictions, encoded: a quarter of a kilobyte each instead of seven.
 
-    Names, and numbers that stay as they are, are told once: the first prediction is the dictionary of all. The last one
-    is also kept whole. Iterating decodes one after the other, oldest first.
+    The first prediction is the compression dictionary of all, so that constant names and numbers are stored once. The
+    last one is also stored unencoded. Iteration decodes one at a time, oldest first.
     """
 
     def __init__(self, most: int) -> None:
@@ -39,14 +39,14 @@ class History:
         return map(self._decode, tuple(self._encoded))
 
     def latest(self, most: int) -> Iterator[Prediction]:
-        """Returns the newest ``most`` predictions, oldest first; they are decoded as they are asked for."""
+        """Return the newest ``most`` predictions, oldest first, decoded during iteration."""
         return map(self._decode, tuple(islice(reversed(self._encoded), most))[::-1])
 
     def append(self, prediction: Prediction) -> None:
-        """Adds a prediction; past the bound the oldest goes."""
+        """Add a prediction; beyond the bound the oldest is removed."""
         plain = msgspec.msgpack.encode(prediction.model_dump())
         self.last = prediction
-        if not self._dictionary:  # most jobs have no other: a packer takes longer to make than to use
+        if not self._dictionary:  # most jobs have only one: a packer takes longer to create than to use
             self._dictionary = plain
             self._encoded.append(_FIRST)
             return

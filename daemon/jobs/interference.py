@@ -1,4 +1,4 @@
-"""Who disturbs a job, of what the aggregator knows of all jobs."""
+"""Jobs that disturb a job, from the data of all jobs in the aggregator."""
 
 from __future__ import annotations
 
@@ -23,29 +23,31 @@ _COUNTS: Final = (FileType.REGULAR, FileType.UNKNOWN, FileType.COPIED)
 def frozen_interference(
     job: JobSession, sessions: Sequence[JobSession], start_s: float | None, end_s: float | None, top: int
 ) -> Callable[[], Culprits] | None:
-    """Copies what is known of jobs and returns what finds the culprits, in another thread; None before the first event.
+    """Copy the data of jobs and return a function for another thread that finds the culprits.
+
+    None before the first event.
 
     Args:
-        job: who is disturbed.
-        sessions: all jobs that may have done it.
-        start_s: when the time that counts begins; None for the job's first event.
-        end_s: when it ends; None for its last.
-        top: culprits told at most.
+        job: the disturbed job.
+        sessions: all candidate jobs.
+        start_s: start of the examined time; None for the job's first event.
+        end_s: end of the examined time; None for the job's last event.
+        top: maximum number of culprits.
 
     Raises:
-        AnalysisFailedError: what the disturbed job moved is not known.
+        AnalysisFailedError: the traffic of the disturbed job is unknown.
     """
     if job.first_ns is None or job.last_ns is None:
         return None
     start_ns = job.first_ns if start_s is None else max(job.first_ns, int(start_s * 1e9))
     end_ns = max(job.last_ns if end_s is None else min(job.last_ns, int(end_s * 1e9)), start_ns + 1)
     others = [one for one in sessions if one is not job and one.own_clock == job.own_clock]
-    if job.own_clock:  # stamps of several zeros cannot be compared
+    if job.own_clock:  # times of different zeros cannot be compared
         others = []
     meanwhile = []
     for one in others:
         if one.first_ns is not None and one.last_ns is not None and one.first_ns < end_ns and one.last_ns > start_ns:
-            with contextlib.suppress(AnalysisFailedError):  # what another job moved is not known then
+            with contextlib.suppress(AnalysisFailedError):  # then the traffic of that job is unknown
                 meanwhile.append(load_of(one, start_ns, end_ns))
     known = {one.job for one in meanwhile}
     own = load_of(job, start_ns, end_ns)
@@ -60,7 +62,7 @@ def frozen_interference(
 
 
 def shared_by(sessions: Iterable[JobSession]) -> list[tuple[str, Tables, Sequence[str]]]:
-    """Returns what jobs know of who uses which file; nothing of those where that is off, or failed."""
+    """Return the jobs' use of files; without jobs where this analysis is off or failed."""
     known = []
     for session in sessions:
         with contextlib.suppress(AnalysisFailedError):
@@ -71,10 +73,10 @@ def shared_by(sessions: Iterable[JobSession]) -> list[tuple[str, Tables, Sequenc
 
 
 def load_of(session: JobSession, start_ns: int, end_ns: int) -> Load:
-    """Returns what a job moved between two times, on files, by the rule of the signal.
+    """Return the traffic of a job between two times, on files, as counted by the signal.
 
     Raises:
-        AnalysisFailedError: that is not known.
+        AnalysisFailedError: it is unknown.
     """
     session.failures.check(SIGNAL)
     with session.failures.asking(SIGNAL):

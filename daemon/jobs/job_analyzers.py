@@ -1,4 +1,4 @@
-"""All analyzers of a job but that of its period: totals, graph, layers and interactions, many events at a time."""
+"""All analyzers of a job except that of its period: totals, graph, layers and interactions, run on large batches."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 _FEWEST_AT_ONCE: Final = 768
 _MOST_AT_ONCE: Final = 65_536
-_SHARE_AT_ONCE: Final = 16  # as a part of the events so far: a job with few events holds few
+_SHARE_AT_ONCE: Final = 16  # fraction 1/n of the events so far: a job with few events queues few
 _MOST_CLOSING: Final = 256
-_SHORTEST_S: Final = 5.0  # a job whose members are looked at
+_SHORTEST_S: Final = 5.0  # least span of a job whose members are examined
 
 _A = TypeVar("_A")
 
@@ -36,45 +36,44 @@ _A = TypeVar("_A")
 class _Reader(Struct):
     analyzer: Analyzer
     seen: int = 0
-    """Of the events that are held."""
+    """Number of processed events of the queue."""
     closed: int = 0
-    """Of the streams that have ended since."""
+    """Number of processed stream ends."""
     losses: dict[str, int] = field(default_factory=dict)
-    """As last told."""
+    """As last reported."""
 
 
 class JobAnalyzers:
-    """Holds a job's events back until there are enough of them, or somebody asks: each look takes its time.
+    """Queues a job's events until there are enough of them, or a result is requested: each update has a fixed cost.
 
-    What is asked for takes in first what it has not seen yet, so nobody can tell that events were held back. One that
-    breaks is stopped, which ``failures`` tells; the others go on. What an analyzer needs is imported with the first
-    event.
+    A requested analyzer first processes the queue, so that its results are complete. A failed analyzer is stopped and
+    reported in ``failures``; the others continue. Analyzers are imported with the first event.
 
     Attributes:
-        events: how many came in.
-        signal: that of the whole job; None where there is none.
+        events: number of events.
+        signal: predictor of the whole job; None without one.
     """
 
     def __init__(self, job: str, settings: AggregatorSettings, names: JobNames, failures: Failures) -> None:
         self.events = 0
         self.signal: Predictor | None = None
         self._job, self._settings, self._names, self._failures = job, settings, names, failures
-        self._made: set[str] = set()  # those that were asked for, or needed, so far
+        self._made: set[str] = set()  # analyzers requested or needed so far
         self._readers: dict[str, _Reader] = {}
-        self._stopped: dict[str, dict[str, int]] = {}  # what each lacked in the end
+        self._stopped: dict[str, dict[str, int]] = {}  # final losses of each
         self._held = AnalysisQueue()
         self._closing: dict[str, int] = {}
         self._pids: dict[str, int] = {}
 
     @property
     def totals(self) -> Totals:
-        """Sums by call and by file. Raises AnalysisFailedError, as all analyzers do that failed."""
+        """Totals by call and by file. Raises AnalysisFailedError, like all failed analyzers."""
         sums = self._up_to_date("totals", JobTotals)
         return sums.totals if sums is not None else Totals()
 
     @property
     def graph(self) -> JobGraph | None:
-        """The directly-follows graph; None before the first event, and where it is switched off."""
+        """The directly-follows graph; None before the first event, and if it is off."""
         if not self.events:
             return None
         from ...analyzers.pipeline.job_graph import JobGraph
@@ -83,7 +82,7 @@ class JobAnalyzers:
 
     @property
     def layers(self) -> JobLayers | None:
-        """The layers; None likewise."""
+        """The layers; None before the first event, and if they are off."""
         if not self.events:
             return None
         from ...analyzers.pipeline.job_layers import JobLayers
@@ -92,7 +91,7 @@ class JobAnalyzers:
 
     @property
     def interactions(self) -> JobInteractions | None:
-        """Who interacts with whom; None likewise."""
+        """The interactions; None before the first event, and if they are off."""
         if not self.events:
             return None
         from ...analyzers.pipeline.job_interactions import JobInteractions
@@ -101,7 +100,7 @@ class JobAnalyzers:
 
     @property
     def groups(self) -> JobGroups | None:
-        """Members and their groups; None before the first event, and where they are switched off."""
+        """Members and their groups; None before the first event, and if they are off."""
         if not self.events:
             return None
         from ...analyzers.pipeline.job_groups import JobGroups
@@ -109,13 +108,13 @@ class JobAnalyzers:
         return self._up_to_date("groups", JobGroups)
 
     def with_groups(self, prediction: Prediction, now_ns: int, span_s: float, *, whole: bool) -> Prediction:
-        """Returns a prediction with what groups of the job's members add to it; of a short job as it is.
+        """Return a prediction extended by groups of the job's members; unchanged for a short job.
 
         Args:
-            prediction: what was found in the signal of the whole job.
-            now_ns: the present.
-            span_s: how long the job has been seen.
-            whole: look at the whole observation.
+            prediction: prediction from the signal of the whole job.
+            now_ns: current time.
+            span_s: observed time of the job.
+            whole: use the whole observation.
         """
         if not self.events or span_s < _SHORTEST_S:
             return prediction
@@ -136,9 +135,9 @@ class JobAnalyzers:
             return prediction
 
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
-        """Takes in events of a stream in the job's numbers."""
+        """Add events of a stream in the job's numbers."""
         if self._closing and (stream in self._closing or (info.pid and info.pid in self._closing.values())):
-            self._catch_all_up()  # the same number may be another process now
+            self._catch_all_up()  # the same pid may belong to another process now
         self._pids[stream] = info.pid
         self.events += len(batch)
         self._held.put(batch, stream, info)
@@ -146,19 +145,20 @@ class JobAnalyzers:
             self._catch_all_up()
 
     def close_stream(self, stream: str) -> None:
-        """Takes in that a stream has ended."""
+        """Close a stream."""
         if (pid := self._pids.pop(stream, None)) is not None:
             self._closing[stream] = pid
             if len(self._closing) >= _MOST_CLOSING:
                 self._catch_all_up()
 
     def settle(self) -> None:
-        """Gives memory back that a silent job does not need.
+        """Release memory that a silent job does not need.
 
-        The events of a small job are kept as they are: they are fewer than what the analyses would hold of them, and
-        most small jobs end and nobody asks. What was asked of it is given back nonetheless.
+        The events of a small job stay queued: they are smaller than the analyzers' state, and most small jobs end
+        without a request. Analyzers that were requested are released.
         """
-        if len(self._made) < len(ANALYZERS) and self.events <= _FEWEST_AT_ONCE:  # a scrape asks of each for two parts
+        # a metrics scrape requests two parts of each job
+        if len(self._made) < len(ANALYZERS) and self.events <= _FEWEST_AT_ONCE:
             for name in list(self._readers):
                 self._catch_up(name)
             self._held.pack()
@@ -171,7 +171,7 @@ class JobAnalyzers:
                 self._stop(name, error)
 
     def losses(self, name: str) -> dict[str, int]:
-        """Returns what an analyzer lacks so far, by reason; of one that was stopped what it lacked until then."""
+        """Return the losses of an analyzer so far, by reason; for a stopped one its final losses."""
         if (reader := self._readers.get(name)) is None:
             return self._stopped.get(name, {})
         try:
@@ -181,7 +181,7 @@ class JobAnalyzers:
         return reader.losses
 
     def _make(self, name: str) -> None:
-        """Makes an analyzer when it is first needed; events are let go of only once there are all."""
+        """Create an analyzer when it is first needed; events are only removed once all analyzers exist."""
         if name in self._made or not self.events:
             return
         self._made.add(name)
@@ -199,7 +199,7 @@ class JobAnalyzers:
             self._readers[name] = _Reader(analyzer)
 
     def reporting(self, name: str) -> Reporting | None:
-        """Returns an analyzer that has a result of its own; None likewise."""
+        """Return an analyzer with a result of its own; None if it has none or is off."""
         analyzer = self._up_to_date(name, object)
         return analyzer if isinstance(analyzer, Reporting) else None
 
@@ -225,7 +225,7 @@ class JobAnalyzers:
             self._stop(name, error)
 
     def _take_in_all(self, name: str) -> None:
-        """Has interactions take in what they hold back themselves: while they answer they could not be stopped."""
+        """Make interactions process their own queue: during a query they could not be stopped."""
         if name != "interactions" or (reader := self._readers.get(name)) is None:
             return
         try:
@@ -244,7 +244,7 @@ class JobAnalyzers:
         self._closing.clear()
 
     def _stop(self, name: str, error: Exception) -> None:
-        """Lets go of an analyzer that broke: it may have taken in half of what it was given."""
+        """Remove a failed analyzer: it may have processed only a part of its input."""
         self._failures.add(name, error, stopped=True)
         self._stopped[name] = self.losses(name)
         del self._readers[name]

@@ -1,4 +1,4 @@
-"""Which of the commands of its streams a job is told by."""
+"""Choice of the command that describes a job, among those of its streams."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import Final
 
 from ...events import StreamInfo
 
-_BATCH_SCRIPTS: Final = ("/slurm_script", "/task-prolog.sh")  # the first is a copy in the spool of Slurm
-_AGENTS: Final = ("orted", "prted", "hydra_pmi_proxy")  # of mpirun on other nodes
+_BATCH_SCRIPTS: Final = ("/slurm_script", "/task-prolog.sh")  # the first is a copy in Slurm's spool folder
+_AGENTS: Final = ("orted", "prted", "hydra_pmi_proxy")  # agents of mpirun on other nodes
 
 
 def command_weight(info: StreamInfo) -> int:
-    """Returns how much a stream's command says of its job: 1 batch scripts, 2 what they ran, 3 steps of the job."""
+    """Return the weight of a stream's command for its job: 1 batch scripts, 2 their programs, 3 steps of the job."""
     if any(script in info.command for script in _BATCH_SCRIPTS):
         return 1
     program = info.command.split(" ", 1)[0].rpartition("/")[2]

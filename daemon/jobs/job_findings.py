@@ -1,4 +1,4 @@
-"""All that the analyzers found in a job: copied at once, and made into results in another thread."""
+"""Results of all analyzers of a job: copied at once, and computed in another thread."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _Make = Callable[[], object]
 
 
 def findings_of(session: JobSession, *, ranking: bool = True, run_s: float | None = None) -> Callable[[], Findings]:
-    """Copies what the analyzers of a job know, and returns what makes the results of it.
+    """Copy the analyzers' data of a job, and return a function that computes the results.
 
-    An analysis that fails is missing in the results; the session tells of it.
+    The result of a failed analysis is missing; the session reports the failure.
 
     Args:
-        session: of the job.
-        ranking: whether who interacts with whom is wanted: what ranks them takes 0.3 s to import.
-        run_s: how long its command ran, where that is known.
+        session: session of the job.
+        ranking: whether to include interactions, whose ranking takes 0.3 s to import.
+        run_s: run time of its command, where known.
     """
     if not session.analyzers.events:
         return Findings
@@ -56,9 +56,10 @@ def _layers(session: JobSession) -> _Make | None:
     layers = session.layers
     if layers is None:
         return None
-    from ...analyzers.layers.report.report import Cut  # with all its findings, which a job without events does without
+    from ...analyzers.layers.report.report import Cut  # imports all findings, which a job without events does not need
 
-    make, cut = layers.frozen(), Cut(handles=0, files=0, processes=0, hosts=0)  # what nobody shows is not made
+    # parts that are not displayed are not computed
+    make, cut = layers.frozen(), Cut(handles=0, files=0, processes=0, hosts=0)
     return lambda: make(cut)
 
 
@@ -68,11 +69,11 @@ def _heat(session: JobSession) -> _Make | None:
 
 
 def frozen_advice(session: JobSession, run_s: float | None = None) -> Callable[[], Advice] | None:
-    """Copies what a job's advice is made of, and returns what makes it; None where it is switched off.
+    """Copy the data for a job's advice, and return a function that computes it; None if it is off.
 
     Args:
-        session: of the job.
-        run_s: how long its command ran, where that is known.
+        session: session of the job.
+        run_s: run time of its command, where known.
     """
     from ...analyzers.advice.update import AdviceAnalyzer
 
@@ -107,4 +108,4 @@ _LOOKS: Final[dict[str, Callable[[JobSession], _Make | None]]] = {
     "file_systems": _file_systems,
 }
 _ANALYSES: Final = {"heat": "heatmap", "ranking": "interactions", "file_systems": "filesystems"}
-"""What analyses are called in failures, where they have another name."""
+"""Names of analyses in failures, where they differ."""

@@ -1,4 +1,4 @@
-"""What jobs are called."""
+"""Job ids."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _LONGEST_JOB: Final = 256
 
 
 def clean_job(job: str) -> str:
-    """Returns a job id fit for paths, labels and terminals: printable, not empty, of bounded length."""
+    """Return a job id for paths, labels and terminals: printable, not empty, of bounded length."""
     return "".join(letter if letter.isprintable() else "?" for letter in job[:_LONGEST_JOB]) or "unknown"

@@ -1,4 +1,4 @@
-"""A job as lists and pages show it."""
+"""Summaries of a job for lists and pages."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .session import JobSession
 
 
 def summary_of(session: JobSession, now_s: float) -> JobSummary:
-    """Returns what the lists show of a job, at a time of day."""
+    """Return the list entry of a job, at a time of day."""
     return JobSummary(**_facts(session, now_s))
 
 
 def news_of(session: JobSession, now_s: float) -> JobSummary:
-    """Returns what is published of a job; of one that has ended with the last word."""
+    """Return the published message of a job; an ended one includes its ``last_word``."""
     return JobSummary(**_facts(session, now_s), last_word=last_word_of(session))
 
 
 def detail_of(session: JobSession, now_s: float, top: int = 20) -> JobDetail:
-    """Returns the summary with the ``top`` files and calls by bytes; none where the totals have failed."""
+    """Return the summary with the ``top`` files and calls by bytes; without them if the totals failed."""
     try:
         totals, left_out = session.totals, not_counted_of(session)
         with session.failures.asking("totals"):
@@ -35,7 +35,7 @@ def detail_of(session: JobSession, now_s: float, top: int = 20) -> JobDetail:
 
 
 def not_counted_of(session: JobSession) -> NotCounted:
-    """Returns what does not count of the bytes that the program itself moved.
+    """Return the program's bytes that do not count.
 
     Raises:
         AnalysisFailedError: the totals have failed.
@@ -46,7 +46,7 @@ def not_counted_of(session: JobSession) -> NotCounted:
 
 
 def known_losses(session: JobSession, now_s: float) -> dict[str, int]:
-    """Returns all that was lost of a job, by reason, with its nodes without a collector."""
+    """Return all losses of a job, by reason, including nodes without a collector."""
     known = session.losses.known(ended=session.state is State.ENDED)
     if nodes := session.unseen_nodes(now_s).total:
         known[UNSEEN_NODES] = known.get(UNSEEN_NODES, 0) + nodes
@@ -100,5 +100,5 @@ def _batch(session: JobSession) -> BatchFacts | None:
 
 
 def last_word_of(session: JobSession) -> Prediction | None:
-    """Returns the prediction from the whole run of a job that has ended; None before, and where there is none."""
+    """Return the prediction from the whole run of an ended job; None before, and without one."""
     return session.prediction if session.state in (State.ENDED, State.REMOVED) else None

@@ -1,4 +1,4 @@
-"""The sessions of all jobs; those of a state that was written down are made when they are first needed."""
+"""The sessions of all jobs; those from a stored state are created on first use."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _T = TypeVar("_T")
 
 
 class Card(Struct, frozen=True, array_like=True):
-    """What lists and sums have to know of a job without its session.
+    """Data of a job for lists and sums without its session.
 
     Attributes:
-        state: of its life.
-        user: whose it is.
-        heard_at_s: when a batch last came in, by the steady clock.
-        summary: a JobSummary as JSON, of when it was written.
-        sums: what the job adds to the sums over all jobs (``held_sums``).
+        state: lifecycle state.
+        user: its user.
+        heard_at_s: time of the last batch, by the steady clock.
+        summary: a JobSummary as JSON, at the time of storage.
+        sums: contribution of the job to the sums over all jobs (``held_sums``).
     """
 
     state: str
@@ -32,13 +32,13 @@ class Card(Struct, frozen=True, array_like=True):
 
 
 class JobTable(dict[str, "JobSession"]):
-    """A dict of sessions, some of which sleep: they are part of it, and are made as soon as they are asked for.
+    """A dict of sessions, some of which are asleep: they are members, and are created on access.
 
     Attributes:
-        asleep: the cards of the jobs that sleep.
-        touched, untold: jobs whose sessions were handed out, and may have changed, since somebody cleared this: one
-            for who writes them down, one for who adds them up.
-        told: jobs that are in the sums of who adds them up.
+        asleep: the cards of the sleeping jobs.
+        touched, untold: jobs whose sessions were accessed, and may have changed, since the set was cleared: one for
+            snapshots, one for sums.
+        told: jobs included in the sums.
     """
 
     def __init__(self) -> None:
@@ -50,30 +50,30 @@ class JobTable(dict[str, "JobSession"]):
         self._wake: Callable[[str], JobSession | None] = lambda _: None
 
     def lay(self, cards: Mapping[str, Card], wake: Callable[[str], JobSession | None]) -> None:
-        """Takes in jobs that sleep; ``wake`` makes the session of one, and returns None where that fails."""
+        """Add sleeping jobs; ``wake`` creates the session of one, or returns None on failure."""
         self.asleep.update(cards)
         self.untold.update(cards)
         self._wake = wake
 
     @property
     def awake(self) -> ValuesView[JobSession]:
-        """Returns the sessions that there are; nobody may change them."""
+        """Return the existing sessions; callers must not change them."""
         return super().values()
 
     def awake_names(self) -> list[str]:
-        """Returns whose sessions these are."""
+        """Return the jobs of the existing sessions."""
         return list(super().__iter__())
 
     def peek(self, job: str) -> JobSession:
-        """Returns a session that is awake, for one who changes nothing of it."""
+        """Return an existing session for a caller that does not change it."""
         return super().__getitem__(job)
 
     def look(self, job: str) -> JobSession | None:
-        """Returns a session likewise, and makes it if it sleeps."""
+        """Return a session for a caller that does not change it, created if it is asleep."""
         return super().get(job) or self.get(job)
 
     def latest(self) -> list[str]:
-        """Returns all jobs, the latest active first."""
+        """Return all jobs, latest active first."""
         heard = {job: session.heard_at_s for job, session in super().items()}
         heard |= {job: card.heard_at_s for job, card in self.asleep.items()}
         return sorted(heard, key=heard.__getitem__, reverse=True)
@@ -95,12 +95,12 @@ class JobTable(dict[str, "JobSession"]):
     @overload
     def get(self, job: str, default: _T, /) -> JobSession | _T: ...
     def get(self, job: str, default: Any = None, /) -> Any:
-        """Returns a job's session."""
+        """Return a job's session."""
         if job not in self:
             return default
         try:
             return self[job]
-        except KeyError:  # it could not be made
+        except KeyError:  # it could not be created
             return default
 
     def __setitem__(self, job: str, session: JobSession) -> None:
@@ -131,7 +131,7 @@ class JobTable(dict[str, "JobSession"]):
     __hash__ = None
 
     def values(self) -> ValuesView[JobSession]:  # type: ignore[override]
-        """Returns all sessions, for which all are made."""
+        """Return all sessions, which creates the sleeping ones."""
         for job in list(self.asleep):
             self.get(job)
         return super().values()

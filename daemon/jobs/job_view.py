@@ -1,4 +1,4 @@
-"""A job as pages show it: copied at once, and made into results in another thread."""
+"""The page view of a job: copied at once, and computed in another thread."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _TOP: Final = 40
 def view_of(
     session: JobSession, now_s: float, *, archives: bool, slowdowns: Sequence[Slowdown] = ()
 ) -> Callable[[], JobView]:
-    """Copies what is known of a job, and returns what makes the view of it.
+    """Copy the data of a job, and return a function that computes its view.
 
     Args:
-        session: of the job.
-        now_s: the time of day.
+        session: session of the job.
+        now_s: time of day.
         archives: whether calls are archived.
-        slowdowns: what other jobs cost it.
+        slowdowns: slowdowns of the job by others.
     """
     detail, prediction = detail_of(session, now_s, _TOP), session.prediction
     history, findings = session.history.latest(_MOST_PREDICTIONS), findings_of(session, ranking=False)

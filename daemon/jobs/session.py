@@ -1,4 +1,4 @@
-"""One job: all its streams, its analyzers, and what is known of it. Owns no socket and no clock."""
+"""One job: its streams, analyzers and results. It has no socket and no clock."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ...analyzers.pipeline.job_layers import JobLayers
 
 _BANDWIDTH_S: Final = 10
-_MOST_HOSTS: Final = 64  # told with a prediction
+_MOST_HOSTS: Final = 64  # listed in a prediction
 _ENDED: Final = (State.ENDED, State.REMOVED)
 SIGNAL: Final = "signal"
 PREDICTION: Final = "prediction"
@@ -49,10 +49,10 @@ PREDICTION: Final = "prediction"
 
 @dataclass(slots=True)
 class JobSession:
-    """The state of one job; a function of the batches that it was given, in their order.
+    """The state of one job; a function of its batches in their order.
 
-    Two clocks come in as arguments: ``now_s`` is the time of day, which stamps and predictions are told in; ``at_s`` is
-    a steady clock that no correction sets back or forth, by which the job ages.
+    Two clocks are arguments: ``now_s`` is the time of day, for timestamps and predictions; ``at_s`` is a monotonic
+    clock, for the age of the job.
     """
 
     job: str
@@ -60,47 +60,47 @@ class JobSession:
     created_at_s: float
     """By the steady clock."""
     failed: InitVar[Failures | None] = None
-    """Takes the failures of the analyses; by default they are told with the job alone."""
+    """Collects failures of the analyses; by default they are only reported with the job."""
     state: State = State.RUNNING
     ended_at_s: float = 0.0
     heard_at_s: float = 0.0
-    """When a batch last came in; likewise by the steady clock."""
+    """Time of the last batch, by the steady clock."""
     no_stream_since_s: float | None = None
     user: str = ""
     command: str = ""
     command_weight: int = 0
-    """How much it says of the job; the first one that says more than those before it stays."""
+    """Weight of the command; a later command must have a higher weight to replace it."""
     hosts: set[str] = field(default_factory=set)
     clocks_off: dict[str, int] = field(default_factory=dict)
-    """By host, how far ahead its clock was, ns, where it was off; what came was corrected by it."""
+    """Clock offset by host, ns, positive if ahead; received times were corrected by it."""
     ranks: set[int] = field(default_factory=set)
     communicator: int = 0
     ends_at_s: float = 0.0
-    """When it is killed at the latest, by the time of day; 0 where nobody has said so."""
+    """Time limit, time of day; 0 if unknown."""
     batch: BatchJob | None = None
-    """What the batch system says of it."""
+    """Batch system data."""
     nodes: JobNodes = field(default_factory=JobNodes)
     losses: JobLosses = field(default_factory=JobLosses)
     first_ns: int | None = None
     last_ns: int | None = None
     streams: dict[str, StreamNames] = field(default_factory=dict)
     infos: dict[str, StreamInfo] = field(default_factory=dict)
-    """What the open streams say of themselves."""
+    """Descriptions of the open streams."""
     heard_until_ns: dict[str, int] = field(default_factory=dict)
-    """By open stream, the end of its newest event: what is lost comes after it."""
+    """End of the newest event by open stream: losses are after it."""
     handovers: Handovers = field(default_factory=Handovers)
     completeness: Completeness = field(default_factory=Completeness)
     ledger: Ledger = field(default_factory=Ledger)
     history: History = field(init=False)
     predictions: int = 0
     stale_at_s: float | None = None
-    """Time of day at which the last prediction is to be renewed although no data came; None for never."""
+    """Time of day at which the last prediction must be renewed without new data; None for never."""
     flushed: bool = False
-    """A flush (a TMIO phase, the end of a stream) came in since the last prediction."""
+    """A flush (a TMIO phase, the end of a stream) arrived since the last prediction."""
     lag_s: float = 0.0
-    """From the end of the newest event to its arrival, of the last batch."""
+    """Time from the end of the newest event to its arrival, of the last batch, s."""
     own_clock: bool = False
-    """The trace's zero is unknown, so its stamps cannot be compared with the time of day."""
+    """The trace's zero is unknown, so its times cannot be compared with the time of day."""
     stamp_ns: int = 0
     """Resolution of its coarsest stamps, ns; 0 where all are fine."""
     names: JobNames = field(init=False)
@@ -120,8 +120,8 @@ class JobSession:
         self.analyzers.signal = self.predictor
 
     def open_stream(self, stream: str, info: StreamInfo, at_s: float, now_s: float | None = None) -> None:
-        """Takes in a stream; without a time of day the steady clock is it."""
-        is_new = stream not in self.streams  # else the daemon is new, and the stream is introduced to it
+        """Open a stream; without a time of day the steady clock is used."""
+        is_new = stream not in self.streams  # otherwise the daemon is new, and the stream is introduced to it
         self.streams[stream] = StreamNames(self.names, info.command)
         self.no_stream_since_s = None
         self.heard_at_s = at_s
@@ -132,7 +132,7 @@ class JobSession:
         self.change_stream(stream, info)
 
     def change_stream(self, stream: str, info: StreamInfo) -> None:
-        """Takes in what an open stream says of itself; whose it is does not change."""
+        """Update the description of an open stream; its user does not change."""
         if (known := self.infos.get(stream)) is not None and known.user and known.user != info.user:
             info = replace(info, user=known.user)
         self.infos[stream] = info
@@ -151,7 +151,7 @@ class JobSession:
             self.losses.has_rank(info.rank, info.ranks)
 
     def lose(self, grown: Mapping[str, int], now_s: float, since_ns: int | None = None) -> None:
-        """Takes in what was lost since ``since_ns``; since the beginning of the job, where that is not known."""
+        """Add losses since ``since_ns``, or since the beginning of the job if that is unknown."""
         if not grown:
             return
         now_ns = (self.last_ns or 0) if self.own_clock else int(now_s * 1e9)
@@ -168,20 +168,20 @@ class JobSession:
         self.lose(lost, now_s)
 
     def lose_of_stream(self, stream: str, losses: Mapping[str, int], now_s: float) -> None:
-        """Takes in what of an open stream was lost so far."""
+        """Update the cumulative losses of an open stream."""
         self.ledger.lossy(stream, losses)
         self.lose(self.losses.of_stream(stream, losses), now_s, self.heard_until_ns.get(stream))
 
     def close_stream(
         self, stream: str, at_s: float, losses: Mapping[str, int] | None = None, now_s: float | None = None
     ) -> None:
-        """Takes in that a stream has ended, and what of it was lost.
+        """Close a stream, with its final losses.
 
         Args:
-            stream: which one; one that is not open is nothing new.
-            at_s: the steady clock.
-            losses: all that was lost of it.
-            now_s: the time of day; the steady clock where there is none.
+            stream: the stream; ignored if it is not open.
+            at_s: steady clock.
+            losses: all losses of the stream.
+            now_s: time of day; by default the steady clock.
         """
         now_s = at_s if now_s is None else now_s
         grown = self.losses.close_stream(stream, losses or {})
@@ -199,14 +199,14 @@ class JobSession:
     def update(
         self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, at_s: float | None = None
     ) -> None:
-        """Takes in events of a stream.
+        """Process events of a stream.
 
         Args:
             stream: an open stream.
             batch: its events.
-            definitions: what the batch's numbers mean, as far as they are new.
-            now_s: the time of day.
-            at_s: the steady clock; the time of day where there is none.
+            definitions: new definitions of the batch's numbers.
+            now_s: time of day.
+            at_s: steady clock; by default the time of day.
 
         Raises:
             ProtocolError: the definitions contradict earlier ones.
@@ -229,20 +229,20 @@ class JobSession:
         self.analyzers.put(batch, stream, self.infos[stream])
 
     def _placed_at_arrival(self, batch: EventBatch, now_ns: int) -> EventBatch:
-        """Has calls that lie too far ahead, as the clock of their node does, end with the last of them now."""
+        """Shift calls that are too far ahead, like their node's clock, so that the last of them ends now."""
         ahead = batch.end > now_ns + int(self.settings.clock_skew_s * 1e9)
         self.losses.lose(Counter({MISPLACED: int(np.count_nonzero(ahead))}))
         by_ns = int(batch.end[ahead].max()) - now_ns
         return batch.replace(start=np.maximum(np.where(ahead, batch.start - by_ns, batch.start), 0))
 
     def predict(self, now_s: float, *, whole: bool = False, looks: bool = True) -> Prediction | None:
-        """Predicts from what is there; None before the first event.
+        """Predict from the present data; None before the first event.
 
         Args:
-            now_s: the time of day; a trace with a clock of its own is predicted from its last event.
-            whole: look at all that is remembered up to the last I/O, instead of the adapted window: the last word on a
-                job, after which no phase comes.
-            looks: False leaves the period out, which takes most of the time.
+            now_s: time of day; a trace with its own clock is predicted from its last event.
+            whole: use all stored data up to the last I/O instead of the adapted window: the final prediction of a job,
+                without a next phase.
+            looks: False skips the search for a period, which takes most of the time.
 
         Raises:
             AnalysisFailedError: the job cannot be predicted.
@@ -253,7 +253,7 @@ class JobSession:
         self.failures.check(SIGNAL)
         now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
         with self.failures.asking(PREDICTION):
-            # a run ends with its last I/O: the silence until it counted as ended is none of its period
+            # a run ends with its last I/O: the silence until the job counts as ended is not part of its period
             at_ns = (self.predictor.last_ns or now_ns) if whole else now_ns
             predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
             if looks:
@@ -280,15 +280,15 @@ class JobSession:
 
     @property
     def prediction(self) -> Prediction | None:
-        """The last prediction; None before the first, and once there is no signal to predict from.
+        """The last prediction; None before the first one, and if the signal failed.
 
-        While the job has no streams nothing of it is expected next.
+        While the job has no streams, no next phase is predicted.
         """
         last = None if self.failures.stopped(SIGNAL) else self.history.last
         return last if last is None or self.streams else last.without_next()
 
     def time_limit(self, prediction: Prediction, ends_at_s: float) -> TimeLimit | None:
-        """Returns what the job has saved if it is killed then; None for a trace with a clock of its own."""
+        """Return the saved work of the job at its time limit; None for a trace with its own clock."""
         if self.own_clock:
             return None
         predictor, first_s = self.predictor, (self.first_ns or 0) / 1e9
@@ -296,64 +296,64 @@ class JobSession:
         return time_limit_of(prediction, ends_at_s, written)
 
     def unseen_nodes(self, now_s: float) -> UnseenNodes:
-        """Returns the nodes without a collector; none in the first moments of a running job."""
+        """Return the nodes without a collector; none in the first moments of a running job."""
         is_early = self.state not in _ENDED and now_s - (self.first_ns or 0) / 1e9 < NODES_LATE_S
         if self.batch is None or self.first_ns is None or is_early:
             return NONE_UNSEEN
         return self.nodes.unseen(self.batch, self.hosts)
 
     def complete_losses(self, now_s: float) -> None:
-        """Takes in that no more is awaited of streams that are still open."""
+        """Finish the losses of streams that are still open, as no more data is expected."""
         self._lose_with_collector(self.handovers.at_end(), now_s)
 
     @property
     def span_s(self) -> float:
-        """From the start of the first event to the end of the last."""
+        """Time from the start of the first event to the end of the last, s."""
         return 0.0 if self.first_ns is None or self.last_ns is None else (self.last_ns - self.first_ns) / 1e9
 
     def settle(self) -> None:
-        """Gives memory back that a silent job does not need."""
+        """Release memory that a silent job does not need."""
         self.analyzers.settle()
 
     @property
     def bytes_read(self) -> int:
-        """Of the program's data, by the rule of the signal; what a traced layer does below is not counted twice."""
+        """Bytes read of the program's data, as counted by the signal; nested calls are not counted twice."""
         return self.predictor.bytes_read
 
     @property
     def bytes_written(self) -> int:
-        """Likewise."""
+        """Bytes written of the program's data, as counted by the signal."""
         return self.predictor.bytes_written
 
     @property
     def totals(self) -> Totals:
-        """Sums by call and by file.
+        """Totals by call and by file.
 
         Raises:
-            AnalysisFailedError: they were stopped as they broke; so do ``graph``, ``layers`` and ``interactions``.
+            AnalysisFailedError: they failed and were stopped; so do ``graph``, ``layers`` and ``interactions``.
         """
         return self.analyzers.totals
 
     @property
     def graph(self) -> JobGraph | None:
-        """The directly-follows graph; None before the first event, and where it is switched off."""
+        """The directly-follows graph; None before the first event, and if it is off."""
         return self.analyzers.graph
 
     @property
     def layers(self) -> JobLayers | None:
-        """The layers; None likewise."""
+        """The layers; None before the first event, and if they are off."""
         return self.analyzers.layers
 
     @property
     def interactions(self) -> JobInteractions | None:
-        """Who interacts with whom; None likewise."""
+        """The interactions; None before the first event, and if they are off."""
         return self.analyzers.interactions
 
     def signal(self, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
-        """Returns the bandwidth over the observation or its last seconds; it ends with the last event, or later.
+        """Return the bandwidth over the observation or its last seconds; it ends at or after the last event.
 
         Raises:
-            AnalysisFailedError: there is none, as it broke.
+            AnalysisFailedError: the signal failed.
         """
         self.failures.check(SIGNAL)
         end = max(self.last_ns or 0, 0 if self.own_clock else int(until_s * 1e9))
@@ -363,7 +363,7 @@ class JobSession:
             return self.predictor.series(start, end)
 
     def bandwidth(self, now_s: float) -> float:
-        """Returns the mean bandwidth of the last ten seconds, bytes/s; 0 where the signal has failed."""
+        """Return the mean bandwidth of the last ten seconds, bytes/s; 0 if the signal failed."""
         if self.last_ns is None or self.failures.stopped(SIGNAL):
             return 0.0
         now_ns = self.last_ns if self.own_clock else int(now_s * 1e9)

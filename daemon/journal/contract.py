@@ -1,4 +1,4 @@
-"""What stands between the socket and the sequence state, whatever keeps it."""
+"""Interfaces of journals between the socket and the sequence state."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ...events.network.wire import Frame
 
 
 class JournalError(IotideError):
-    """A journal cannot be used; the text says which and why."""
+    """A journal cannot be used; the text has name and reason."""
 
 
 class Position(NamedTuple):
-    """Where in a journal something stands; positions are ordered.
+    """Position in a journal; positions are ordered.
 
-    A writer has an epoch of its own, later ones higher, so that what an earlier writer still says can be told from what
-    the present one does.
+    Each writer has an epoch, higher than that of earlier writers, so that late records of an earlier writer can be
+    distinguished.
     """
 
     epoch: int
@@ -28,39 +28,39 @@ class Position(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """When something came in, by the clocks that decide what becomes of it, s."""
+    """Arrival time of input, by the clocks that determine its handling, s."""
 
     clock_s: float
-    """The time of day."""
+    """Time of day."""
     steady_s: float
-    """The clock by which jobs age."""
+    """Clock for ages of jobs."""
     now_s: float
-    """The clock by which collectors fall silent."""
+    """Clock for silence of collectors."""
 
 
 class Kind(IntEnum):
-    """What a record says."""
+    """Kind of a record."""
 
     MESSAGE = 1
-    """A message of the peer ``sender``, as it came."""
+    """A message of the peer ``sender``, unchanged."""
     TICK = 2
-    """Collectors were looked at, whether they are silent."""
+    """Collectors were checked for silence."""
     AGE = 3
-    """The job in the first frame was moved through its life; ``sender`` tells whether its period was looked for."""
+    """The state of the job in the first frame was changed; ``sender``: whether its period was searched for."""
     PREDICT = 4
-    """It was predicted, likewise."""
+    """The job was predicted; ``sender``: whether its period was searched for."""
     RESTART = 5
-    """Another aggregator went on from here: all connections are new."""
+    """Another aggregator continued from here: all connections are new."""
 
 
 @contextlib.contextmanager
 def unrecorded(*_: object) -> Iterator[None]:
-    """Surrounds a step that nobody records."""
+    """Run a step without recording it."""
     yield
 
 
 class Record(NamedTuple):
-    """One thing that changes the state."""
+    """One change of the state."""
 
     position: Position
     kind: Kind
@@ -83,32 +83,32 @@ Replayed: TypeAlias = Record | Gap
 
 
 class Journal(Protocol):
-    """An ordered record of what changes the state, on disk once it is synced."""
+    """An ordered record of state changes, on disk once it is synced."""
 
     def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
-        """Takes in a record, and returns where it will stand; it may not be on disk yet."""
+        """Append a record, and return its future position; it may not be on disk yet."""
         ...
 
     def sync(self, *, wait: bool = False) -> Position:
-        """Has all that was appended put on disk; returns up to where it is: less than all, unless ``wait`` is set."""
+        """Write appended records to disk; return the synced position: less than all, unless ``wait`` is set."""
         ...
 
     def replay(self, after: Position) -> Iterator[Replayed]:
-        """Returns what stands after a position, in order, as far as it can be read; what cannot is told."""
+        """Yield the records after a position, in order; unreadable ones are reported as gaps."""
         ...
 
 
 class KeptJournal(Journal, Protocol):
-    """A journal as an aggregator uses it: in one place, with one writer, and shorter after each snapshot."""
+    """A journal as used by an aggregator: stored in one place, with one writer, truncated after each snapshot."""
 
     @property
     def start(self) -> Position:
-        """The position before all that was there when it was opened."""
+        """The position before everything that existed at opening."""
         ...
 
     @property
     def last(self) -> Position:
-        """The last position that was given to a record."""
+        """The position of the last record."""
         ...
 
     @property
@@ -118,70 +118,70 @@ class KeptJournal(Journal, Protocol):
 
     @property
     def problem(self) -> str:
-        """Why nothing more is written; "" while all is well."""
+        """Reason why nothing more is written; "" if all is well."""
         ...
 
     @property
     def is_fenced(self) -> bool:
-        """Whether another writer goes on with it: this one's state is nobody's, and nothing may be answered."""
+        """Whether another writer has taken over: this one's state is void, and nothing may be answered."""
         ...
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes that are not written yet."""
+        """Bytes that are not yet written."""
         ...
 
     @property
     def total_bytes(self) -> int:
-        """Bytes that all of it takes."""
+        """Total size, bytes."""
         ...
 
     @property
     def syncs(self) -> int:
-        """How often the disk was made to take what came."""
+        """Number of syncs."""
         ...
 
     @property
     def sync_s(self) -> float:
-        """How long that took."""
+        """Total time of syncs, s."""
         ...
 
     def set_aside(self) -> None:
-        """Has nothing replayed; what is there stays for whoever wants to know."""
+        """Skip the replay; existing records are kept for inspection."""
         ...
 
     def bring(self, snapshot: Path) -> None:
-        """Has the last snapshot stand in a file, where the journal keeps snapshots itself; before ``replay``."""
+        """Fetch the last snapshot to a file, if the journal stores snapshots itself; before ``replay``."""
         ...
 
     def begin(self, after: Position, on_synced: Callable[[], None]) -> Position:
-        """Starts an epoch behind all that was replayed; returns the position before its first record."""
+        """Start an epoch after the replayed records; return the position before its first record."""
         ...
 
     def flush(self) -> None:
-        """Has all that was appended written, though not put on disk."""
+        """Write all appended records, without a sync."""
         ...
 
     def trim(self, until: Position) -> None:
-        """Lets go of what stands up to a position, which a snapshot holds that was committed."""
+        """Remove records up to a position that a committed snapshot covers."""
         ...
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
-        """Goes on after an error; what is appended from then on counts after ``accept`` alone."""
+        """Continue after an error; records appended from now on are only valid after ``accept``."""
         ...
 
     def accept(self) -> None:
-        """Makes what was appended since ``restart`` part of the journal, once a snapshot has all that was before."""
+        """Make records appended since ``restart`` part of the journal, once a snapshot covers all earlier ones."""
         ...
 
     def close(self) -> None:
-        """Writes what is there; nothing is appended after it."""
+        """Write all appended records; nothing is appended afterwards."""
         ...
 
     def remove(self) -> None:
-        """Lets go of all records, which the snapshot that was committed holds; after ``close``."""
+        """Remove all records, which the committed snapshot covers; after ``close``."""
         ...
 
     def release(self) -> None:
-        """Lets another aggregator go on; the last thing that is done with it."""
+        """Let another aggregator take over; the last call."""
         ...

@@ -1,4 +1,4 @@
-"""What comes in is journalled before it is acknowledged, and the jobs are written down from time to time."""
+"""Journals input before it is acknowledged, and writes snapshots of the jobs."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .settings import JournalSettings
 _log = logging.getLogger(__name__)
 _ANSWER: Final = encode(Heartbeat())[0]
 _MOST_PENDING: Final = 1 << 27
-"""Bytes that may wait for the disk."""
+"""Maximum bytes that wait for the disk."""
 _FULL_SEGMENTS: Final = 4
 _LEAST_REST: Final = 20
-"""Times that a snapshot is expected to take, between two of them."""
+"""Least time between two snapshots, in multiples of a snapshot's expected time."""
 _SHORT_REST: Final = 4
-"""Likewise, where the next daemon would have much to do again."""
+"""Least time between two snapshots, if the next daemon would have a long recovery."""
 _RETRY_S: Final = 10.0
-_FEW: Final = 16  # jobs, whose part of a snapshot cannot be told from the rest
+_FEW: Final = 16  # jobs, whose part of a snapshot's time cannot be separated from its fixed part
 _MOST_DEFERRED: Final = 1 << 17
 """Answers that wait for a snapshot; beyond it the oldest goes, and its collector sends its message again."""
 _FLUSH_S: Final = 1.0
-"""What nobody waits for, such as predictions, is written so often."""
+"""Interval of writing records that no answer waits for, such as predictions, s."""
 
 
 class _Held(NamedTuple):
@@ -48,29 +48,30 @@ class _Held(NamedTuple):
 
 
 class Durability:
-    """Journals what changes the state; holds answers back until that is on disk.
+    """Journals state changes; holds answers back until they are on disk.
 
-    While the disk fails or the quota is reached, messages are taken in and shown, but not acknowledged. A daemon that
-    is killed then loses them, and their collectors send them again. The next snapshot ends that, as it has what the
-    journal lacks. Collectors keep what they may not send any more (``bounds.credit``) in their backlogs.
+    While the disk fails or the quota is reached, messages are processed and shown, but not acknowledged. A daemon that
+    is killed then loses them, and their collectors send them again. The next snapshot ends this state, as it covers
+    the missing records. Collectors keep data beyond their credit (``bounds.credit``) in their backlogs.
 
     Args:
-        journal: has begun an epoch.
-        aggregator, clocks, core: what is journalled.
-        write: writes all down with a position, for a copy of the process; is told which jobs have changed since what
-            was committed last, None for all; tells whether that succeeded.
-        commit: makes what was written the last word; raises OSError where that fails.
-        wake: called from another thread when there may be answers to send.
-        now_s: the clock that is passed in.
+        journal: journal that has begun an epoch.
+        aggregator, clocks, core: objects whose changes are journalled.
+        write: writes the state with a position, in a copy of the process. It gets the jobs that changed since the
+            last commit, None for all, and returns whether it succeeded.
+        commit: makes the written state the current one; raises OSError on failure.
+        wake: called from another thread when answers may be ready.
+        now_s: current time of the clock that is passed in.
         keep: returns the descriptors that ``write`` needs.
 
     Attributes:
-        counters: ``journal_records``, ``journal_unwritten:REASON`` (messages that were taken in and not journalled),
-            ``journal_failures``, ``answers_deferred`` (now), ``snapshots`` and ``snapshots_failed``; the aggregator's.
-        problem: why the journal takes nothing now; "" while it does.
-        problem_since_s: time of day at which that began.
-        snapshot_problem: why the last snapshot failed; "" where it did not.
-        snapshot_problem_since_s: time of day at which that began.
+        counters: ``journal_records``, ``journal_unwritten:REASON`` (messages that were processed and not journalled),
+            ``journal_failures``, ``answers_deferred`` (current), ``snapshots`` and ``snapshots_failed``; those of the
+            aggregator.
+        problem: reason why the journal cannot be written now; "" if it can.
+        problem_since_s: start of this problem, time of day.
+        snapshot_problem: reason why the last snapshot failed; "" if it did not.
+        snapshot_problem_since_s: start of this problem, time of day.
     """
 
     def __init__(
@@ -102,18 +103,18 @@ class Durability:
         self._next_s = now_s if aggregator.jobs else now_s + settings.snapshot_s
         self._flushed_s = self._ended_s = now_s
         self._retry_at_s = now_s
-        self._fixed_s = self._each_s = 0.0  # what a snapshot takes by itself, and for each job that has changed
-        self._has_news = bool(aggregator.jobs)  # which are written down at once, with what was journalled of them
+        self._fixed_s = self._each_s = 0.0  # fixed time of a snapshot, and time per changed job
+        self._has_news = bool(aggregator.jobs)  # replayed jobs are written at once, with their journalled data
         self._is_suspended = False
         self._keep = keep
         self._unwritten: set[str] = set()
         self._worked_from_s = time.thread_time()
         aggregator.around = self._around
 
-    # ---- what comes ----
+    # ---- input ----
 
     def receive(self, identity: bytes, frames: Sequence[Frame], now_s: float) -> list[Reply]:
-        """Journals a message and has it taken in; returns what can be answered at once."""
+        """Journal and process a message; return the answers that need not wait."""
         self._now_s = now_s
         if self.journal.is_fenced:
             return []
@@ -133,14 +134,14 @@ class Durability:
         return []
 
     def tick(self, now_s: float) -> None:
-        """Has collectors looked at."""
+        """Journal and run a check of collectors for silence."""
         self._now_s = now_s
         with self._clocks.held() as (clock_s, steady_s):
             self._append((), b"", Moment(clock_s, steady_s, now_s), Kind.TICK)
             self._core.tick(now_s)
 
     def sync(self) -> None:
-        """Has what waits for an answer put on disk."""
+        """Sync records that answers wait for."""
         if self._held and not self.journal.problem:
             self.journal.sync()
 
@@ -150,7 +151,7 @@ class Durability:
         return self._is_suspended or bool(self.journal.problem)
 
     def released(self) -> list[Reply]:
-        """Returns the answers to what is on disk by now."""
+        """Return the answers whose records are on disk now."""
         if self.journal.is_fenced:
             self._held.clear()
             return []
@@ -165,7 +166,7 @@ class Durability:
         return 0 < record <= sure or taken <= self._covered
 
     def mark(self) -> Callable[[], bool]:
-        """Returns what tells whether all that came up to now is on disk, and otherwise has it put there."""
+        """Return a function that reports whether all input up to now is on disk, and otherwise syncs it."""
         record, taken = 0 if self.journal.problem else self.journal.last.record, self._taken
 
         def is_on_disk() -> bool:
@@ -181,12 +182,12 @@ class Durability:
 
     @property
     def _has_much_to_do_again(self) -> bool:
-        """Whether a daemon that is started now would take long for what this one did since the last snapshot."""
+        """Whether a new daemon would need a long recovery for the work since the last snapshot."""
         return time.thread_time() - self._worked_from_s > self._settings.recovery_s
 
     @property
     def _rests_until_s(self) -> float:
-        """Until when no snapshot is made, so that they take a small share of a core."""
+        """Time until which no snapshot is made, so that snapshots use a small share of a core."""
         changed = len(self._unwritten | self._aggregator.jobs.touched)
         rest = _SHORT_REST if self._has_much_to_do_again else _LEAST_REST
         return max(self._retry_at_s, self._ended_s + rest * (self._fixed_s + self._each_s * changed))
@@ -197,7 +198,7 @@ class Durability:
 
     @property
     def holds_answers(self) -> bool:
-        """Whether messages that were taken in wait for a disk that works."""
+        """Whether processed messages wait for a working disk."""
         return bool(self._held) and not self.is_behind
 
     @property
@@ -208,7 +209,7 @@ class Durability:
     # ---- snapshots ----
 
     def look_after(self, now_s: float) -> None:
-        """Begins and ends snapshots; to be called every second or so."""
+        """Start and finish snapshots; call it about every second."""
         self._now_s = now_s
         if now_s >= self._flushed_s + _FLUSH_S:
             self._flushed_s = now_s
@@ -237,10 +238,10 @@ class Durability:
         self._begin(now_s)
 
     def finish(self, within_s: float) -> bool:
-        """Writes all down for the next daemon, after the last message; tells whether that succeeded.
+        """Write the state for the next daemon, after the last message; return whether that succeeded.
 
-        What is expected to take longer than ``within_s`` is left to the next daemon, which has the journal; and all is
-        where another aggregator goes on.
+        If it is expected to take longer than ``within_s``, it is left to the next daemon, which has the journal. If
+        another aggregator has taken over, nothing is written.
         """
         self.child.close()
         self.journal.close()
@@ -265,7 +266,7 @@ class Durability:
         return False
 
     def close(self) -> None:
-        """Writes what is journalled, and ends all threads and copies."""
+        """Write journalled records, and end all threads and copies."""
         self._aggregator.around = unrecorded
         self.child.close()
         self.journal.close()
@@ -332,7 +333,7 @@ class Durability:
         self._next_s = now_s if self.journal.problem else now_s + self._settings.snapshot_s
 
     def _resume(self) -> None:
-        """Goes on with the journal behind the snapshot that has what it lacks, unless it failed again meanwhile."""
+        """Continue the journal after the snapshot that covers its missing records, unless it failed again."""
         if not self.journal.problem:
             self.journal.accept()
         self._sure = 0
@@ -368,7 +369,7 @@ class Durability:
 
     @contextlib.contextmanager
     def _around(self, aggregator: Aggregator, kind: Kind, session: JobSession) -> Iterator[None]:
-        """Records a step that time made due, unless it changed nothing."""
+        """Record a time-triggered step, unless it changed nothing."""
         before = session.state
         with self._clocks.held() as (clock_s, steady_s):
             yield
@@ -378,12 +379,12 @@ class Durability:
 
 
 def _answers_beat(reply: Reply) -> bool:
-    """Tells whether a reply says nothing of what was taken in."""
+    """Return whether a reply is independent of processed input."""
     frame = reply[1][0]
     return frame == _ANSWER or (len(frame) > len(_ANSWER) and isinstance(decode_header(frame), Heartbeat))
 
 
 def _tells_losses(frames: Sequence[Frame]) -> bool:
-    """Tells whether a heartbeat has news that are said until they are answered."""
+    """Return whether a heartbeat has losses, which are repeated until they are answered."""
     beat = decode_header(frames[0])
     return isinstance(beat, Heartbeat) and bool(beat.losses)

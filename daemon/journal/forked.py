@@ -1,4 +1,4 @@
-"""Work on a copy of the process: it sees all as it was at one moment, while the process goes on."""
+"""Work in a forked copy of the process: it sees a consistent state while the process continues."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _FAILED: Final = 255
 
 
 class Forked:
-    """One child at a time, which does some work and says whether it succeeded.
+    """One child at a time, which does some work and reports whether it succeeded.
 
     Attributes:
-        took_s: wall time of the last one that ended.
-        cpu_s: CPU time of the last one that ended.
-        paused_s: for how long the last one held the process up.
-        errno: number of the OSError that the last one ended with; 0 for another reason, or none.
+        took_s: wall time of the last child, s.
+        cpu_s: CPU time of the last child, s.
+        paused_s: time for which the last fork blocked the process, s.
+        errno: errno of the OSError that ended the last child; 0 for another reason, or none.
     """
 
     def __init__(self) -> None:
@@ -45,12 +45,13 @@ class Forked:
         return self._pid != 0
 
     def begin(self, work: Callable[[], bool], keep: Collection[int] = ()) -> bool:
-        """Has a copy of the process do some work, with these descriptors open; False where there can be no copy."""
+        """Run work in a forked child, with these descriptors open; return False if it cannot be forked."""
         parent = os.getpid()
         self._begun_s = time.monotonic()
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the child uses none of their locks
+                # warning about threads: the child uses none of their locks
+                warnings.simplefilter("ignore", DeprecationWarning)
                 self._pid = os.fork()
         except OSError:
             return False
@@ -60,7 +61,7 @@ class Forked:
         return True
 
     def poll(self, *, wait: bool = False) -> bool | None:
-        """Returns whether the work succeeded, once; None while there is none, or it goes on."""
+        """Return whether the work succeeded, once; None without a child, or while it works."""
         if not self._pid:
             return None
         if time.monotonic() - self._begun_s > _SLOWEST_S:
@@ -80,7 +81,7 @@ class Forked:
         return code == 0
 
     def close(self) -> None:
-        """Ends the child, if there is one."""
+        """Kill the child, if there is one."""
         if self._pid:
             self._kill()
             self.poll(wait=True)
@@ -91,7 +92,7 @@ class Forked:
 
 
 def _do(work: Callable[[], bool], parent: int, keep: Collection[int]) -> None:
-    """Works in the child, which ends here: nothing of what the process would do at its end is done."""
+    """Work in the child, which ends here without the process' exit handlers."""
     status = _FAILED
     try:
         gc.disable()
@@ -104,7 +105,7 @@ def _do(work: Callable[[], bool], parent: int, keep: Collection[int]) -> None:
             status = 0 if work() else _FAILED
     except OSError as error:
         status = error.errno if error.errno is not None and 0 < error.errno < _FAILED else _FAILED
-    except BaseException:  # the exit status tells
+    except BaseException:  # the exit status reports it
         status = _FAILED
     finally:
         os._exit(status)
@@ -113,5 +114,5 @@ def _do(work: Callable[[], bool], parent: int, keep: Collection[int]) -> None:
 def _close_all(keep: Collection[int]) -> None:
     for path in list(Path("/proc/self/fd").iterdir()):
         if int(path.name) > _STANDARD_ERROR and int(path.name) not in keep:
-            with contextlib.suppress(OSError):  # the one that the folder was read with
+            with contextlib.suppress(OSError):  # the descriptor of this listing
                 os.close(int(path.name))

@@ -1,4 +1,4 @@
-"""What becomes of a job of which nothing is heard, and when."""
+"""State changes of a silent job, and their times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .job_state import JobEvent, State
 
 
 def due(session: JobSession, settings: AggregatorSettings, now: float) -> JobEvent | None:
-    """Returns what happens to a job for lack of events, by the steady clock; None: nothing yet."""
+    """Return the event of a job for lack of input, by the steady clock; None: nothing yet."""
     quiet = now - session.heard_at_s
     alone = session.no_stream_since_s is not None and now - session.no_stream_since_s >= settings.linger_s
     if session.state is State.ENDED:
@@ -21,7 +21,7 @@ def due(session: JobSession, settings: AggregatorSettings, now: float) -> JobEve
 
 
 def next_age(session: JobSession, settings: AggregatorSettings) -> float:
-    """Returns when the job may next change its state for lack of events."""
+    """Return the time of the next possible state change for lack of input."""
     if session.state is State.ENDED:
         return session.ended_at_s + settings.retain_s
     times = [math.inf if session.nodes.collectors else session.heard_at_s + settings.end_after_s]

@@ -1,4 +1,4 @@
-"""The life of a job as one table: states, events, and where they lead.
+"""The lifecycle of a job as one table of states, events and transitions.
 
 ::
 
@@ -14,7 +14,7 @@ from typing import Final
 
 
 class State(StrEnum):
-    """Where a job is in its life."""
+    """State of a job."""
 
     RUNNING = "running"
     IDLE = "idle"
@@ -23,10 +23,10 @@ class State(StrEnum):
 
 
 class JobEvent(StrEnum):
-    """What moves a job on."""
+    """Event that changes the state."""
 
     EVENT = "event"
-    """Events or a new stream came in."""
+    """Events or a new stream arrived."""
     QUIET = "quiet"
     """No event for ``idle_after_s``."""
     DONE = "done"
@@ -49,5 +49,5 @@ TRANSITIONS: Final[dict[tuple[State, JobEvent], State]] = {
 
 
 def after(state: State, happening: JobEvent) -> State:
-    """Returns the state that follows; what the table does not name changes nothing."""
+    """Return the next state; events without an entry in the table change nothing."""
     return TRANSITIONS.get((state, happening), state)

@@ -1,4 +1,4 @@
-"""One prediction of a job: whether its period is looked for, what that cost, and when the job is due again."""
+"""One prediction of a job: whether its period is searched for, the cost, and the next due time."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..losses.failures import AnalysisFailedError
 from ..session import JobSession
 from .prediction_schedule import PredictionSchedule
 
-_SHORT_S: Final = 1.0  # jobs that lasted less come by the hundred a second
+_SHORT_S: Final = 1.0  # jobs that lasted less arrive by the hundred per second
 
 
 class PredictionStep:
     """Predicts jobs one by one, with the clocks and the counters of the aggregator.
 
     Attributes:
-        planned: when jobs are due.
-        looked: whether the last prediction looked for a period.
+        planned: schedule of predictions.
+        looked: whether the last prediction searched for a period.
     """
 
     def __init__(
@@ -40,15 +40,15 @@ class PredictionStep:
         self._short_jobs = Allowance(settings.short_jobs_share, steady())
 
     def predict(self, session: JobSession, *, whole: bool, looks: bool | None) -> Prediction | None:
-        """Predicts a job now.
+        """Predict a job now.
 
         Args:
             session: the job.
-            whole: whether this is the last word on it.
-            looks: whether to look for its period; None where that is not decided yet.
+            whole: whether this is its final prediction.
+            looks: whether to search for its period; None if not yet decided.
 
         Returns:
-            The prediction; None before the first event, and of a job that cannot be predicted.
+            The prediction; None before the first event, and for a job that cannot be predicted.
         """
         at, now, spent_s = self._steady(), self._clock(), self._effort()
         self.planned.begin(session.job, at)
@@ -59,7 +59,7 @@ class PredictionStep:
         self._counters["last_words_skipped"] += not looks
         try:
             prediction = session.predict(now, whole=whole, looks=looks)
-        except AnalysisFailedError:  # which is told with the job
+        except AnalysisFailedError:  # reported with the job
             self._counters["prediction_errors"] += 1
             return None
         finally:

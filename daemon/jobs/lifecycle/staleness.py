@@ -1,4 +1,4 @@
-"""When what was predicted of a silent job has passed."""
+"""Expiry of a silent job's prediction."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Final
 
 from ....results.prediction import Prediction
 
-_PASSED: Final = 0.51  # of a period after its told start a phase was skipped
-_LONGEST_SILENCE: Final = 16  # periods; what was said of a job that is silent for longer is not renewed
+_PASSED: Final = 0.51  # share of a period after the predicted start at which a phase counts as skipped
+_LONGEST_SILENCE: Final = 16  # periods; the prediction of a job that is silent for longer is not renewed
 
 
 def stale_at(prediction: Prediction, last_s: float) -> float | None:
-    """Returns when the told start of the next phase has passed by more than half a period, so that it is another one.
+    """Return when the predicted start has passed by more than half a period, so that a new prediction is needed.
 
-    Without a start, 1, 2, 4, ... periods after the last data. None past the longest silence.
+    Without a predicted start: 1, 2, 4, ... periods after the last data. None after the longest silence.
     """
     if prediction.period_s is None or prediction.period_s.value <= 0:
         return None

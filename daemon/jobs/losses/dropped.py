@@ -1,4 +1,4 @@
-"""What the bounds of jobs cost, also of jobs that are gone: for the sums that metrics tell."""
+"""Losses by the bounds of jobs, including removed jobs, for the sums in metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..session import JobSession
 
 
 class Dropped:
-    """Sums over the jobs that are gone."""
+    """Sums over removed jobs."""
 
     def __init__(self) -> None:
         self._signal = {"late": 0.0, "ahead": 0.0}
@@ -21,60 +21,60 @@ class Dropped:
         self._of: dict[str, Counter[str]] = {name: Counter() for name in ANALYZERS}
 
     def keep(self, session: JobSession) -> None:
-        """Takes over what a job dropped that is removed."""
+        """Add the losses of a job that is being removed."""
         _add(self._signal, session)
         self._names.update(session.names.beyond)
         for name in ANALYZERS:
             self._of.setdefault(name, Counter()).update(session.analyzers.losses(name))
 
     def signal_bytes(self) -> Mapping[str, float]:
-        """Returns the bytes that no job's signal has, by reason."""
+        """Return the bytes missing in all signals, by reason."""
         return self._signal
 
     def names_beyond(self) -> Counter[str]:
-        """Returns how many uses of calls and files were beyond the bounds of their jobs."""
+        """Return the number of uses of calls and files beyond the bounds of their jobs."""
         return self._names
 
     def by(self, analyzer: str) -> Counter[str]:
-        """Returns what an analyzer of these jobs lacked, by reason."""
+        """Return the losses of an analyzer of these jobs, by reason."""
         return self._of.get(analyzer, Counter())
 
 
 @dataclass(frozen=True)
 class JobSums:
-    """Sums over all jobs: those that are gone, and those that are held."""
+    """Sums over all jobs: removed and present ones."""
 
     gone: Dropped
     held: Mapping[str, float]
-    """As ``HeldSums`` has them."""
+    """As in ``HeldSums``."""
 
     def signal_bytes(self) -> dict[str, float]:
-        """Returns the bytes that no job's signal has, by reason."""
+        """Return the bytes missing in all signals, by reason."""
         return {
             reason: volume + self.held.get(f"signal:{reason}", 0.0)
             for reason, volume in self.gone.signal_bytes().items()
         }
 
     def names_beyond(self) -> Counter[str]:
-        """Returns how many uses of calls and files were beyond the bounds of their jobs."""
+        """Return the number of uses of calls and files beyond the bounds of their jobs."""
         return self.gone.names_beyond() + _part(self.held, "names")
 
     def dropped(self, analyzer: str) -> Counter[str]:
-        """Returns what an analyzer of all jobs lacks, by reason; also what is 0."""
+        """Return the losses of an analyzer of all jobs, by reason, including zeros."""
         total = Counter(self.gone.by(analyzer))
         total.update(_part(self.held, analyzer))
         return total
 
 
 class HeldSums:
-    """Sums over the jobs that are held; only jobs that were touched since are looked at again."""
+    """Sums over present jobs; only jobs that were accessed since are examined again."""
 
     def __init__(self) -> None:
         self._of: dict[str, dict[str, float]] = {}
         self._total: Counter[str] = Counter()
 
     def of(self, jobs: JobTable) -> Mapping[str, float]:
-        """Returns the sums of now."""
+        """Return the current sums."""
         for job in jobs.untold:
             jobs.told.discard(job)
             for name, count in self._of.pop(job, {}).items():
@@ -92,7 +92,7 @@ class HeldSums:
 
 
 def held_sums(session: JobSession) -> dict[str, float]:
-    """Returns what a job adds to the sums over all jobs; also what is 0, which is a series nonetheless."""
+    """Return the contribution of a job to the sums over all jobs, including zeros, which are series, too."""
     sums: dict[str, float] = {}
     for signal in (session.predictor.reads, session.predictor.writes):
         for reason, volume in (("late", signal.late_bytes), ("ahead", signal.ahead_bytes)):

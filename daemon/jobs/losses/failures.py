@@ -1,4 +1,4 @@
-"""Which analyses of a job failed: each for itself, told with the job, counted, and logged once."""
+"""Failures of a job's analyses: isolated, reported with the job, counted, and logged once."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from ....results.jobs.job import AnalysisFailure
 _log = logging.getLogger(__name__)
 _LONGEST_REASON: Final = 300
 _MOST_LOGGED: Final = 100
-"""Failures of one analysis, over all jobs, that are logged; further ones are told with their jobs and counted."""
+"""Maximum number of logged failures of one analysis, over all jobs; further ones are counted and reported with their
+jobs."""
 
 COUNTED: Final = "analysis_failures:"
-"""Before the name of an analysis, in the aggregator's counters."""
+"""Prefix of the name of an analysis in the aggregator's counters."""
 
 
 class AnalysisFailedError(IotideError):
-    """What is asked for comes from an analysis of the job that failed; the text says when and why."""
+    """A result is not available because its analysis failed; the text has time and reason."""
 
 
 class _Failure(Struct):
@@ -37,13 +38,13 @@ class _Failure(Struct):
 class Failures:
     """The failures of one job's analyses.
 
-    An analysis that breaks while it takes something in may have taken in a part of it, so it is stopped. One that
-    breaks over a question goes on, and may answer the next.
+    An analysis that fails on input may have processed a part of it, so it is stopped. One that fails on a query
+    continues, and may answer the next one.
 
     Args:
-        job: whose they are.
-        clock: time of day, for stamps.
-        counters: gets each failure, by analysis.
+        job: job id.
+        clock: time of day, for timestamps.
+        counters: counts each failure, by analysis.
     """
 
     def __init__(self, job: str, clock: Callable[[], float] = time.time, counters: Counter[str] | None = None) -> None:
@@ -53,11 +54,11 @@ class Failures:
         self._failed: dict[str, _Failure] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leaves out what belongs to the aggregator that the job was in."""
+        """Omit parts that belong to the job's aggregator."""
         return {"_job": self._job, "_failed": self._failed, "_clock": time.time, "_counters": Counter()}
 
     def add(self, analysis: str, error: Exception, *, stopped: bool) -> None:
-        """Takes in that an analysis raised; ``stopped``: nothing more is asked of it."""
+        """Add a failure of an analysis; ``stopped``: it is not used any more."""
         self._counters[COUNTED + analysis] += 1
         failure = self._failed.get(analysis)
         if failure is None:
@@ -69,17 +70,17 @@ class Failures:
         failure.stopped = failure.stopped or stopped
 
     def stopped(self, analysis: str) -> bool:
-        """Tells whether an analysis has been stopped."""
+        """Return whether an analysis has been stopped."""
         return (failure := self._failed.get(analysis)) is not None and failure.stopped
 
     def check(self, analysis: str, *, ever: bool = False) -> None:
-        """Raises AnalysisFailedError if the analysis has been stopped; with ``ever``, if it ever failed."""
+        """Raise AnalysisFailedError if the analysis has been stopped; with ``ever``, if it ever failed."""
         if self.stopped(analysis) or (ever and analysis in self._failed):
             raise self.error(analysis)
 
     @contextlib.contextmanager
     def taking(self, analysis: str) -> Iterator[bool]:
-        """Stops an analysis that raises while it takes something in; yields whether it still goes on."""
+        """Stop an analysis that raises on input; yield whether it is still active."""
         try:
             yield not self.stopped(analysis)
         except Exception as error:
@@ -87,7 +88,7 @@ class Failures:
 
     @contextlib.contextmanager
     def asking(self, analysis: str) -> Iterator[None]:
-        """Turns what an analysis raises over a question into AnalysisFailedError, and takes it in."""
+        """Convert an exception of a query into AnalysisFailedError, and add it."""
         try:
             yield
         except AnalysisFailedError:
@@ -97,13 +98,13 @@ class Failures:
             raise self.error(analysis) from error
 
     def error(self, analysis: str) -> AnalysisFailedError:
-        """Returns what says of a failed analysis when and why it failed."""
+        """Return the exception with time and reason of an analysis' failure."""
         failure = self._failed[analysis]
         at = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(failure.at_s))
         return AnalysisFailedError(f"the analysis {analysis} of job {self._job!r} failed at {at}: {failure.reason}")
 
     def told(self) -> list[AnalysisFailure]:
-        """Returns the first failure of each analysis."""
+        """Return the first failure of each analysis."""
         return [
             AnalysisFailure(
                 analysis=analysis,

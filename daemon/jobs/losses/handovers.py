@@ -1,4 +1,4 @@
-"""What a collector that is gone had taken of a process and not sent: known once the process has found another."""
+"""Events that a dead collector took from a process and never sent, determined when the process has a new collector."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from ....events.losses import EVENTS
 LOST_WITH_COLLECTOR: Final = f"{EVENTS}lost_with_collector"
 _MOST: Final = 10_000
 _AFTER_TAKING: Final = ("shipper_full", "spool_damaged", "rejected", "malformed", "closed")
-"""Losses that the collector has told of calls that it had taken."""
+"""Losses of taken calls that the collector has reported."""
 
 
 class Handovers:
-    """Compares what arrived of a stream with what its collector had of it, by the stream that follows it."""
+    """Compares the received events of a stream with those taken by its collector, as reported by its successor."""
 
     def __init__(self) -> None:
         self._arrived: Counter[str] = Counter()  # by open stream
         self._awaited: OrderedDict[str, int] = OrderedDict()  # by the end of a stream's name
-        self._ended: OrderedDict[str, int] = OrderedDict()  # likewise, of those cut off: what arrived or was told lost
+        # by the end of a cut-off stream's name: received events and reported losses
+        self._ended: OrderedDict[str, int] = OrderedDict()
 
     def open_stream(self, stream: str, info: StreamInfo) -> int:
-        """Takes in a stream, or one that comes back; returns how many events of the one before are known to be lost."""
+        """Open a stream, or resume one; return the number of events of its predecessor that are known to be lost."""
         if (before := self._ended.pop(stream.rpartition(":")[2], None)) is not None:
             self._arrived[stream] = before
         if not info.follows or info.taken_before <= 0:
@@ -36,11 +37,11 @@ class Handovers:
         return 0
 
     def arrived(self, stream: str, events: int) -> None:
-        """Takes in that events of an open stream came."""
+        """Count received events of an open stream."""
         self._arrived[stream] += events
 
     def close_stream(self, stream: str, losses: Mapping[str, int]) -> int:
-        """Takes in that a stream has ended; returns how many of its events are now known to be lost."""
+        """Close a stream; return the number of its events now known to be lost."""
         had = self._arrived.pop(stream, 0)
         if losses:
             had += sum(losses.get(EVENTS + reason, 0) for reason in _AFTER_TAKING)
@@ -53,7 +54,7 @@ class Handovers:
         return 0
 
     def at_end(self) -> int:
-        """Returns how many events are lost of streams that have not ended with their job."""
+        """Return the number of lost events of streams that did not end with their job."""
         lost = 0
         for stream, had in self._arrived.items():
             if (taken := self._awaited.pop(stream.rpartition(":")[2], None)) is not None:

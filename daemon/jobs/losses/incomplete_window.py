@@ -1,4 +1,4 @@
-"""What may be said of a window from which calls are missing."""
+"""Limits on predictions from a window with missing calls."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from .job_losses import JobLosses
 def held_to_what_arrived(
     prediction: Prediction, now_ns: int, completeness: Completeness, losses: JobLosses
 ) -> Prediction:
-    """Claims no period from a window of which more was lost than does not matter.
+    """Remove the period of a prediction whose window is too incomplete.
 
     Args:
-        prediction: of what arrived.
-        now_ns: when it is made.
-        completeness: what was lost of the job's calls, by time.
-        losses: its streams that were cut off.
+        prediction: prediction from the received calls.
+        now_ns: its time.
+        completeness: losses of the job's calls, by time.
+        losses: losses of the job, with its cut-off streams.
 
     Returns:
-        The same with its completeness, and without a period where that is too low.
+        The prediction with its completeness, and without a period if that is too low.
     """
     window = prediction.window
-    # What was lost since its newest event is missing in it, too.
+    # Losses since its newest event count, too.
     share = completeness.share(int(window.start_s * 1e9), max(int(window.end_s * 1e9), now_ns))
-    if losses.cut_off:  # of what they would have sent nothing is known but who they were
+    if losses.cut_off:  # nothing is known of their missing data
         share *= 1 - losses.cut_off / max(losses.opened, losses.cut_off)
     if share >= 1.0:
         return prediction

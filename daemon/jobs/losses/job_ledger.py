@@ -1,4 +1,4 @@
-"""The account of a job, as the API tells it."""
+"""The ledger of a job for the API."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEFT_OUT: Final = ("events_left_out", "events_sampled_out")
 
 
 def ledger_of(session: JobSession, *, archives: bool) -> JobLedger:
-    """Returns the account of a job now; ``archives``: whether archives are kept."""
+    """Return the current ledger of a job; ``archives``: whether archives are written."""
     ledger, losses = session.ledger, session.losses.total
     total = Account()
     for account in (ledger.ended, *ledger.streams.values()):

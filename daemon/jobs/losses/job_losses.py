@@ -1,4 +1,4 @@
-"""What of one job was lost on the way: by streams, by collectors and here."""
+"""Losses of one job: by streams, by collectors and by the aggregator."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _REMEMBERED: Final = 10_000
 
 
 class JobLosses:
-    """Adds up cumulative counts, each of them once however often it is told.
+    """Adds cumulative counts; repeated reports are counted once.
 
     Attributes:
-        total: by the counter's name.
-        opened: streams that there were.
-        cut_off: those of them whose collector has not come back.
+        total: losses by the counter's name.
+        opened: number of streams so far.
+        cut_off: streams whose collector has not returned.
     """
 
     def __init__(self) -> None:
@@ -27,14 +27,14 @@ class JobLosses:
         self.opened = 0
         self.cut_off = 0
         self._silent: set[str] = set()
-        # By the size that they say: a batch script says another than the steps that it starts.
+        # By reported communicator size: that of a batch script differs from that of its steps.
         self._ranks: dict[int, set[int]] = {}
         self._told: dict[str, Mapping[str, int]] = {}  # by open stream
-        self._ended: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # a stream that comes back goes on from there
+        self._ended: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # a stream that returns continues from there
         self._of_collectors: OrderedDict[str, Mapping[str, int]] = OrderedDict()
 
     def open_stream(self, stream: str) -> None:
-        """Takes in that a stream begins, or comes back."""
+        """Open a stream, or resume one."""
         if (before := self._ended.pop(stream, None)) is not None:
             self._told[stream] = {name: count for name, count in before.items() if name != CUT_OFF}
             self.cut_off -= CUT_OFF in before
@@ -43,20 +43,20 @@ class JobLosses:
             self.opened += 1
 
     def has_rank(self, rank: int, ranks: int) -> None:
-        """Takes in a rank, and the size of its communicator as it knows it."""
+        """Add a rank, with its reported communicator size."""
         if ranks in self._ranks or len(self._ranks) < _MOST_SIZES:
             self._ranks.setdefault(ranks, set()).add(rank)
 
     @property
     def unheard_ranks(self) -> int:
-        """How many ranks have not been heard of, of communicators of which others have; they may be to come."""
+        """Number of missing ranks in communicators with known ranks; they may still appear."""
         return sum(max(size - len(ranks), 0) for size, ranks in self._ranks.items())
 
     def known(self, *, ended: bool) -> dict[str, int]:
-        """Returns all losses by the counter's name, in order of names, with the streams that are silent now.
+        """Return all losses by the counter's name, sorted by name, with the currently silent streams.
 
         Args:
-            ended: the job has ended, so that ranks which were not heard of never will be.
+            ended: the job has ended, so that missing ranks will not appear any more.
         """
         now = Counter(self.total)
         now[SILENT] = len(self._silent)
@@ -65,11 +65,11 @@ class JobLosses:
         return {name: now[name] for name in sorted(now) if now[name]}
 
     def silent(self, stream: str, is_silent: bool) -> None:
-        """Takes in that the collector of an open stream has fallen silent, or is heard of again."""
+        """Set whether the collector of an open stream is silent."""
         (self._silent.add if is_silent else self._silent.discard)(stream)
 
     def of_stream(self, stream: str, losses: Mapping[str, int]) -> Counter[str]:
-        """Takes in what of a stream was lost so far; returns by how much that is more than before."""
+        """Update the cumulative losses of a stream; return the increase."""
         if not losses:
             return Counter()
         before = self._told.get(stream, {})
@@ -79,7 +79,7 @@ class JobLosses:
         return grown
 
     def close_stream(self, stream: str, losses: Mapping[str, int]) -> Counter[str]:
-        """Takes in that a stream has ended and what of it was lost; returns by how much that is more than before."""
+        """Close a stream with its final losses; return the increase."""
         self._silent.discard(stream)
         grown = self.of_stream(stream, losses)
         self.cut_off += CUT_OFF in grown
@@ -88,7 +88,7 @@ class JobLosses:
         return grown
 
     def of_collector(self, collector: str, losses: Mapping[str, int]) -> Counter[str]:
-        """Takes in what a collector lost beside all streams; returns by how much that is more than before."""
+        """Update the cumulative losses of a collector outside of all streams; return the increase."""
         before = self._of_collectors.get(collector, {})
         grown = self._grown(before, losses)
         if grown:
@@ -96,7 +96,7 @@ class JobLosses:
         return grown
 
     def lose(self, losses: Mapping[str, int]) -> None:
-        """Takes in what was lost here, now."""
+        """Add losses in the aggregator."""
         self.total.update(losses)
 
     def _grown(self, before: Mapping[str, int], now: Mapping[str, int]) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""On which of its nodes a job has a collector, and on which it has none."""
+"""Nodes of a job with and without a collector."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ....events import BatchJob
 from ....events.node_lists import nodes_in
 
 NODES_LATE_S: Final = 10.0
-"""How long after a job's first event a node's collector may be to come."""
+"""Time after a job's first event for a node's collector to appear, s."""
 _MOST_HOSTS: Final = 100_000
 _MOST_NAMES: Final = 64
 
 
 class UnseenNodes(NamedTuple):
-    """Nodes without a collector: how many, and the first of their names, as far as they are known."""
+    """Nodes without a collector: their number, and the first names, where known."""
 
     total: int
     names: list[str]
@@ -25,11 +25,11 @@ NONE_UNSEEN: Final = UnseenNodes(0, [])
 
 
 class JobNodes:
-    """The nodes whose collectors say that they serve a job.
+    """The nodes whose collectors serve a job.
 
     Attributes:
         hosts: their names.
-        collectors: open streams by which collectors introduce the job; they have neither events nor losses.
+        collectors: open streams with which collectors introduce the job, without events or losses.
     """
 
     def __init__(self) -> None:
@@ -37,16 +37,16 @@ class JobNodes:
         self.hosts: frozenset[str] = frozenset()
 
     def served(self, host: str) -> None:
-        """Takes in that there is a collector."""
+        """Add a node with a collector."""
         if host not in self.hosts and len(self.hosts) < _MOST_HOSTS:
             self.hosts |= {host}
 
     def unseen(self, batch: BatchJob, heard: Collection[str]) -> UnseenNodes:
-        """Returns the nodes without a collector; none of a job whose nodes have no collectors of its own.
+        """Return the nodes without a collector; none for a job without collectors of its own.
 
         Args:
-            batch: what the batch system says of the job.
-            heard: nodes that streams have come from.
+            batch: batch system data of the job.
+            heard: nodes of its streams.
         """
         if not self.hosts:
             return NONE_UNSEEN
@@ -57,7 +57,7 @@ class JobNodes:
         named = nodes_in(batch.nodes) if is_whole else ()
         lacking = [name for name in named if _short(name) not in here]
         count = max(len(named) or batch.node_count, batch.node_count) - len(here)
-        if count <= 0 or not lacking or len(lacking) != count:  # hosts have other names than nodes
+        if count <= 0 or not lacking or len(lacking) != count:  # host names differ from node names
             return UnseenNodes(max(count, 0), [])
         return UnseenNodes(count, lacking[:_MOST_NAMES])
 

@@ -1,4 +1,4 @@
-"""How many events of a job came by each place on their way, stream by stream: what does not add up is told."""
+"""Numbers of a job's events at each place on their way, by stream; differences are reported."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _MOST_NAMED = 100
 
 
 class Account(Struct):
-    """What is known of one stream, or of several together; events."""
+    """Account of one stream, or of several together; in events."""
 
     made: int = 0
-    """That the collector had of it; 0 where it does not tell."""
+    """Events that the collector got; 0 if it does not report them."""
     received: int = 0
     journalled: int = 0
     dropped: int = 0
-    """That the collector had and dropped."""
+    """Events that the collector got and dropped."""
     is_final: bool = False
-    """Whether the collector has told of all."""
+    """Whether the collector's counts are final."""
 
     @property
     def on_the_way(self) -> int:
-        """That the collector had, and of which nothing has been heard."""
+        """Events that the collector got and that were neither received nor reported as dropped."""
         return self.made - self.received - self.dropped if self.made else 0
 
     def add(self, other: Account, sign: int = 1) -> None:
-        """Adds what is known of another stream."""
+        """Add another account."""
         self.made += sign * (other.made or other.received + other.dropped)
         self.received += sign * other.received
         self.journalled += sign * other.journalled
@@ -44,12 +44,12 @@ class Ledger:
     """The accounts of a job's streams.
 
     Attributes:
-        streams: of those that are open, by name.
-        ended: the sum of those that have ended.
-        ended_streams: how many.
-        cut_off: events of streams which no collector ended, that were on the way.
-        missing: of streams that have ended, what did not come and nobody told of, by name; of a hundred at most.
-        unaccounted: the sum of all such.
+        streams: accounts of the open streams, by name.
+        ended: sum over the ended streams.
+        ended_streams: number of ended streams.
+        cut_off: events in transit of streams that no collector ended.
+        missing: missing unreported events of ended streams, by name; at most a hundred streams.
+        unaccounted: sum of all such events.
         archived: events that can be read in the archive.
     """
 
@@ -64,7 +64,7 @@ class Ledger:
         self._come_back: OrderedDict[str, Account] = OrderedDict()
 
     def open(self, stream: str) -> None:
-        """Takes in a stream, or one that comes back."""
+        """Open a stream, or resume one."""
         if (account := self._come_back.pop(stream, None)) is not None:
             self.ended.add(account, -1)
             self.ended_streams -= 1
@@ -72,24 +72,24 @@ class Ledger:
         self.streams[stream] = account or Account()
 
     def received(self, stream: str, events: int, *, journalled: bool) -> None:
-        """Takes in that events of an open stream came."""
+        """Count received events of an open stream."""
         if (account := self.streams.get(stream)) is not None:
             account.received += events
             account.journalled += events if journalled else 0
 
     def made(self, stream: str, events: int, *, ended: bool) -> None:
-        """Takes in how many events the collector had."""
+        """Update the number of events that the collector got."""
         if (account := self.streams.get(stream)) is not None:
             account.made = max(account.made, events)
             account.is_final = ended
 
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in what was lost of an open stream so far."""
+        """Update the losses of an open stream."""
         if losses and (account := self.streams.get(stream)) is not None:
             account.dropped = sum(losses.get(EVENTS + reason, 0) for reason in AFTER_TAKING)
 
     def close(self, stream: str, losses: Mapping[str, int]) -> None:
-        """Takes in that a stream has ended, and all that was lost of it."""
+        """Close a stream, with its final losses."""
         self.lossy(stream, losses)
         if (account := self.streams.pop(stream, None)) is None:
             return

@@ -1,4 +1,4 @@
-"""Jobs that are not held: what was lost of them is kept for when they are."""
+"""Losses of jobs without a session, kept until they have one."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .job_nodes import JobNodes
 REFUSED: Final = "streams_refused:max_jobs"
 NO_ROOM: Final = "max_jobs"
 _HERE: Final = "\0"
-"""In place of a collector's name, which none can have: lost by the aggregator."""
+"""Placeholder for a collector's name, which no collector can have: lost by the aggregator."""
 _MOST: Final = 1000
 _MOST_SERVED: Final = 10_000
 
 
 class Unheld:
-    """Losses of jobs that are not held, by who lost them, and the open streams of jobs refused for want of room.
+    """Losses of jobs without a session, by their cause, and the open streams of refused jobs.
 
     Attributes:
-        forgotten: jobs whose losses were forgotten, as there were more than a thousand such jobs.
+        forgotten: jobs whose losses were discarded, as there were more than a thousand such jobs.
     """
 
     def __init__(self) -> None:
@@ -33,31 +33,31 @@ class Unheld:
         self._hosts: OrderedDict[str, JobNodes] = OrderedDict()
 
     def served(self, job: str, host: str) -> None:
-        """Takes in that a job has a collector on a node, though nothing of it has come."""
+        """Note a collector of a job on a node, before any of its events."""
         self._hosts.setdefault(job, JobNodes()).served(host)
         self._hosts.move_to_end(job)
         while len(self._hosts) > _MOST_SERVED:
             self._hosts.popitem(last=False)
 
     def take_hosts(self, job: str) -> frozenset[str]:
-        """Returns where a job that is held from now on has collectors."""
+        """Return and remove the nodes with collectors of a job that gets a session."""
         return self._hosts.pop(job, JobNodes()).hosts
 
     def lossy(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
-        """Takes in what a collector lost of a job so far."""
+        """Update a collector's cumulative losses of a job."""
         self._of(job)[collector] = dict(losses)
 
     def refuse(self, stream: str, job: str) -> None:
-        """Takes in that a stream is refused, as there is no room for its job."""
+        """Note a stream that is refused because of ``max_jobs``."""
         self._job_of[stream] = job
         self._lose(job, REFUSED, 1)
 
     def job_of(self, stream: str) -> str | None:
-        """Returns the job of a refused stream; None for others."""
+        """Return the job of a refused stream; None for others."""
         return self._job_of.get(stream)
 
     def missed(self, stream: str, batch: EventBatch) -> None:
-        """Takes in events of a refused stream, which are dropped."""
+        """Count dropped events of a refused stream."""
         job = self._job_of[stream]
         self._lose(job, EVENTS + NO_ROOM, len(batch))
         self._lose(job, BYTES + NO_ROOM, batch.moved)
@@ -65,15 +65,15 @@ class Unheld:
         self._since_ns[job] = min(self._since_ns.get(job, first), first)
 
     def close(self, stream: str) -> None:
-        """Takes in that a stream has ended, or is about to be introduced again."""
+        """Remove a stream that has ended or will be introduced again."""
         self._job_of.pop(stream, None)
 
     def refused(self, job: str) -> bool:
-        """Tells whether a job that is not held was refused for want of room."""
+        """Return whether a job without a session was refused because of ``max_jobs``."""
         return _HERE in self._losses.get(job, {})
 
     def take(self, job: str) -> tuple[dict[str, dict[str, int]], int | None]:
-        """Returns what was lost of a job that is held from now on, and since when, where that is known."""
+        """Return and remove the losses of a job that gets a session, and their start where known."""
         return self._losses.pop(job, {}), self._since_ns.pop(job, None)
 
     def _lose(self, job: str, reason: str, count: int) -> None:

@@ -1,4 +1,4 @@
-"""Holds a journal's lease, in the connection's loop: waits for it, renews it, and says when it is lost."""
+"""A journal's lease, held in the connection's loop: wait for it, renew it, and report its loss."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from .link import NatsLink
 
 _log = logging.getLogger(__name__)
 KEY: Final = "owner"
-"""Of the entry."""
+"""Key of the entry."""
 _GIVE_BACK_S: Final = 2.0
 
 
 class Holding:
-    """An aggregator's part in the lease of its journal.
+    """An aggregator's side of its journal's lease.
 
     Args:
         link: the connection.
-        leases: where the entry stands.
+        leases: bucket of the entry.
         lease_s: as for ``Lease``.
 
     Attributes:
-        owner: how it stands there.
-        on_lost: called, from the connection's thread, when another one has it.
+        owner: unique name of this aggregator in the entry.
+        on_lost: called from the connection's thread when another aggregator has taken the lease.
     """
 
     def __init__(self, link: NatsLink, leases: KeyValue, lease_s: float) -> None:
@@ -47,16 +47,16 @@ class Holding:
 
     @property
     def is_lost(self) -> bool:
-        """Whether another aggregator has it by now."""
+        """Whether another aggregator has the lease now."""
         return self._lease.is_lost
 
     @property
     def holder(self) -> str:
-        """Who has it, as far as is known: host and process."""
+        """Current holder, where known: host and process."""
         return self._lease.known.owner.rpartition(":")[0]
 
     async def take(self, told: Callable[[str], None] = lambda _: None) -> None:
-        """Waits until it is held, and has it renewed from then on; ``told`` is called with who has it meanwhile."""
+        """Wait for the lease, then keep renewing it; ``told`` is called with the current holder."""
         known = ""
         while not self._lease.is_held:
             await self._step()
@@ -67,12 +67,12 @@ class Holding:
         self._renewing = asyncio.create_task(self._renew())
 
     def check(self) -> None:
-        """Says at once where it was lost before anybody listened."""
+        """Call ``on_lost`` if the lease was lost before it was set."""
         if self.is_lost:
             self.on_lost()
 
     def release(self) -> None:
-        """Gives it back, so that another aggregator need not wait."""
+        """Release the lease, so that another aggregator need not wait."""
         with contextlib.suppress(TimeoutError, NatsError, RuntimeError):
             self._link.call(self._give_back(), _GIVE_BACK_S)
 

@@ -1,11 +1,11 @@
-"""Who of several aggregators has something, decided by what stands in a shared place: no clock and no I/O here.
+"""A lease among several aggregators, based on an entry in a shared store: no clock and no I/O here.
 
-Each holder renews its entry. One that is not renewed for ``lease_s``, by the clock of whoever looks, may be taken,
-which the store grants to one alone: each write names the revision that it takes the place of. The revision of the
-write that took it is the holder's epoch.
+The holder renews its entry. An entry that is not renewed for ``lease_s``, by the clock of the observer, may be taken.
+The store grants this to one aggregator only: each write names the revision that it replaces. The revision of the taking
+write is the holder's epoch.
 
-A holder that stood still does not know that it has lost the lease until it looks. So the lease decides who goes on;
-that an earlier holder changes nothing more is up to the stream, which refuses what it appends.
+A holder that was stalled does not know of the loss until it reads the entry. The lease therefore decides who continues;
+the stream prevents changes by an earlier holder, by refusing its messages.
 """
 
 from __future__ import annotations
@@ -14,44 +14,44 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 _LOOKS: Final = 8
-"""Looks at the entry in the time of a lease, for whoever waits for it."""
+"""Reads of the entry per lease time by a waiting aggregator."""
 _RENEWALS: Final = 4
-"""Renewals in it."""
+"""Renewals per lease time."""
 
 
 class Entry(NamedTuple):
-    """What stands in the shared place."""
+    """The entry in the shared store."""
 
     revision: int
-    """0: nothing was ever there."""
+    """0: there was never an entry."""
     owner: str
-    """"": its last holder gave it back."""
+    """"": its last holder released it."""
 
 
 NOTHING: Final = Entry(0, "")
 
 
 class Do(Enum):
-    """What is to be done."""
+    """Next action."""
 
     LOOK = "look"
-    """Read the entry, and tell ``saw``."""
+    """Read the entry, and call ``saw``."""
     WRITE = "write"
-    """Put oneself there in place of the revision ``Lease.known``, and tell ``wrote``, ``refused`` or ``unanswered``."""
+    """Write the own name over revision ``Lease.known``, and call ``wrote``, ``refused`` or ``unanswered``."""
 
 
 class Lease:
-    """One aggregator's part in it.
+    """One aggregator's view of the lease.
 
     Args:
-        owner: its name, which no other has, nor had before.
-        lease_s: time without renewal after which it may be taken.
+        owner: its name, which no other aggregator has or had.
+        lease_s: time without renewal after which it may be taken, s.
 
     Attributes:
         is_held: whether it is the holder, as far as it knows.
-        is_lost: whether it was, and another one is.
-        epoch: revision with which it became that; 0 before.
-        known: the last entry that is known.
+        is_lost: whether it was the holder, and another one is now.
+        epoch: revision with which it became the holder; 0 before.
+        known: the last known entry.
     """
 
     def __init__(self, owner: str, lease_s: float) -> None:
@@ -59,13 +59,13 @@ class Lease:
         self.is_held = self.is_lost = False
         self.epoch = 0
         self.known = NOTHING
-        self._is_unsure = True  # what the entry is
+        self._is_unsure = True  # whether the entry is unknown
         self._seen_at_s = 0.0
         self._next_s = 0.0
         self._may_take = False
 
     def due(self, now_s: float) -> Do | None:
-        """Returns what is to be done now; None for nothing before ``next_s``."""
+        """Return the next action; None if there is nothing to do before ``next_s``."""
         if self.is_lost or now_s < self._next_s:
             return None
         if self.is_held:
@@ -74,12 +74,12 @@ class Lease:
 
     @property
     def next_s(self) -> float:
-        """When there is something to do."""
+        """Time of the next action."""
         return self._next_s
 
     def saw(self, entry: Entry, now_s: float) -> None:
-        """Takes in what stands there."""
-        if entry.revision < self.known.revision:  # a server that is behind
+        """Process a read entry."""
+        if entry.revision < self.known.revision:  # a server that lags behind
             self.unanswered(now_s)
             return
         self._is_unsure = False
@@ -97,19 +97,19 @@ class Lease:
         self._next_s = now_s if self._may_take else now_s + self.lease_s / _LOOKS
 
     def wrote(self, revision: int, now_s: float) -> None:
-        """Takes in that the write was done."""
+        """Process a successful write."""
         self.known = Entry(revision, self.owner)
         self._hold(now_s)
 
     def refused(self, now_s: float) -> None:
-        """Takes in that another revision stood there."""
+        """Process a write refused because of another revision."""
         self._is_unsure, self._may_take = True, False
         self._next_s = now_s
 
     def unanswered(self, now_s: float) -> None:
-        """Takes in that it is not known whether a look or a write was done."""
+        """Process a read or write with unknown result."""
         self._is_unsure, self._may_take = True, False
-        self._seen_at_s = now_s  # the holder could not renew it either, and has its time again
+        self._seen_at_s = now_s  # the holder could not renew it either, and gets its full time again
         self._next_s = now_s + self.lease_s / _LOOKS
 
     def _hold(self, now_s: float) -> None:

@@ -1,4 +1,4 @@
-"""The connection to NATS, in a thread with a loop of its own: what uses it may be asked from any thread."""
+"""The connection to NATS, in a thread with its own event loop; usable from any thread."""
 
 from __future__ import annotations
 
@@ -23,22 +23,23 @@ _CONNECT_S: Final = 10.0
 _CONNECT_ONE_S: Final = 2.0
 _PING_S: Final = 2.0
 _PINGS: Final = 2
-"""Without an answer after which a server counts as gone."""
+"""Number of unanswered pings after which a server counts as gone."""
 _RECONNECT_S: Final = 0.2
 _REQUEST_S: Final = 5.0
-"""For an answer of JetStream, which may write a megabyte before it."""
+"""Timeout of a JetStream answer, s; a megabyte may be written before it."""
 _QUESTION_S: Final = 1.5
-"""For one that writes little: what was sent to a server that has just failed is not answered, and is asked again."""
+"""Timeout of an answer to a small write, s: a server that has just failed does not answer, and the request is
+repeated."""
 
 
 class NatsLink:
-    """A connection that is made anew whenever it breaks.
+    """A connection that reconnects whenever it breaks.
 
     Args:
-        settings: which servers, and as whom.
+        settings: servers and credentials.
 
     Raises:
-        ConfigError: no server answers, or none takes us.
+        ConfigError: no server answers, or none accepts us.
     """
 
     def __init__(self, settings: JournalSettings) -> None:
@@ -56,27 +57,27 @@ class NatsLink:
 
     @property
     def client(self) -> Client:
-        """The connection."""
+        """The NATS client."""
         if self._client is None:
             raise ConfigError("there is no connection to NATS")
         return self._client
 
     @property
     def jetstream(self) -> JetStreamContext:
-        """What keeps messages."""
+        """The JetStream context."""
         return self.client.jetstream(timeout=_REQUEST_S)
 
     @property
     def asked(self) -> JetStreamContext:
-        """The same for what is asked again when it is not answered soon."""
+        """A JetStream context with a short timeout, for requests that are repeated."""
         return self.client.jetstream(timeout=_QUESTION_S)
 
     def begin(self, work: Coroutine[Any, Any, _T]) -> concurrent.futures.Future[_T]:
-        """Has the thread's loop do something."""
+        """Run a coroutine in the thread's loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def call(self, work: Coroutine[Any, Any, _T], within_s: float | None = None) -> _T:
-        """Returns what it gives; raises TimeoutError where that takes too long, and what it raises."""
+        """Return the result of a coroutine; raise TimeoutError if it takes too long, or its exception."""
         found = self.begin(work)
         try:
             return found.result(within_s)
@@ -85,12 +86,12 @@ class NatsLink:
             raise TimeoutError from None
 
     def soon(self, work: Callable[[], object]) -> None:
-        """Has the thread's loop call something."""
-        with contextlib.suppress(RuntimeError):  # it is closed
+        """Call a function in the thread's loop."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             self.loop.call_soon_threadsafe(work)
 
     def close(self) -> None:
-        """Ends the connection and the thread."""
+        """Close the connection and end the thread."""
         if self._thread.is_alive():
             with contextlib.suppress(Exception):
                 if self._client is not None:
@@ -146,7 +147,7 @@ class NatsLink:
                 ),
                 _CONNECT_S,
             )
-        except Exception as error:  # whatever the library raises: there is no connection
+        except Exception as error:  # any exception of the library: there is no connection
             why = self._is_told or str(error) or type(error).__name__
             raise ConfigError(f"no NATS server of {', '.join(settings.servers)} can be used: {why}") from None
 

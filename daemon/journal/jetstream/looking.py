@@ -1,4 +1,4 @@
-"""What is there of a journal, for whoever asks: nothing is made, and no lease taken."""
+"""Inspection of a journal without creating anything or taking a lease."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _OLDEST = (2, 10)
 
 
 class Seen(NamedTuple):
-    """What the servers have of a journal."""
+    """State of a journal at the servers."""
 
     version: str
-    """Of the server that answers."""
+    """Version of the answering server."""
     owner: str
-    """Host and process of the aggregator that has the jobs; "" for none."""
+    """Host and process of the aggregator that owns the jobs; "" for none."""
     messages: int
     size: int
     """Bytes of the stream."""
     snapshot: Position | None
-    """Position of the latest one."""
+    """Position of the latest snapshot."""
 
 
 def look(settings: JournalSettings) -> Seen | None:
-    """Returns what the servers have of a journal, or None where nothing was made yet.
+    """Return the state of a journal, or None if it does not exist.
 
     Raises:
-        ConfigError: the servers do not answer, are too old, or keep less safely than asked for.
+        ConfigError: the servers do not answer, are too old, or are less durable than configured.
     """
     link = NatsLink(settings)
     try:

@@ -1,6 +1,6 @@
-"""What stands in a message of the stream: records as in the files of a journal, behind a head of a few bytes.
+"""Content of the stream's messages: records as in journal files, after a header of a few bytes.
 
-Records that come together share a message, up to its largest size. One that is larger is cut into messages of its own.
+Records that arrive together share a message, up to its maximum size. A larger record is split into several messages.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ HEAD_BYTES: Final = _HEAD.size
 
 
 class Flag(IntFlag):
-    """What a message is."""
+    """Kind of a message."""
 
     GOES_ON = 1
-    """It begins within a record, of which the message before it has the part before."""
+    """It begins within a record that the previous message started."""
     IS_CUT = 2
-    """It ends within a record, which the next one goes on with."""
+    """It ends within a record that the next message continues."""
     CLAIM = 4
-    """It holds no records: a writer begins, named in it; what an earlier one still sends is refused from here on."""
+    """It has no records: it names a new writer; later messages of an earlier writer are refused."""
 
 
 class Message(NamedTuple):
@@ -38,23 +38,23 @@ class Message(NamedTuple):
 
     payload: bytes
     last: int
-    """Number of the last record that is whole with it."""
+    """Number of the last record that is complete with it."""
 
 
 class Head(NamedTuple):
-    """What a message begins with."""
+    """Header of a message."""
 
     flags: Flag
     epoch: int
 
 
 def claim(epoch: int, owner: str) -> bytes:
-    """Returns the message with which a writer begins."""
+    """Return the first message of a writer."""
     return _HEAD.pack(_MAGIC, VERSION, Flag.CLAIM, epoch) + owner.encode()
 
 
 def head_of(payload: bytes) -> Head | None:
-    """Returns what a message begins with; None where it is none of these."""
+    """Return the header of a message; None if it has none."""
     if len(payload) < HEAD_BYTES:
         return None
     magic, version, flags, epoch = _HEAD.unpack_from(payload)
@@ -62,7 +62,7 @@ def head_of(payload: bytes) -> Head | None:
 
 
 def pack(records: Iterable[Pending], epoch: int, limit: int) -> Iterator[Message]:
-    """Returns the messages of some records, none larger than ``limit`` bytes."""
+    """Yield the messages of records, none larger than ``limit`` bytes."""
     room = limit - HEAD_BYTES
     waiting: list[Frame] = []
     size = last = 0
@@ -94,10 +94,10 @@ def _message(epoch: int, flags: Flag, pieces: list[Frame], last: int) -> Message
 
 
 class Unpacking:
-    """Makes records of messages, in the order of the stream.
+    """Converts messages to records, in the order of the stream.
 
     Args:
-        after: position of the last record that is known from elsewhere.
+        after: position of the last record known from elsewhere.
 
     Attributes:
         last: number of the last record that was read, or is known to be missing.
@@ -108,10 +108,10 @@ class Unpacking:
         self._cut: list[bytes] = []
 
     def take(self, payload: bytes, where: str) -> Iterator[Replayed]:
-        """Returns what stands in the next message; ``where`` is said of what cannot be read."""
+        """Yield the records of the next message; ``where`` is its place in reports of unreadable data."""
         head = head_of(payload)
         if head is None or head.flags & Flag.CLAIM:
-            self._cut = []  # its writer was fenced within a record, which nobody was told of
+            self._cut = []  # its writer was fenced within a record, which was never acknowledged
             return
         if not head.flags & Flag.GOES_ON:
             self._cut = []

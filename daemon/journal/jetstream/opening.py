@@ -1,4 +1,4 @@
-"""An aggregator's way to a shared journal: connects, waits until it is the one that has the jobs, and opens it."""
+"""Opening of a shared journal: connect, wait for the lease, and open it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from .stream_journal import StreamJournal
 
 
 async def stand_by(settings: JournalSettings, told: Callable[[str], None]) -> StreamJournal:
-    """Returns the journal once this aggregator holds the lease; to be cancelled without harm until then.
+    """Return the journal once this aggregator holds the lease; may be cancelled safely before.
 
     Args:
-        settings: name the servers and the journal.
-        told: is called with the holder while another one has it.
+        settings: servers and journal name.
+        told: callback with the current holder while waiting.
 
     Raises:
-        ConfigError: the servers cannot be used, or keep less safely than asked for.
+        ConfigError: the servers cannot be used, or are less durable than configured.
     """
     link = await asyncio.to_thread(NatsLink, settings)
     try:

@@ -1,4 +1,4 @@
-"""What a shared journal has at its NATS servers: made where it is not there, checked where it is."""
+"""Resources of a shared journal at its NATS servers: created if missing, otherwise checked."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LARGEST_REPLY: Final = 1 << 22
 
 
 class Places(NamedTuple):
-    """Where what stands."""
+    """The resources."""
 
     stream: str
     subject: str
@@ -36,26 +36,26 @@ class Places(NamedTuple):
 
 
 def names_of(name: str) -> tuple[str, str]:
-    """Returns the name of a journal's stream and its only subject."""
+    """Return the name of a journal's stream, and its only subject."""
     return f"iotide-journal-{name}", f"iotide.journal.{name}"
 
 
 def leases_of(name: str) -> str:
-    """Returns the name of the bucket of a journal's lease."""
+    """Return the name of the bucket of a journal's lease."""
     return f"iotide-leases-{name}"
 
 
 def bucket_of(name: str) -> str:
-    """Returns the name of the store of a journal's snapshots."""
+    """Return the name of the object store of a journal's snapshots."""
     return f"iotide-snapshots-{name}"
 
 
 async def prepare(link: NatsLink, settings: JournalSettings) -> Places:
-    """Makes what is not there, and returns it.
+    """Create missing resources, and return all.
 
     Raises:
         ServersNotReadyError: the servers elect a leader, or do not answer.
-        ConfigError: what is there keeps less safely than asked for, or the servers refuse.
+        ConfigError: existing resources are less durable than configured, or the servers refuse.
     """
     stream, subject = names_of(settings.name)
     jetstream = link.jetstream
@@ -70,7 +70,7 @@ async def prepare(link: NatsLink, settings: JournalSettings) -> Places:
             await jetstream.create_key_value(
                 api.KeyValueConfig(bucket, storage=api.StorageType.FILE, replicas=settings.replicas)
             )
-        # A server that has just failed does not answer: that is to be known within the time of a lease.
+        # A server that has just failed does not answer; this must be detected within the lease time.
         leases = await link.client.jetstream(timeout=settings.lease_s / _LEASE_SHARE).key_value(bucket)
         name = bucket_of(settings.name)
         try:
@@ -106,7 +106,7 @@ async def _prepare_stream(jetstream: JetStreamContext, stream: str, subject: str
 
 
 def problem_of(config: api.StreamConfig, subject: str) -> str:
-    """Says why a stream would lose, change or not give back what a journal needs; "" where it does not."""
+    """Return why a stream would lose or change data of a journal; "" if it is suitable."""
     if config.subjects != [subject]:
         return f"its subjects are {config.subjects}; expected {subject} alone"
     if config.storage != api.StorageType.FILE:
@@ -121,7 +121,7 @@ def problem_of(config: api.StreamConfig, subject: str) -> str:
 
 
 def check_replicas(stream: str, config: api.StreamConfig, settings: JournalSettings) -> None:
-    """Raises ConfigError where a stream has fewer replicas than asked for."""
+    """Raise ConfigError if a stream has fewer replicas than configured."""
     if (config.num_replicas or 1) < settings.replicas:
         raise ConfigError(
             f"{stream} has {config.num_replicas} replicas; journal.replicas = {settings.replicas} asks for more: "
@@ -130,10 +130,10 @@ def check_replicas(stream: str, config: api.StreamConfig, settings: JournalSetti
 
 
 async def check_sync(settings: JournalSettings) -> None:
-    """Has each server say that it puts messages on disk before it acknowledges them.
+    """Check that each server syncs messages to disk before it acknowledges them.
 
     Raises:
-        ConfigError: one does not, or cannot be asked.
+        ConfigError: a server does not, or cannot be queried.
     """
     if not settings.monitors:
         raise ConfigError(

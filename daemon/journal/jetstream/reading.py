@@ -1,4 +1,4 @@
-"""Messages of a stream one by one: from any server that has them, at last from the one that leads."""
+"""Messages of a stream, one by one: from any replica, in the end from the leader."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from nats.js.errors import NotFoundError
 _ATTEMPTS: Final = 40
 _PAUSE_S: Final = 0.25
 _AT_ONCE: Final = 32
-"""Messages that are asked for before the first is there."""
+"""Number of messages requested concurrently."""
 
 
 async def message(
     jetstream: JetStreamContext, stream: str, sequence: int, subject: str | None = None
 ) -> api.RawStreamMsg | None:
-    """Returns a message, or with a subject the first one of it from there on; None where there is none.
+    """Return a message, or with a subject the first one from there on; None if there is none.
 
     Raises:
         NatsError, TimeoutError: no server answered for 10 s.
     """
     failed: Exception | None = None
     for attempt in range(_ATTEMPTS):
-        is_direct = attempt < 1  # a server that is behind lacks what the others have
+        is_direct = attempt < 1  # a replica that lags behind lacks later messages
         try:
             return await jetstream.get_msg(
                 stream, seq=sequence, subject=subject, direct=is_direct, next=subject is not None
@@ -43,7 +43,7 @@ async def message(
 async def messages(
     jetstream: JetStreamContext, stream: str, first: int, last: int
 ) -> AsyncIterator[tuple[int, api.RawStreamMsg | None]]:
-    """Returns the messages of a range of sequence numbers, in order, with None for what is not there."""
+    """Yield the messages of a range of sequence numbers, in order, with None for missing ones."""
     for at in range(first, last + 1, _AT_ONCE):
         numbers = range(at, min(at + _AT_ONCE, last + 1))
         found = await asyncio.gather(*(message(jetstream, stream, number) for number in numbers))

@@ -1,7 +1,6 @@
-"""Snapshots of the jobs in an object store: one for each position at which one was made, the latest of which counts.
+"""Snapshots of the jobs in an object store, one per position; the latest one is used.
 
-An aggregator that stood still may put one there late. It is of an earlier position, and what it holds was in the
-stream, so it harms nobody.
+A stalled aggregator may store one late. It has an earlier position, and its data was in the stream, so it does no harm.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ _DIGEST: Final = "SHA-256="
 
 
 class Kept(NamedTuple):
-    """A snapshot that is there."""
+    """A stored snapshot."""
 
     at: Position
     info: api.ObjectInfo
 
 
 class Snapshots:
-    """Those of one journal.
+    """The snapshots of one journal.
 
     Args:
-        jetstream: keeps the store.
-        store: has no other objects.
+        jetstream: JetStream context of the store.
+        store: object store without other objects.
         bucket: its name.
     """
 
@@ -49,7 +48,7 @@ class Snapshots:
         self._jetstream, self._store, self._bucket = jetstream, store, bucket
 
     async def put(self, at: Position, descriptor: int) -> None:
-        """Puts a file there as the snapshot of a position, and removes those of earlier ones; closes the file."""
+        """Store a file as the snapshot of a position, and remove those of earlier ones; close the file."""
         name = f"{at.epoch}-{at.record}"
         options = api.ObjectMetaOptions(max_chunk_size=_CHUNK)
         with os.fdopen(descriptor, "rb") as file:
@@ -60,16 +59,16 @@ class Snapshots:
                 await self._remove(each.info)
 
     async def found(self) -> list[Kept]:
-        """Returns what is there, in the order of positions.
+        """Return the stored snapshots, ordered by position.
 
-        The library would ask by a consumer, which hangs where that is made at a server that has just failed.
+        The library would use a consumer, which hangs if it is created at a server that has just failed.
         """
         about = await self._jetstream.stream_info(self._stream, subjects_filter=f"$O.{self._bucket}.M.>")
         kept = []
         for subject in about.state.subjects or {}:
             try:
                 told = await self._jetstream.get_last_msg(self._stream, subject)
-            except NotFoundError:  # it was removed meanwhile
+            except NotFoundError:  # it was removed in the meantime
                 continue
             info = api.ObjectInfo.from_response(json.loads(told.data or b""))
             name = _NAME.fullmatch(info.name)
@@ -78,7 +77,7 @@ class Snapshots:
         return sorted(kept, key=lambda each: each.at)
 
     async def fetch(self, kept: Kept, path: Path) -> None:
-        """Writes a snapshot to a file, which is there as a whole or not at all.
+        """Write a snapshot to a file, completely or not at all.
 
         Raises:
             JournalError: it cannot be read.
@@ -109,7 +108,7 @@ class Snapshots:
             raise JournalError(f"the snapshot {info.name} is damaged: its check sum differs")
 
     async def _remove(self, info: api.ObjectInfo) -> None:
-        """Removes it with its name, of which the library would keep a mark for ever."""
+        """Remove an object with its name; the library would keep a deletion mark forever."""
         name = base64.urlsafe_b64encode(info.name.encode()).decode()
         await self._jetstream.purge_stream(self._stream, subject=f"$O.{self._bucket}.M.{name}")
         await self._jetstream.purge_stream(self._stream, subject=self._chunks_of(info))

@@ -1,4 +1,4 @@
-"""A journal in a stream of NATS JetStream, with the snapshots in an object store beside it."""
+"""A journal in a NATS JetStream stream, with the snapshots in an object store."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from .snapshots import Kept, Snapshots
 from .stream_writer import Stored, StreamWriter
 
 _log = logging.getLogger(__name__)
-_RECORD_BYTES: Final = 128  # about what a record takes beside its frames
+_RECORD_BYTES: Final = 128  # approximate size of a record without its frames
 _END_S: Final = 10.0
-"""For what was appended to be kept, when an aggregator ends."""
+"""Timeout for storing appended records when an aggregator ends, s."""
 _SLOWEST_S: Final = 600.0
 _RETRY_S: Final = 1.0
-_AHEAD: Final = 8  # messages that are read before they are asked for
+_AHEAD: Final = 8  # messages that are read ahead
 _T = TypeVar("_T")
 
 
 class StreamJournal:
-    """A shared journal, of which this aggregator holds the lease.
+    """A shared journal whose lease this aggregator holds.
 
     Args:
-        link, places, holding: of the journal; released with it.
+        link, places, holding: parts of the journal; released with it.
         name: its name.
     """
 
@@ -64,10 +64,10 @@ class StreamJournal:
         """The connection to the servers."""
         return self._link
 
-    # ---- taking over ----
+    # ---- take-over ----
 
     def bring(self, snapshot: Path) -> None:
-        """Claims the stream, and has the last snapshot stand in a file; without one no file does.
+        """Claim the stream, and fetch the last snapshot to a file; without a snapshot the file is removed.
 
         Raises:
             JournalError: the servers do not answer, or another aggregator claims it, too.
@@ -75,12 +75,12 @@ class StreamJournal:
         self._snapshot = snapshot
         self._insist(self._claim)
         self._brought = self._insist(lambda: self._bring(snapshot))
-        # A journal that is new goes on with what the folder has.
+        # A new journal continues with the contents of the folder.
         if self._brought is None and self._insist(self._has_records):
             snapshot.unlink(missing_ok=True)
 
     def _insist(self, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        """Returns what is asked of the servers, however often they have to be asked: one of them may have failed."""
+        """Return the result of a request, repeated as necessary: a server may have failed."""
         until_s = time.monotonic() + _SLOWEST_S
         while True:
             try:
@@ -93,7 +93,7 @@ class StreamJournal:
                 time.sleep(_RETRY_S / 4)
 
     async def _claim(self) -> None:
-        """Has the stream refuse what earlier writers still append."""
+        """Make the stream refuse later messages of earlier writers."""
         kept = await self._snapshots.found()
         while True:
             last = await self._last()
@@ -110,7 +110,7 @@ class StreamJournal:
                     stream=self._places.stream,
                     headers={api.Header.EXPECTED_LAST_SEQUENCE: str(sequence)},
                 )
-            except (NatsError, TimeoutError) as error:  # the earlier one appended, or it is ours and the answer lost
+            except (NatsError, TimeoutError) as error:  # the earlier writer appended, or our answer was lost
                 _log.info("the stream %s is claimed again: %s", self._places.stream, error or "no answer")
                 if self.is_fenced:
                     raise JournalError("another aggregator has the lease") from None
@@ -127,7 +127,7 @@ class StreamJournal:
             return None
 
     async def _bring(self, path: Path) -> Kept | None:
-        """Gets the latest snapshot; earlier ones may be without records behind them."""
+        """Fetch the latest snapshot; records after earlier ones may be missing."""
         kept = await self._snapshots.found()
         if not kept:
             return None
@@ -145,20 +145,20 @@ class StreamJournal:
         return messages(self._link.asked, self._places.stream, self._first_sequence, self._sequence)
 
     def set_aside(self) -> None:
-        """Has nothing replayed."""
+        """Skip the replay."""
         self._is_set_aside = True
 
     @property
     def start(self) -> Position:
-        """The position of the snapshot that was brought, or before everything."""
+        """The position of the fetched snapshot, or before everything."""
         return Position(0, 0) if self._brought is None else self._brought.at
 
     def replay(self, after: Position) -> Iterator[Replayed]:
-        """Returns what stood after a position when the stream was claimed, in order.
+        """Yield the records after a position up to the claim, in order.
 
         Raises:
-            JournalError: the servers do not answer, or the writer of before, which was just about to, removes what is
-                in a snapshot of its own: that is to be brought first.
+            JournalError: the servers do not answer, or the previous writer removes records covered by a snapshot of its
+                own, which must be fetched first.
         """
         unpacking = Unpacking(after)
         for sequence, found in self._each(self._messages()):
@@ -178,7 +178,7 @@ class StreamJournal:
             raise JournalError(f"the stream {self._places.stream} was shortened meanwhile; start again")
 
     def _each(self, reading: AsyncIterator[_T]) -> Iterator[_T]:
-        """Hands on what the connection's loop reads, some of it ahead."""
+        """Yield items read by the connection's loop, some of them ahead."""
 
         async def some() -> list[_T]:
             found: list[_T] = []
@@ -199,7 +199,7 @@ class StreamJournal:
     # ---- the writer ----
 
     def begin(self, after: Position, on_synced: Callable[[], None]) -> Position:
-        """Starts to append behind all that was replayed and a position that is known from elsewhere."""
+        """Start appending after the replayed records and a position known from elsewhere."""
         self._next = max(self._next, after.record + 1)
         where = self._link, self._places.stream, self._places.subject
         self._writer = StreamWriter(*where, self._epoch, self._next, self._sequence, self._there, on_synced)
@@ -207,40 +207,40 @@ class StreamJournal:
         return Position(self._epoch, self._next - 1)
 
     def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
-        """Takes in a record, and returns where it will stand."""
+        """Append a record, and return its future position."""
         number, self._next = self._next, self._next + 1
         size = _RECORD_BYTES + sum(len(frame) for frame in frames)
         self._writing.put(Pending(number, kind, sender, moment, frames, size))
         return Position(self._epoch, number)
 
     def sync(self, *, wait: bool = False) -> Position:
-        """Has all that was appended kept by the servers; returns up to where it is: less, unless ``wait`` is set."""
+        """Store appended records at the servers; return the stored position: less than all, unless ``wait`` is set."""
         self._writing.sync(self._next - 1, wait=wait)
         return self.synced
 
     @property
     def synced(self) -> Position:
-        """The last position that the servers keep."""
+        """The last position stored at the servers."""
         return Position(self._epoch, self._writing.synced)
 
     @property
     def last(self) -> Position:
-        """The last position that was given to a record."""
+        """The position of the last record."""
         return Position(self._epoch, self._next - 1)
 
     @property
     def problem(self) -> str:
-        """Why nothing more is appended, ever; "" while all is well."""
+        """Reason why nothing more is appended, permanently; "" if all is well."""
         return self._writing.problem
 
     @property
     def is_fenced(self) -> bool:
-        """Whether another aggregator goes on with it, or may do so."""
+        """Whether another aggregator has taken over, or may do so."""
         return self._holding.is_lost or (self._writer is not None and bool(self._writer.problem))
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes that are not appended yet."""
+        """Bytes that are not yet appended."""
         return self._writing.pending_bytes
 
     @property
@@ -250,34 +250,34 @@ class StreamJournal:
 
     @property
     def syncs(self) -> int:
-        """How many messages were appended."""
+        """Number of appended messages."""
         return self._writing.syncs
 
     @property
     def sync_s(self) -> float:
-        """How long that took."""
+        """Total time of appending, s."""
         return self._writing.sync_s
 
     def flush(self) -> None:
-        """Has all that was taken in appended."""
+        """Append all accepted records."""
         self._writing.flush()
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
-        """Never goes on: where nothing more can be appended, another aggregator has to."""
+        """Always raise: if nothing can be appended, another aggregator must take over."""
         raise JournalError(self.problem)
 
     def accept(self) -> None:
-        """Does nothing: this journal never restarts."""
+        """Do nothing: this journal never restarts."""
 
     def close(self) -> None:
-        """Appends what is there, as far as the servers answer."""
+        """Append the remaining records, as far as the servers answer."""
         if self._writer is not None:
             self._writer.close(_END_S)
 
     # ---- snapshots ----
 
     def trim(self, until: Position) -> None:
-        """Has the snapshot file kept, and then what stands up to its position removed; neither is waited for."""
+        """Store the snapshot file, then remove records up to its position; neither is waited for."""
         if self._snapshot is None:
             return
         descriptor = os.open(self._snapshot, os.O_RDONLY | os.O_CLOEXEC)
@@ -285,18 +285,18 @@ class StreamJournal:
         def begin() -> None:
             if self._keeping is None or self._keeping.done():
                 self._keeping = asyncio.ensure_future(self._keep(until, descriptor))
-            else:  # the one before is still on its way; there will be another
+            else:  # the previous one is still being stored; there will be another
                 os.close(descriptor)
 
         self._writing.sync(until.record)
         self._link.soon(begin)
 
     def has_kept(self) -> bool:
-        """Tells whether the snapshot that was last asked for is kept, or could not be."""
+        """Return whether the last snapshot is stored, or failed."""
         return self._keeping is not None and self._keeping.done()
 
     def remove(self) -> None:
-        """Has the snapshot file kept as that of all; where the servers do not answer, the stream has it."""
+        """Store the snapshot file as the complete state; if the servers do not answer, the stream has it."""
         if self._snapshot is None or self._writer is None or self._writing.problem or self.synced != self.last:
             return
         descriptor = os.open(self._snapshot, os.O_RDONLY | os.O_CLOEXEC)
@@ -305,7 +305,7 @@ class StreamJournal:
 
     async def _keep(self, until: Position, descriptor: int) -> None:
         try:
-            while self._writing.synced < until.record:  # what was not kept must not be in a snapshot either
+            while self._writing.synced < until.record:  # records that were not stored must not be in a snapshot either
                 if self.is_fenced:
                     os.close(descriptor)
                     return
@@ -321,7 +321,7 @@ class StreamJournal:
             _log.error("the snapshot cannot be kept, and the next one will be: %s", error or "no answer")
 
     def release(self) -> None:
-        """Gives the lease back, and ends the connection."""
+        """Release the lease, and close the connection."""
         self.close()
         self._holding.release()
         self._link.close()

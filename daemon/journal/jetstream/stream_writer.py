@@ -1,8 +1,8 @@
-"""Appends records to a stream, in the loop of the connection: what came meanwhile goes as one message.
+"""Appends records to a stream, in the connection's loop: records that arrive meanwhile form one message.
 
-One message is under way at a time, and names the sequence number of the one before it. So the stream has each once, in
-order and without a gap, whatever happens to answers; and what a writer appends behind another one's claim is refused.
-Several under way would be no faster: the servers write them one after the other.
+One message is in flight at a time, and names the sequence number of the previous one. The stream therefore has each
+message once, in order and without gaps, even if answers are lost; messages after another writer's claim are refused.
+Several messages in flight would not be faster: the servers write them one after the other.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from .messages import Message, pack
 
 _log = logging.getLogger(__name__)
 _LARGEST: Final = 1 << 20
-"""Bytes of a message: from 256 KiB on the disk is busy with bytes and not with syncs."""
+"""Maximum size of a message, bytes: from 256 KiB on the disk's throughput limits, not its syncs."""
 _HEADER_BYTES: Final = 1 << 10
 _LAZY_BYTES: Final = 1 << 18
-"""Of records that nobody waits for, above which they are appended."""
+"""Bytes of records without a waiting answer, above which they are appended."""
 _PAUSE_S: Final = 0.2
 _SILENT_S: Final = 5.0
-"""Without an answer after which the log says so."""
+"""Time without an answer after which it is logged, s."""
 
 
 class Stored(NamedTuple):
@@ -39,7 +39,7 @@ class Stored(NamedTuple):
 
     sequence: int
     last: int
-    """Number of the last record that is whole with it."""
+    """Number of the last record that is complete with it."""
     size: int
 
 
@@ -52,19 +52,19 @@ class StreamWriter:
 
     Args:
         link: the connection.
-        stream, subject: where.
-        epoch: of this writer.
+        stream, subject: destination.
+        epoch: epoch of this writer.
         first: number of the first record.
-        sequence: of the last message, which is this writer's claim or behind it.
-        there: messages of before.
-        on_synced: called from the connection's thread, when more is kept, and when no more is appended.
+        sequence: sequence number of the last message, which is this writer's claim or later.
+        there: earlier messages.
+        on_synced: called from the connection's thread when more is stored, and when appending ends.
 
     Attributes:
-        synced: number of the last record that the servers keep.
-        syncs, sync_s: how often a message was appended, and how long that took.
-        problem: why no more is appended, ever; "" while all is well. Servers that do not answer, or have no room, are
-            no problem: what comes waits for them.
-        sequence: of the last message of ours.
+        synced: number of the last record stored at the servers.
+        syncs, sync_s: number of appended messages, and the total time.
+        problem: reason why nothing more is appended, permanently; "" if all is well. Servers that do not answer, or are
+            full, are no problem: records wait for them.
+        sequence: sequence number of our last message.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class StreamWriter:
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes that are not appended yet."""
+        """Bytes that are not yet appended."""
         return self._pending_bytes
 
     @property
@@ -106,7 +106,7 @@ class StreamWriter:
         return self._total_bytes
 
     def put(self, record: Pending) -> None:
-        """Takes in a record; it is appended when somebody waits for it, or when many do not."""
+        """Add a record; it is appended when an answer waits for it, or when many are waiting."""
         with self._changed:
             self._pending.append(record)
             self._pending_bytes += record.size
@@ -115,7 +115,7 @@ class StreamWriter:
             self._wake()
 
     def sync(self, number: int, *, wait: bool = False) -> None:
-        """Has all records up to a number kept."""
+        """Store all records up to a number."""
         with self._changed:
             is_new = number > self._wanted
             self._wanted = max(self._wanted, number)
@@ -126,21 +126,21 @@ class StreamWriter:
                 self._changed.wait()
 
     def flush(self) -> None:
-        """Has what came appended."""
+        """Append all added records."""
         self._is_flushing = bool(self._pending)
         if self._is_flushing:
             self._wake()
 
     def fence(self) -> None:
-        """Appends no more: another one has the lease."""
+        """Stop appending: another aggregator has the lease."""
         self._stop("another aggregator has the lease")
 
     def trimmed(self, gone: list[Stored]) -> None:
-        """Takes in that messages are gone; in the connection's thread."""
+        """Account for removed messages; in the connection's thread."""
         self._total_bytes -= sum(each.size for each in gone)
 
     def close(self, within_s: float) -> None:
-        """Appends what is there, for a bounded time, and ends."""
+        """Append the remaining records, for a bounded time, and end."""
         self._is_closing = True
         self._wake()
         try:
@@ -165,7 +165,7 @@ class StreamWriter:
                     self._is_flushing = False
                 try:
                     await self._append_all(records)
-                except Exception as error:  # nobody may wait for what has ended
+                except Exception as error:  # nobody may wait for a writer that has ended
                     self._stop(str(error) or repr(error))
             if self._is_closing:
                 return
@@ -189,7 +189,7 @@ class StreamWriter:
             self._on_synced()
 
     async def _append(self, message: Message, begun_s: float) -> None:
-        """Has the stream keep a message behind our last one, however long that takes."""
+        """Append a message after our last one, for as long as it takes."""
         is_told = False
         why = "it does not answer"
         while not self.problem:
@@ -213,7 +213,7 @@ class StreamWriter:
             await asyncio.sleep(_PAUSE_S)
 
     async def _is_there(self, message: Message) -> bool:
-        """Tells whether a message whose answer is missing was kept; raises FencedError where another one was."""
+        """Return whether a message without an answer was stored; raise FencedError if another one was."""
         try:
             found = await self._link.jetstream.get_msg(self._stream, seq=self.sequence + 1)
         except NotFoundError:
