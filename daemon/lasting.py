@@ -1,4 +1,4 @@
-"""Tasks that go on whatever happens: one that fails starts again, one that does nothing but fail ends the server."""
+"""Permanent tasks: a task that fails is restarted; one that keeps failing ends the server."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from ..events import IotideError
 
 _log = logging.getLogger(__name__)
 _STEADY_S: Final = 10.0
-"""A task that lasted so long did something."""
+"""Run time after which a task counts as having worked, s."""
 _MOST_FAILURES: Final = 10
 _MOST_LOGGED: Final = 100
 _PAUSE_S: Final = 0.05
-"""Before it starts again; grows with each failure in a row."""
+"""Pause before a restart, s; it grows with consecutive failures."""
 
 COUNTED: Final = "task_failures:"
-"""Before the name of a task, in the counters."""
+"""Prefix of the name of a task in the counters."""
 
 
 class ServerFailedError(IotideError):
-    """A part of the server failed over and over again; the text says which and why."""
+    """A part of the server failed repeatedly; the text has name and reason."""
 
 
 async def lasting(name: str, work: Callable[[], Awaitable[None]], counters: Counter[str]) -> None:
-    """Does work that has no end, and starts it again when it fails.
+    """Run permanent work, and restart it when it fails.
 
     Args:
-        name: what is said of it.
-        work: what is to be done; begins anew with each call.
-        counters: gets each failure, by name.
+        name: name in messages.
+        work: the work; starts anew with each call.
+        counters: counts each failure, by name.
 
     Raises:
-        ServerFailedError: it failed ten times in a row, each time at once; or it said itself that all has to end.
+        ServerFailedError: it failed at once ten times in a row, or raised this itself to end the server.
     """
     in_a_row = 0
     while True:

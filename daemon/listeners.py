@@ -1,4 +1,4 @@
-"""Who is told of news: one that raises costs nobody else."""
+"""Listeners of news: one that raises does not affect the others."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..results.prediction import Prediction
 
 _log = logging.getLogger(__name__)
 _MOST_LOGGED: Final = 20
-"""Errors of one listener that are logged; further ones are counted."""
+"""Maximum number of logged errors of one listener; further ones are counted."""
 
 COUNTED: Final = "listener_errors:"
-"""Before the name of a listener, in the aggregator's counters."""
+"""Prefix of the name of a listener in the aggregator's counters."""
 
 _News = TypeVar("_News", Prediction, JobSummary, Alert)
 
@@ -25,7 +25,7 @@ class Listeners(Generic[_News]):
     """Functions that are called with news of jobs, each with a name.
 
     Args:
-        counters: gets ``listener_errors``, and the same by name.
+        counters: counts ``listener_errors``, in total and by name.
     """
 
     def __init__(self, counters: Counter[str]) -> None:
@@ -33,19 +33,19 @@ class Listeners(Generic[_News]):
         self._listeners: list[tuple[str, Callable[[_News], None]]] = []
 
     def add(self, name: str, listener: Callable[[_News], None]) -> None:
-        """Has a function called from now on; several may have one name."""
+        """Add a function; several may have the same name."""
         self._listeners.append((name, listener))
 
     def replace(self, name: str, listener: Callable[[_News], None]) -> None:
-        """Exchanges the functions of a name, if it has any."""
+        """Replace the functions with a name, if there are any."""
         self._listeners = [(each, listener if each == name else old) for each, old in self._listeners]
 
     def names(self) -> set[str]:
-        """Returns who listens."""
+        """Return the names of the listeners."""
         return {name for name, _ in self._listeners}
 
     def tell(self, job: str, make: Callable[[], _News]) -> None:
-        """Calls all listeners with news of a job; the news are made if anybody listens."""
+        """Call all listeners with news of a job; the news is only created if there are listeners."""
         if not self._listeners:
             return
         try:

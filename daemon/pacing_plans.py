@@ -1,4 +1,4 @@
-"""The plans of schedulers that hold now, for the collectors that have jobs wait."""
+"""Current plans of schedulers, for collectors that delay I/O."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ..results.pacing import PacingPlan
 
 
 class PacingPlans:
-    """One plan a file system; each holds for the time that it says.
+    """One plan per file system, each with its own validity.
 
     Args:
-        names: given names of file systems, as of ``spot_of``.
-        most: how many plans there may be.
-        clock: a steady one, seconds.
+        names: configured names of file systems, as for ``spot_of``.
+        most: maximum number of plans.
+        clock: monotonic clock, seconds.
     """
 
     def __init__(self, names: Mapping[str, str], most: int = 1000, clock: Callable[[], float] = time.monotonic) -> None:
@@ -24,7 +24,7 @@ class PacingPlans:
         self._plans: dict[str, tuple[float, bytes]] = {}
 
     def put(self, plan: PacingPlan) -> bool:
-        """Takes in a plan in place of the one before; False: there are too many."""
+        """Store a plan in place of the previous one; return False if there are too many."""
         now_s = self._clock()
         self._plans = {name: held for name, held in self._plans.items() if held[0] > now_s}
         if plan.file_system not in self._plans and len(self._plans) >= self._most:
@@ -33,11 +33,11 @@ class PacingPlans:
         return True
 
     def remove(self, file_system: str) -> None:
-        """Has no plan hold for a file system."""
+        """Remove the plan of a file system."""
         self._plans.pop(file_system, None)
 
     def answer(self, host: str, place: FileInfo) -> bytes:
-        """Returns the plan for the file system of a folder as a host sees it, JSON; "" where none holds."""
+        """Return the plan for the file system of a folder as seen by a host, JSON; "" without one."""
         if not self._plans:
             return b""
         spot = spot_of(place, self._names)

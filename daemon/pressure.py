@@ -1,4 +1,4 @@
-"""How far the aggregator is behind its work: then collectors are held back, and short jobs cost less."""
+"""Delay of the aggregator's work: with a delay, collectors are slowed down, and short jobs get less work."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import logging
 from typing import Final
 
 _log = logging.getLogger(__name__)
-_PATIENCE_S: Final = 1.0  # behind, from which on collectors get less credit
+_PATIENCE_S: Final = 1.0  # delay from which on collectors get less credit
 _LEAST_SHARE: Final = 1 / 64
 _TOLD_S: Final = 5.0
-_BURST_S: Final = 1.0  # of work that an allowance saves up
+_BURST_S: Final = 1.0  # maximum saved work of an allowance
 
 
 class Pressure:
-    """Follows by how much the most overdue job is late.
+    """Tracks the delay of the most overdue job.
 
     Args:
-        logs: say so in the log when that is much.
+        logs: log long delays.
 
     Attributes:
-        behind_s: as of the last round; 0 while nothing waits.
-        crowded: messages of collectors wait although they are read all the time.
+        behind_s: delay as of the last round; 0 without waiting work.
+        crowded: messages of collectors wait although they are read continuously.
     """
 
     def __init__(self, *, logs: bool = True) -> None:
@@ -30,7 +30,7 @@ class Pressure:
         self._told = False
 
     def note(self, behind_s: float) -> None:
-        """Takes in how late the most overdue job is; says once when it is much, and again when it is over."""
+        """Set the delay of the most overdue job; log once when it is long, and when it is over."""
         self.behind_s = behind_s
         if not self._logs:
             return
@@ -47,17 +47,17 @@ class Pressure:
 
     @property
     def hurries(self) -> bool:
-        """Whether what can be left out is: messages wait, or the log says that the aggregator is behind."""
+        """Whether optional work is skipped: messages wait, or a long delay was logged."""
         return self.crowded or self._told
 
     @property
     def share(self) -> float:
-        """What part of their credit collectors get: all, or less the further behind."""
+        """Share of their credit that collectors get: less for a longer delay."""
         return 1.0 if self.behind_s <= _PATIENCE_S else max(_LEAST_SHARE, _PATIENCE_S / self.behind_s / 4)
 
 
 class Allowance:
-    """Time that a kind of work may take: a share of the time that passes, of which one second can be saved up."""
+    """CPU time budget for a kind of work: a share of the elapsed time, of which one second can be saved up."""
 
     def __init__(self, share: float, now_s: float) -> None:
         self._share = share
@@ -65,11 +65,11 @@ class Allowance:
         self._at_s = now_s
 
     def has_room(self, now_s: float) -> bool:
-        """Tells whether there is time left."""
+        """Return whether time is left."""
         self._left_s = min(self._left_s + self._share * max(now_s - self._at_s, 0.0), _BURST_S)
         self._at_s = now_s
         return self._left_s > 0
 
     def spend(self, seconds: float) -> None:
-        """Takes in that the work took so long."""
+        """Subtract the time of work."""
         self._left_s -= seconds

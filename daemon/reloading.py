@@ -1,4 +1,4 @@
-"""What of the settings a running aggregator takes over, and what waits for a restart."""
+"""Settings that a running aggregator applies on reload, and those that need a restart."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pydantic import BaseModel
 from .settings import AggregatorSettings
 
 RELOADED: Final = ("log_level", "log_format", "notify", "access.operators")
-"""Options, and tables of them. Lists of principals, keys and certificates are read again in any case."""
+"""Options and tables. Lists of principals, keys and certificates are always reread."""
 
 
 class Reload(NamedTuple):
-    """What differs, by the names of the options.
+    """Changed options, by name.
 
     Attributes:
-        taken: options that are taken over.
+        taken: options that are applied.
         waiting: options that need a restart.
     """
 
@@ -25,7 +25,7 @@ class Reload(NamedTuple):
 
 
 def compare(before: AggregatorSettings, now: AggregatorSettings) -> Reload:
-    """Returns what differs between two settings."""
+    """Return the differences of two settings."""
     changed = sorted(_changed(before, now, ""))
     taken = tuple(
         name for name in changed if name.startswith(tuple(f"{each}." for each in RELOADED)) or name in RELOADED
@@ -34,7 +34,7 @@ def compare(before: AggregatorSettings, now: AggregatorSettings) -> Reload:
 
 
 def taken_over(before: AggregatorSettings, now: AggregatorSettings) -> AggregatorSettings:
-    """Returns the settings of before with what is taken over of others."""
+    """Return the old settings with the applicable options of the new ones."""
     access = before.access.model_copy(update={"operators": now.access.operators})
     return before.model_copy(
         update={"log_level": now.log_level, "log_format": now.log_format, "notify": now.notify, "access": access}

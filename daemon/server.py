@@ -44,32 +44,34 @@ if TYPE_CHECKING:
 
 _LATE_TICKS: Final = 10
 _KEYS_S: Final = 1.0
-"""Between two looks at files of keys."""
+"""Interval of checks of key files, s."""
 _LAST_S: Final = 1.0
-"""For which messages are taken in at the end: collectors that go on have no end."""
+"""Maximum time for processing messages at the end, s: active collectors never stop sending."""
 _log = logging.getLogger(__name__)
 
 
 class Server:
-    """Wires the parts. ``start`` binds everything or raises; ``run`` goes on until cancelled; ``stop`` releases all.
+    """Connects all parts.
+
+    ``start`` binds everything or raises; ``run`` runs until cancelled; ``stop`` releases everything.
 
     Args:
-        settings: what listens where, and the bounds.
-        pages: draws graphs for browsers; without it there are no pages.
-        embedded: whoever made it hands on to ``sink``; nothing listens for collectors, unless there is an ``entry``.
-        entry: who may connect as a collector of an aggregator that is embedded.
-        partition: that the process serves, behind the gateways of a cluster.
+        settings: endpoints and bounds.
+        pages: renders pages for browsers; None for no pages.
+        embedded: the creator passes input to ``sink``; there is no socket for collectors unless there is an ``entry``.
+        entry: access settings for collectors of an embedded aggregator.
+        partition: partition of the process, behind the gateways of a cluster.
 
     Attributes:
         aggregator: the jobs.
-        stages: what the work takes.
-        loop_watch: for how long the loop was held.
-        archives: the calls of the jobs in files; None where that is switched off.
-        sink: takes streams in.
-        access: who may connect.
-        stats: what has come in.
-        http: answers requests, after ``start``; None where that is switched off.
-        ingest_endpoint, publish_endpoint, http_url: where it really listens, after ``start``; None where switched off.
+        stages: CPU time by stage.
+        loop_watch: longest blocking of the loop.
+        archives: archives of the jobs; None if they are off.
+        sink: receiver of streams.
+        access: access control.
+        stats: counters of received data.
+        http: HTTP server, after ``start``; None if it is off.
+        ingest_endpoint, publish_endpoint, http_url: actual endpoints, after ``start``; None if off.
     """
 
     def __init__(
@@ -86,7 +88,7 @@ class Server:
         self.aggregator = Aggregator(settings, self._clocks.clock, self._clocks.steady)
         self.stages = Stages(self.aggregator.counters)
         self.loop_watch = LoopWatch()
-        if embedded:  # no collector is held back, so nobody is to be told
+        if embedded:  # no collector is slowed down, so nothing is logged
             self.aggregator.pressure = Pressure(logs=False)
             self.aggregator.reached = Reached(settings, logs=False)
         self.ingest_endpoint = ""
@@ -100,7 +102,7 @@ class Server:
         self.sink: Sink = self.archives or self.aggregator
         self.access = Access(entry or settings.access, self._user_of, self.aggregator.counters)
         self._ingest = None if embedded and entry is None else self._make_ingest(settings)
-        several = settings.contention.enabled and not embedded  # who embeds it has one job
+        several = settings.contention.enabled and not embedded  # an embedded aggregator has one job
         self._contention = contention_watch(self.aggregator, partition, lambda: self._journal) if several else None
         if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
             self._contention.notify(settings.notify, lambda: self.http_url or "")
@@ -112,13 +114,13 @@ class Server:
         self._guards: list[ListenerGuard] = []
         self._keeping: Keeping | None = None
         self._journal: StreamJournal | None = None
-        self._ticked_at = -math.inf  # a machine's clock may begin when it boots
+        self._ticked_at = -math.inf  # a machine's clock may begin at its boot
 
     async def stand_by(self, told: Callable[[str], None] = lambda _: None) -> None:
-        """Waits until this is the aggregator that has the jobs, where several share a journal; before ``start``.
+        """Wait until this aggregator owns the jobs of a shared journal; before ``start``.
 
         Args:
-            told: is called with who has them: host and process.
+            told: callback with the current owner: host and process.
 
         Raises:
             ConfigError: the journal's servers cannot be used.
@@ -137,10 +139,10 @@ class Server:
         self._stack.callback(self._journal.release)
 
     async def start(self) -> None:
-        """Binds all endpoints.
+        """Bind all endpoints.
 
         Raises:
-            ConfigError: one of them cannot be bound, or would be open to the network; the others are released.
+            ConfigError: one cannot be bound, or would be open to the network; the others are released.
         """
         if self.archives is not None:
             self._stack.callback(self.archives.close)
@@ -165,10 +167,10 @@ class Server:
             raise
 
     async def run(self) -> None:
-        """Takes in and predicts until cancelled.
+        """Process input and predict until cancelled.
 
         Raises:
-            ServerFailedError: a part of it failed over and over again.
+            ServerFailedError: a part of it failed repeatedly.
         """
         work: dict[str, Callable[[], Awaitable[None]]] = {"jobs": self._tick}
         if self._ingest is not None:
@@ -196,7 +198,7 @@ class Server:
             await asyncio.wait(tasks)
 
     async def drain(self) -> None:
-        """Takes in what waits, and answers it once it is on disk, for a bounded time; after ``run``."""
+        """Process waiting messages, and answer them once they are on disk, for a bounded time; after ``run``."""
         if self._ingest is not None:
             within_s = self._settings.stop_within_s / 4
             with contextlib.suppress(TimeoutError):
@@ -204,10 +206,10 @@ class Server:
                     await self._ingest.drain(min(_LAST_S, within_s))
 
     def reload(self, settings: AggregatorSettings) -> Reload:
-        """Takes over what a running aggregator can take over of settings, and reads keys and lists again.
+        """Apply the settings that need no restart, and read keys and lists again.
 
         Raises:
-            ConfigError: of what is taken over something cannot be used; nothing was taken over.
+            ConfigError: one of these settings cannot be used; none was applied.
         """
         found = compare(self._settings, settings)
         if self._contention is not None and any(name.startswith("notify.") for name in found.taken):
@@ -218,7 +220,7 @@ class Server:
         return found
 
     async def stop(self) -> None:
-        """Writes what is known of the jobs, if there is a place for it, and closes everything."""
+        """Store the state of the jobs, if a folder is configured, and close everything."""
         if self._keeping is not None:
             if self._contention is not None:
                 self._contention.finish()
@@ -226,7 +228,7 @@ class Server:
         await self._stack.aclose()
 
     def not_ready(self) -> str:
-        """Says why no predictions are made now, or ""."""
+        """Return why no predictions are made now, or ""."""
         if self._ingest is not None and not self.ingest_endpoint:
             return "ingest is not bound"
         if time.monotonic() - self._ticked_at > _LATE_TICKS * self._tick_s:
@@ -255,7 +257,7 @@ class Server:
             for guard in self._guards:
                 guard.check(self._ticked_at)
             pause_s = 0.0 if waiting else self._tick_s
-            await asyncio.sleep(pause_s)  # in between, what has come in is taken in
+            await asyncio.sleep(pause_s)  # input is processed in between
             self.loop_watch.note(time.monotonic() - self._ticked_at - pause_s)
 
     async def _look_after_keys(self) -> None:
@@ -275,7 +277,7 @@ class Server:
         return None if session is None else session.user
 
     def _taken_up(self, folder: Path) -> Keeping:
-        from .state.keeping import Keeping  # which `iotide run` does without
+        from .state.keeping import Keeping  # `iotide run` does not need it
 
         core = None if self._ingest is None else self._ingest.core
         given = self._settings
@@ -308,7 +310,7 @@ class Server:
 
     @cached_property
     def _context(self) -> zmq.asyncio.Context:
-        import zmq.asyncio  # which `iotide run` starts without, unless it publishes
+        import zmq.asyncio  # `iotide run` does not need it, unless it publishes
 
         context = zmq.asyncio.Context()
         self._stack.callback(context.term)
@@ -317,7 +319,7 @@ class Server:
     @cached_property
     def _plans(self) -> PacingPlans:
         from ..analyzers.file_systems.settings import FileSystemsSettings
-        from .pacing_plans import PacingPlans  # which `iotide run` starts without, unless it answers over HTTP
+        from .pacing_plans import PacingPlans  # `iotide run` does not need it, unless it serves HTTP
 
         places = FileSystemsSettings.model_validate(self._settings.analyzers.get("filesystems", {}))
         return PacingPlans(places.names)
@@ -355,7 +357,7 @@ class Server:
         return app if self._settings.access.is_open else Authentication(app, self.access)
 
     async def _start_http(self, address: str) -> None:
-        # Imported when wanted: an embedded aggregator without HTTP starts half a second earlier.
+        # Imported when needed: an embedded aggregator without HTTP starts half a second earlier.
         from .publish.http.application import make_application
         from .publish.http.http_server import HttpServer
         from .publish.metrics import AggregatorCollector

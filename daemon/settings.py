@@ -1,4 +1,4 @@
-"""The aggregator's settings: read once, from a TOML file and the environment, then only handed on."""
+"""Settings of the aggregator: read once from a TOML file and the environment."""
 
 from __future__ import annotations
 
@@ -24,124 +24,128 @@ from .publish.notify.notify_settings import NotifySettings
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 _LONGEST_CLUSTER: Final = 27
-"""Letters of its name; with a partition's number behind it the name of a journal."""
+"""Maximum letters of its name, which with a partition's number is the name of a journal."""
 
 
 class AggregatorSettings(AnalyzerSettings):
-    """Everything that can be chosen about an aggregator."""
+    """All settings of an aggregator."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    ingest: ListeningEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint that collectors connect to.")
+    ingest: ListeningEndpoint = Field("tcp://127.0.0.1:9787", description="ZeroMQ endpoint for collectors.")
     http: HttpAddress | None = Field(
         "127.0.0.1:9788",
-        description="HOST:PORT of /metrics, /healthz, /readyz and /api/v1, or unix:PATH; none switches HTTP off.",
+        description="HOST:PORT of /metrics, /healthz, /readyz and /api/v1, or unix:PATH; none disables HTTP.",
     )
     publish: ListeningEndpoint | None = Field(
-        "tcp://127.0.0.1:9789", description="ZeroMQ endpoint that subscribers connect to; none switches it off."
+        "tcp://127.0.0.1:9789", description="ZeroMQ endpoint for subscribers; none disables it."
     )
     allow_remote: bool = Field(
         False,
-        description="Serve HTTP, publish, and speak FTIO's protocol beyond loopback, in plain text.",
+        description="Allow HTTP, publishing and FTIO's protocol beyond loopback, in plain text.",
     )
     ftio_listen: ListeningEndpoint | None = Field(
-        None, description="ZeroMQ endpoint that takes the messages of FTIO's tracers, such as tcp://127.0.0.1:5555."
+        None, description="ZeroMQ endpoint for messages of FTIO's tracers, such as tcp://127.0.0.1:5555."
     )
     ftio_reply: ConnectingEndpoint | None = Field(
-        None, description="ZeroMQ endpoint where a user of FTIO awaits replies, such as tcp://127.0.0.1:5556."
+        None, description="ZeroMQ endpoint where a user of FTIO receives replies, such as tcp://127.0.0.1:5556."
     )
-    ftio_job: str = Field("", description="Job of FTIO's messages; by default the one that they name, else ftio.")
+    ftio_job: str = Field("", description="Job of FTIO's messages; by default the one in the message, else ftio.")
     state: Path | None = Field(
         None,
-        description="Folder that keeps jobs and journal over a restart; none keeps nothing. Where it is not set, "
-        "iotide serve uses $STATE_DIRECTORY, else iotide/serve/HOST below $XDG_STATE_HOME or ~/.local/state.",
+        description="Folder that stores jobs and journal over a restart; none stores nothing. If it is not set, "
+        "iotide serve uses $STATE_DIRECTORY, else iotide/serve/HOST below $XDG_STATE_HOME or "
+        "~/.local/state.",
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "warning", description="Least level of what stands in the log; info says when jobs begin and end."
+        "warning", description="Least level of log lines; info includes the start and end of jobs."
     )
-    log_format: Literal["text", "json"] = Field(
-        "text", description="Lines of the log as text, or as one JSON object each."
-    )
+    log_format: Literal["text", "json"] = Field("text", description="Log lines as text, or as one JSON object each.")
     stop_within_s: float = Field(
         60.0,
         gt=0,
-        description="Seconds in which the aggregator ends on SIGTERM: what waits is taken in, for a second at most, "
-        "and acknowledged; jobs are written down if half of the time is expected to do, else the next one has the "
-        "journal.",
+        description="Time limit of the shutdown on SIGTERM, s. Waiting messages are processed for at most one "
+        "second and acknowledged. Jobs are stored if half of the limit is expected to suffice, "
+        "otherwise the next aggregator replays the journal.",
     )
     prediction_interval_s: float = Field(1.0, ge=0.01, le=3600, description="Seconds between predictions of a job.")
     prediction_share: float = Field(
         0.05,
         gt=0,
         le=1,
-        description="Share of a core that the predictions of one job may take; a signal that takes longer to look at "
-        "is predicted less often than prediction_interval_s says.",
+        description="Maximum share of a core for the predictions of one job; if they take longer, the job is "
+        "predicted less often than prediction_interval_s.",
     )
-    idle_after_s: float = Field(30.0, gt=0, description="Seconds without events after which a job counts as idle.")
+    idle_after_s: float = Field(30.0, gt=0, description="Seconds without events after which a job is idle.")
     end_after_s: float = Field(
-        900.0, gt=0, description="Seconds without events after which a job ends although streams are open."
+        900.0, gt=0, description="Seconds without events after which a job ends despite open streams."
     )
     linger_s: float = Field(
         5.0,
         ge=0,
-        description="Seconds without an open stream after which a job ends; processes may follow one another.",
+        description="Seconds without an open stream after which a job ends; a job may consist of successive processes.",
     )
-    retain_s: float = Field(600.0, ge=0, description="Seconds that an ended job stays visible.")
+    retain_s: float = Field(600.0, ge=0, description="Seconds for which an ended job stays visible.")
     max_jobs: int = Field(
         20_000,
         ge=1,
-        description="Jobs held at once, ended ones go first; events of further ones are counted and dropped.",
+        description="Maximum number of jobs; ended ones are removed first. Events of further ones are counted and"
+        " dropped.",
     )
     max_ended_jobs: int = Field(
         5_000,
         ge=1,
-        description="Ended jobs held at once; the one that ended first is removed before retain_s has passed.",
+        description="Maximum number of ended jobs; beyond it the one that ended first is removed before retain_s "
+        "has passed.",
     )
     short_jobs_share: float = Field(
         0.25,
         ge=0,
         le=1,
-        description="Share of a core that may go into the periods of jobs that lasted less than a second; none while "
+        description="Maximum share of a core for the periods of jobs that lasted less than a second; none while "
         "messages of collectors wait.",
     )
-    max_job_series: int = Field(1_000, ge=0, description="Jobs with Prometheus series of their own; the latest active.")
+    max_job_series: int = Field(
+        1_000, ge=0, description="Maximum number of jobs with Prometheus series of their own; the latest active."
+    )
     max_activity_series: int = Field(
         5,
         ge=0,
         le=100,
-        description="Activities of each such job with series of their own; those with the most events.",
+        description="Maximum number of activities of each such job with series of their own; those with the most "
+        "events.",
     )
-    history: int = Field(128, ge=1, description="Predictions remembered of each job.")
+    history: int = Field(128, ge=1, description="Predictions stored per job.")
     clock_skew_s: float = Field(
         3600.0,
         gt=0,
-        description="How far an event's stamp may be ahead of the aggregator's clock before it is placed at its "
-        "arrival.",
+        description="Maximum lead of an event's timestamp over the aggregator's clock, s, beyond which it is "
+        "placed at its arrival.",
     )
     bounds: IngestSettings = Field(
-        default_factory=IngestSettings.model_construct, description="Bounds of what collectors may send."
+        default_factory=IngestSettings.model_construct, description="Bounds of collectors' input."
     )
     http_limits: HttpSettings = Field(
-        default_factory=HttpSettings.model_construct, description="Bounds of HTTP's connections."
+        default_factory=HttpSettings.model_construct, description="Bounds of HTTP connections."
     )
     journal: JournalSettings = Field(
         default_factory=JournalSettings.model_construct,
-        description="What a daemon that is killed leaves to the next one.",
+        description="Protection against loss of data when the daemon is killed.",
     )
     cluster: ClusterSettings = Field(
-        default_factory=ClusterSettings.model_construct, description="Whether aggregators share the jobs out."
+        default_factory=ClusterSettings.model_construct, description="Distribution of jobs over several aggregators."
     )
     contention: ContentionSettings = Field(
-        default_factory=ContentionSettings.model_construct, description="How contention between jobs is looked for."
+        default_factory=ContentionSettings.model_construct, description="Detection of contention between jobs."
     )
     notify: NotifySettings = Field(
-        default_factory=NotifySettings.model_construct, description="Who is told of alerts over HTTP."
+        default_factory=NotifySettings.model_construct, description="Receivers of alerts over HTTP."
     )
     access: AccessSettings = Field(
-        default_factory=AccessSettings.model_construct, description="Who may connect, and whose jobs they see."
+        default_factory=AccessSettings.model_construct, description="Permitted peers, and visible jobs."
     )
     archive: ArchiveSettings = Field(
-        default_factory=ArchiveSettings.model_construct, description="Where each job's calls are kept."
+        default_factory=ArchiveSettings.model_construct, description="Archives of each job's calls."
     )
 
     @model_validator(mode="after")
@@ -179,7 +183,7 @@ class AggregatorSettings(AnalyzerSettings):
     @model_validator(mode="after")
     def _graphs_as_declared(self) -> Self:
         if self.dfg != DfgSettings():
-            from ..analyzers.pipeline.job_graph import check_graph  # which the defaults pass
+            from ..analyzers.pipeline.job_graph import check_graph  # the defaults are valid
 
             check_graph(self.dfg, read_rules)
         return self
@@ -187,7 +191,8 @@ class AggregatorSettings(AnalyzerSettings):
     @model_validator(mode="after")
     def _further_analyzers_as_they_are(self) -> Self:
         if self.analyzers:
-            from ..analyzers.pipeline.registry import check_settings  # imports them all, which few need so early
+            # imports all of them, which is seldom needed this early
+            from ..analyzers.pipeline.registry import check_settings
 
             check_settings(self)
         return self
@@ -206,7 +211,7 @@ class AggregatorSettings(AnalyzerSettings):
 
 
 def read_rules(name: str) -> str:
-    """Returns the text of a file that a setting names. Raises ConfigError where it cannot be read."""
+    """Return the text of a file named in a setting. Raises ConfigError if it cannot be read."""
     try:
         return read_text(Path(name))
     except (OSError, UnicodeDecodeError) as error:
@@ -216,17 +221,17 @@ def read_rules(name: str) -> str:
 def load_settings(
     path: Path | None, environment: Mapping[str, str], default_state: Path | None = None, **given: Any
 ) -> AggregatorSettings:
-    """Reads the settings: the defaults, over them a TOML file, over it ``IOTIDE_SERVE_*``, over it ``given``.
+    """Read the settings: defaults, overridden by a TOML file, then ``IOTIDE_SERVE_*``, then ``given``.
 
-    Nested values are tables in TOML and have two underscores in the environment
-    (``IOTIDE_SERVE_DETECT__MODE=write``). ``default_state`` is the folder where none of them says one, or ``none``.
+    Nested values are tables in TOML and have two underscores in the environment (``IOTIDE_SERVE_DETECT__MODE=write``).
+    ``default_state`` is the state folder, or ``none``, if none of them sets one.
 
     Raises:
         ConfigError: the file cannot be read, or a value is unknown or out of its limits; the text names it.
     """
     values: dict[str, Any] = {}
     if path is not None:
-        import tomllib  # where there is a file
+        import tomllib  # only needed for a file
 
         try:
             values = tomllib.loads(read_text(path))

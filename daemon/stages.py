@@ -1,4 +1,4 @@
-"""What the aggregator's own work takes, stage by stage, and for how long its loop was held."""
+"""CPU time of the aggregator's work by stage, and blocking times of its loop."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 COUNTED: Final = "stage_us:"
-"""Before the name of a stage, in the aggregator's counters: microseconds of CPU time."""
+"""Prefix of the name of a stage in the aggregator's counters: microseconds of CPU time."""
 _WINDOW_S: Final = 60.0
 
 
 class Stages:
-    """Adds up the CPU time of the stages that the loop's thread works in.
+    """Sums of CPU time of the stages in the loop's thread.
 
     Args:
-        counters: get them.
+        counters: counters of the sums.
     """
 
     def __init__(self, counters: Counter[str]) -> None:
@@ -27,7 +27,7 @@ class Stages:
 
     @contextlib.contextmanager
     def of(self, stage: str) -> Iterator[None]:
-        """Counts what is done in the block, which must not await."""
+        """Count the CPU time of the block, which must not await."""
         begun = time.thread_time()
         try:
             yield
@@ -36,10 +36,10 @@ class Stages:
 
 
 class LoopWatch:
-    """The longest time for which a loop was held lately.
+    """Longest recent blocking of the loop.
 
     Args:
-        clock: steady, s.
+        clock: monotonic clock, s.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -48,13 +48,13 @@ class LoopWatch:
         self._longest_s = self._before_s = 0.0
 
     def note(self, late_s: float) -> None:
-        """Takes in by how much somebody who slept was woken too late."""
+        """Add the delay of a wake-up."""
         self._turn()
         self._longest_s = max(self._longest_s, late_s)
 
     @property
     def longest_s(self) -> float:
-        """Returns the longest time of the last one to two minutes."""
+        """Return the longest blocking of the last one to two minutes."""
         self._turn()
         return max(self._longest_s, self._before_s)
 
@@ -66,13 +66,13 @@ class LoopWatch:
 
 
 def cpu_s() -> float:
-    """Returns the CPU time of the process, all threads, without copies that have ended."""
+    """Return the CPU time of the process, all threads, without ended child processes."""
     times = os.times()
     return times.user + times.system
 
 
 def memory_bytes() -> int:
-    """Returns the memory that the process has now; 0 where the system does not say."""
+    """Return the current memory of the process, bytes; 0 if unknown."""
     try:
         with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  (a scrape should not import more)
             return int(file.read().split()[1]) * resource.getpagesize()

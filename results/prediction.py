@@ -241,7 +241,7 @@ class Prediction(Model):
         return self if self._ends else self.model_copy(update=nothing | {"others": others})
 
     def held_to_stamps(self, stamp_s: float) -> Prediction:
-        """Returns the same without the periods that stamps of this resolution, s, cannot show."""
+        """Return a copy without periods that timestamps of this resolution, s, cannot show."""
         if not stamp_s:
             return self
         told: dict[str, object] = {"stamp_s": stamp_s, "others": [row for row in self.others if _shown(row, stamp_s)]}

@@ -98,7 +98,7 @@ def incompleteness_text(prediction: Prediction) -> str:
 
 
 def stamps_text(prediction: Prediction) -> str:
-    """Writes which periods the stamps are too coarse for."""
+    """Format the periods for which timestamps are too coarse."""
     shortest = duration_text(STAMPS_A_PERIOD * prediction.stamp_s)
     resolution = "whole seconds" if prediction.stamp_s == 1 else f"multiples of {duration_text(prediction.stamp_s)}"
     return f"the times are {resolution}, which show no period below {shortest}"

@@ -1,4 +1,4 @@
-"""What a journal holds is done again, as it was done when it came."""
+"""Replay of a journal with the original results."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ LOOKED = b"\1"
 
 
 class Recovered(NamedTuple):
-    """What came of it.
+    """Result of a replay.
 
     Attributes:
-        core: has taken in all messages.
-        records, damaged: how many were done again, and how many could not be read.
-        steady_s: the steady clock of the last one; None without any.
+        core: core that has processed all messages.
+        records, damaged: numbers of replayed and of unreadable records.
+        steady_s: steady clock of the last record; None without records.
     """
 
     core: IngestCore
@@ -37,14 +37,14 @@ def do_again(
     core: IngestCore,
     another: Callable[[], IngestCore],
 ) -> Recovered:
-    """Has an aggregator do what a journal holds.
+    """Replay a journal in an aggregator.
 
     Args:
-        found: the records after those that the aggregator knows.
-        aggregator: as it was before the first of them.
-        clocks: those of the aggregator.
-        core: likewise.
-        another: makes a core that knows nothing.
+        found: records after those that the aggregator's state covers.
+        aggregator: aggregator in the state before the first record.
+        clocks: clocks of the aggregator.
+        core: core in the same state.
+        another: creates an empty core.
     """
     records = damaged = 0
     steady_s: float | None = None
@@ -70,7 +70,7 @@ def _do(record: Record, aggregator: Aggregator, core: IngestCore) -> None:
         aggregator.journals = True
         try:
             core.receive(record.sender, record.frames, record.moment.now_s)
-        except Exception:  # as it was when it came
+        except Exception:  # as at its arrival
             core.stats.failed += 1
     elif record.kind is Kind.TICK:
         core.tick(record.moment.now_s)

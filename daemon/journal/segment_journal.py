@@ -1,4 +1,4 @@
-"""A journal in files that are only appended to."""
+"""A journal in append-only files."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from .synced_mark import NAME as MARK
 from .synced_mark import read_mark
 
 _log = logging.getLogger(__name__)
-_RECORD_BYTES: Final = 128  # about what a record takes beside its frames
+_RECORD_BYTES: Final = 128  # approximate size of a record without its frames
 
 
 class SegmentJournal:
-    """Files of one folder, in the order of their names.
+    """The files of one folder, ordered by name.
 
-    What was put on disk and is missing is told, also at the end.
-    What is there can be replayed at once; ``begin`` starts another epoch, in which can be appended. The end of the last
-    file may be torn, as a daemon that is killed leaves it: it is cut. A file whose header is damaged, or of another
-    version, is set aside.
+    Records that were synced and are missing are reported, also at the end. Existing records can be replayed at once;
+    ``begin`` starts a new epoch for appending. An incomplete record at the end of the last file, left by a killed
+    daemon, is truncated. A file with a damaged header, or of another version, is set aside.
 
     Args:
-        folder: made if it is not there; no other journal uses it.
+        folder: folder, created if necessary; no other journal uses it.
         segment_bytes, quota_bytes: as for the writer.
 
     Raises:
@@ -50,16 +49,16 @@ class SegmentJournal:
             self._epoch, self._next = mark.epoch, max(self._next, mark.record + 1)
 
     def set_aside(self) -> None:
-        """Has nothing replayed; the files stay for whoever wants to know."""
+        """Skip the replay; the files are kept for inspection."""
         for segment in self._segments:
             segment.path.replace(segment.path.with_suffix(".unreadable"))
         self._segments = []
 
     def bring(self, snapshot: Path) -> None:
-        """Does nothing: the snapshot lies beside it."""
+        """Do nothing: the snapshot is in the same folder."""
 
     def release(self) -> None:
-        """Does nothing: the folder's lock is what keeps others away."""
+        """Do nothing: the folder's lock excludes other aggregators."""
 
     @property
     def is_fenced(self) -> bool:
@@ -68,11 +67,11 @@ class SegmentJournal:
 
     @property
     def start(self) -> Position:
-        """The position before all that was there when it was opened."""
+        """The position before everything that existed at opening."""
         return Position(self._segments[0].epoch, self._segments[0].first - 1) if self._segments else Position(0, 0)
 
     def replay(self, after: Position) -> Iterator[Replayed]:
-        """Returns what stood after a position when the journal was opened, in order; what cannot be read is told."""
+        """Yield the records after a position, as of the opening, in order; unreadable ones are reported as gaps."""
         expected = after.record + 1
         ends = [each.first for each in self._segments[1:]] + [self._next]
         for segment, end in zip(self._segments, ends, strict=False):
@@ -87,15 +86,15 @@ class SegmentJournal:
             if expected < end:
                 yield Gap(expected, end - expected, f"{segment.path}, to its end")
                 expected = end
-        if expected < self._next:  # the file is gone, or was set aside
+        if expected < self._next:  # the file is missing, or was set aside
             yield Gap(expected, self._next - expected, f"{self._folder}, the last that were put on disk")
 
     def begin(self, after: Position, on_synced: Callable[[], None]) -> Position:
-        """Starts an epoch, later than all that were and than that of a position, with the record behind all others.
+        """Start an epoch, later than all existing ones and that of a position; number its records after all others.
 
         Args:
-            after: the last position that is known from elsewhere.
-            on_synced: called when more is on disk, or no more can be; from another thread.
+            after: last position known from elsewhere.
+            on_synced: called from another thread when more is on disk, or after a failure.
 
         Returns:
             The position before the first record.
@@ -106,14 +105,14 @@ class SegmentJournal:
         return self._begun(after, on_synced, is_staged=False)
 
     def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
-        """Takes in a record, and returns where it will stand."""
+        """Append a record, and return its future position."""
         number, self._next = self._next, self._next + 1
         size = _RECORD_BYTES + sum(len(frame) for frame in frames)
         self._writing.put(Pending(number, kind, sender, moment, frames, size))
         return Position(self._epoch, number)
 
     def sync(self, *, wait: bool = False) -> Position:
-        """Has all that was appended put on disk; returns up to where it is: less than all, unless ``wait`` is set."""
+        """Write appended records to disk; return the synced position: less than all, unless ``wait`` is set."""
         self._writing.sync(self._next - 1, wait=wait)
         return self.synced
 
@@ -124,17 +123,17 @@ class SegmentJournal:
 
     @property
     def last(self) -> Position:
-        """The last position that was given to a record."""
+        """The position of the last record."""
         return Position(self._epoch, self._next - 1)
 
     @property
     def problem(self) -> str:
-        """Why nothing more is written; "" while all is well."""
+        """Reason why nothing more is written; "" if all is well."""
         return self._writing.problem
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes that are not written yet."""
+        """Bytes that are not yet written."""
         return self._writing.pending_bytes
 
     @property
@@ -144,27 +143,27 @@ class SegmentJournal:
 
     @property
     def syncs(self) -> int:
-        """How often the disk was made to take what came."""
+        """Number of syncs."""
         return self._writing.syncs
 
     @property
     def sync_s(self) -> float:
-        """How long that took."""
+        """Total time of syncs, s."""
         return self._writing.sync_s
 
     def flush(self) -> None:
-        """Has all that was appended written, though not put on disk."""
+        """Write all appended records, without a sync."""
         self._writing.flush()
 
     def trim(self, until: Position) -> None:
-        """Removes files that hold nothing after a position."""
+        """Remove files without records after a position."""
         self._writing.trim(until.record + 1)
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
-        """Goes on in another file after an error; the file counts after ``accept`` alone.
+        """Continue in a new file after an error; the file is only valid after ``accept``.
 
-        What was appended before and not written is to be in a snapshot by then. A daemon that is killed earlier leaves
-        a journal that ends where the error came: nothing behind that was acknowledged.
+        A snapshot must cover the unwritten records by then. A daemon that is killed earlier leaves a journal that ends
+        at the error: no later record was acknowledged.
 
         Returns:
             The position before the next record.
@@ -174,20 +173,20 @@ class SegmentJournal:
         """
         self._writing.close()
         self._segments = self._sound_segments()
-        self._next += 1  # so that what was not written is missed when it is replayed
+        self._next += 1  # so that a replay reports the unwritten record as missing
         return self._begun(self.last, on_synced, is_staged=True)
 
     def accept(self) -> None:
-        """Makes what was appended since ``restart`` part of the journal; a failure is a ``problem``."""
+        """Make what was appended since ``restart`` part of the journal; a failure is a ``problem``."""
         self._writing.accept()
 
     def close(self) -> None:
-        """Writes what is there, and closes the files."""
+        """Write the remaining records, and close the files."""
         if self._writer is not None:
             self._writer.close()
 
     def remove(self) -> None:
-        """Removes all files; after ``close``."""
+        """Remove all files; after ``close``."""
         for path in (*self._folder.glob(f"*{SUFFIX}"), *self._folder.glob(f"*{STAGED}")):
             path.unlink(missing_ok=True)
         (self._folder / MARK).unlink(missing_ok=True)
@@ -210,7 +209,7 @@ class SegmentJournal:
     def _sound_segments(self) -> list[Segment]:
         found = []
         for path in sorted(self._folder.glob(f"*{SUFFIX}")):
-            if path.stat().st_size < HEADER_BYTES:  # the daemon was killed when it began it
+            if path.stat().st_size < HEADER_BYTES:  # the daemon was killed while it created the file
                 path.unlink()
                 continue
             try:
@@ -222,7 +221,7 @@ class SegmentJournal:
         return found
 
     def _cut(self, last: Segment) -> int:
-        """Has the last file end with a whole record; returns the number after it."""
+        """Truncate the last file to complete records; return the number after the last one."""
         end, number = sound_bytes(last)
         torn = last.path.stat().st_size - end
         if torn:

@@ -1,4 +1,4 @@
-"""Writes a journal's files in a thread of its own: records that came meanwhile go to the disk together."""
+"""Writes a journal's files in a separate thread: records that arrive meanwhile are written together."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .synced_mark import SyncedMark
 
 STAGED: Final = ".staged"
 """Suffix of files that are no part of the journal yet: without the snapshot before them, nothing in them counts."""
-_MOST_PIECES: Final = 512  # of one writev; the system takes 1024
+_MOST_PIECES: Final = 512  # per writev; the limit of the system is 1024
 _LAZY_BYTES: Final = 1 << 20
-"""Of records that nobody waits for, above which they are written."""
+"""Bytes of records without a waiting answer, above which they are written."""
 
 
 class Pending(NamedTuple):
-    """A record that is to be written."""
+    """A record to write."""
 
     number: int
     kind: Kind
@@ -36,23 +36,23 @@ class Pending(NamedTuple):
 class SegmentWriter:
     """Appends records to files of bounded size.
 
-    ``put``, ``sync`` and the attributes are for one thread, the owner's; the files are the writer's own.
+    ``put``, ``sync`` and the attributes are for one thread, the owner's; the files belong to the writer.
 
     Args:
-        folder: is there.
-        epoch: of this writer.
+        folder: existing folder.
+        epoch: epoch of this writer.
         first: number of the first record.
-        segment_bytes: size from which on another file is begun.
-        quota_bytes: what all files may take; a record beyond it is an error, as a full disk is.
-        older: files from before.
-        on_synced: called from the thread, when more is on disk, and after an error.
-        is_staged: the files become part of the journal with ``accept``.
+        segment_bytes: size from which a new file is started.
+        quota_bytes: maximum size of all files; exceeding it is an error like a full disk.
+        older: earlier files.
+        on_synced: called from the thread when more is on disk, and after an error.
+        is_staged: the files become part of the journal only with ``accept``.
 
     Attributes:
         synced: number of the last record that is on disk.
-        syncs: how often the disk was made to take what came.
-        sync_s: how long that took.
-        problem: why no more is written; "" while all is well.
+        syncs: number of syncs.
+        sync_s: total time of syncs, s.
+        problem: reason why nothing more is written; "" if all is well.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class SegmentWriter:
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes that are not written yet."""
+        """Bytes that are not yet written."""
         return self._pending_bytes
 
     @property
@@ -104,7 +104,7 @@ class SegmentWriter:
         return self._older_bytes + self._size
 
     def put(self, record: Pending) -> None:
-        """Takes in a record; it is written when somebody waits for it, or when many do not."""
+        """Add a record; it is written when an answer waits for it, or when many are waiting."""
         with self._changed:
             self._pending.append(record)
             self._pending_bytes += record.size
@@ -112,7 +112,7 @@ class SegmentWriter:
                 self._changed.notify_all()
 
     def sync(self, number: int, *, wait: bool = False) -> None:
-        """Has all records up to a number put on disk."""
+        """Write all records up to a number to disk."""
         with self._changed:
             self._wanted = max(self._wanted, number)
             self._changed.notify_all()
@@ -120,19 +120,19 @@ class SegmentWriter:
                 self._changed.wait()
 
     def flush(self) -> None:
-        """Has what came written, which a daemon that is killed does not lose; a machine that fails may."""
+        """Write all added records without a sync: they survive a killed daemon, but maybe not a failed machine."""
         with self._changed:
             self._is_flushing = bool(self._pending)
             self._changed.notify_all()
 
     def trim(self, keep_from: int) -> None:
-        """Removes files that hold nothing from a number on; the one that is written stays."""
+        """Remove files without records from a number on, except the current one."""
         with self._changed:
             self._keep_from = max(self._keep_from, keep_from)
             self._changed.notify_all()
 
     def accept(self) -> None:
-        """Makes staged files part of the journal; waits for the thread. A failure becomes the ``problem``."""
+        """Make staged files part of the journal, and wait for the thread. A failure is stored in ``problem``."""
         with self._changed:
             self._is_accepting = self._is_staged
             self._changed.notify_all()
@@ -140,7 +140,7 @@ class SegmentWriter:
                 self._changed.wait()
 
     def close(self) -> None:
-        """Writes what is there, and ends the thread."""
+        """Write the remaining records, and end the thread."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
@@ -176,7 +176,7 @@ class SegmentWriter:
                     if not self._is_staged and synced > self._marked:
                         self._mark.write(synced)
                         self._marked = synced
-            except Exception as error:  # nobody may wait for a thread that is gone
+            except Exception as error:  # nobody may wait for a thread that has ended
                 problem = (error.strerror if isinstance(error, OSError) else None) or str(error) or repr(error)
             with self._changed:
                 self.synced = synced
@@ -201,7 +201,7 @@ class SegmentWriter:
     def _trim(self, keep_from: int) -> None:
         gone = self._removable(keep_from)
         for path, _, size in gone:
-            with contextlib.suppress(OSError):  # what stays is passed over when it is replayed
+            with contextlib.suppress(OSError):  # a remaining file is skipped on replay
                 path.unlink(missing_ok=True)
             self._older_bytes -= size
         self._older = self._older[len(gone) :]
@@ -236,7 +236,7 @@ class SegmentWriter:
                     some[0] = some[0][written:]
 
     def _take_in_staged(self) -> None:
-        """Renames staged files to their names in the journal."""
+        """Rename staged files to their names in the journal."""
         self._older = [(_accepted(path), first, size) for path, first, size in self._older]
         self._path = _accepted(self._path)
         save_folder(self._folder)
@@ -250,10 +250,10 @@ class SegmentWriter:
         self._begin(first)
 
     def _begin(self, first: int) -> None:
-        """Begins a file.
+        """Start a file.
 
         Raises:
-            JournalError: another writer came after this one.
+            JournalError: there is a later writer.
         """
         for path in self._folder.glob(f"*{SUFFIX}"):
             if path.name > name_of(self._epoch + 1, 0):
@@ -268,5 +268,5 @@ class SegmentWriter:
 
 
 def _accepted(path: Path) -> Path:
-    """Renames a file that is staged; returns its path."""
+    """Rename a staged file; return its new path."""
     return path.replace(path.with_suffix(SUFFIX)) if path.suffix == STAGED else path

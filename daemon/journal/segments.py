@@ -1,7 +1,7 @@
-"""The files of a journal: a header, then records, each with a mark, a check sum, its length and its number.
+"""File format of a journal: a header, then records, each with a marker, a checksum, its length and its number.
 
-A record that is cut off or changed is recognised; what follows it is found by its mark. Numbers go on over files, so
-that it is known how many records are missing.
+A truncated or changed record is detected; the next one is found by its marker. Numbers continue over files, so that the
+number of missing records is known.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ SUFFIX: Final = ".journal"
 VERSION: Final = 1
 _MAGIC: Final = b"iotide journal\n\0"
 _HEADER: Final = struct.Struct("<16sIQQ")
-"""Magic, version, epoch, number of the first record; a check sum of these follows."""
+"""Magic, version, epoch, number of the first record; followed by their checksum."""
 _SUM: Final = struct.Struct("<I")
 HEADER_BYTES: Final = _HEADER.size + _SUM.size
 _MARK: Final = b"\xf1\x9eJr"
 _START: Final = struct.Struct("<4sI")
-"""Mark and check sum of all that follows."""
+"""Marker, and checksum of everything after it."""
 _BODY: Final = struct.Struct("<IQBdddHH")
-"""Bytes after it, number, kind, three clocks, bytes of the sender, frames; then their lengths, sender and frames."""
+"""Bytes after this header, number, kind, three clocks, bytes of the sender, number of frames; followed by the frame
+lengths, sender and frames."""
 _KINDS: Final = frozenset(Kind)
 _LEAST: Final = _START.size + _BODY.size
 
@@ -42,18 +43,18 @@ class Segment(NamedTuple):
 
 
 def header(epoch: int, first: int) -> bytes:
-    """Returns what a file begins with."""
+    """Return the header of a file."""
     fields = _HEADER.pack(_MAGIC, VERSION, epoch, first)
     return fields + _SUM.pack(zlib.crc32(fields))
 
 
 def name_of(epoch: int, first: int) -> str:
-    """Returns the name of a file; names sort as positions do."""
+    """Return the name of a file; names sort like positions."""
     return f"{epoch:08x}-{first:016x}{SUFFIX}"
 
 
 def encode(number: int, kind: Kind, sender: bytes, moment: Moment, frames: Sequence[Frame]) -> list[Frame]:
-    """Returns a record as pieces to write one after the other; the frames are not copied."""
+    """Return a record as pieces to write in order; frames are not copied."""
     lengths = [len(frame) for frame in frames]
     size = len(sender) + 4 * len(lengths) + sum(lengths)
     body = b"".join(
@@ -70,10 +71,10 @@ def encode(number: int, kind: Kind, sender: bytes, moment: Moment, frames: Seque
 
 
 def read_header(path: Path) -> Segment:
-    """Returns what a file says of itself.
+    """Return the header data of a file.
 
     Raises:
-        JournalError: it is no file of a journal, damaged, or of another version.
+        JournalError: it is not a journal file, damaged, or of another version.
     """
     with path.open("rb") as file:
         content = file.read(HEADER_BYTES)
@@ -88,11 +89,11 @@ def read_header(path: Path) -> Segment:
 
 
 def records(segment: Segment, expected: int) -> Iterator[Replayed]:
-    """Returns the records of a file; where some cannot be read, a gap, and those behind it.
+    """Yield the records of a file; for unreadable ones a gap, followed by the next readable ones.
 
     Args:
         segment: the file.
-        expected: number of the record that comes next.
+        expected: number of the next record.
 
     Raises:
         OSError: the file cannot be read.
@@ -102,7 +103,7 @@ def records(segment: Segment, expected: int) -> Iterator[Replayed]:
 
 
 def records_in(content: bytes, at: int, epoch: int, expected: int, where: str) -> Iterator[Replayed]:
-    """Returns the records that stand in bytes from ``at`` on, likewise; ``where`` is said of a gap."""
+    """Yield the records in bytes from ``at`` on, with gaps; ``where`` is the place in reports of gaps."""
     damaged_at = at
     while at < len(content):
         found = _record_at(content, at, epoch)
@@ -119,7 +120,7 @@ def records_in(content: bytes, at: int, epoch: int, expected: int, where: str) -
 
 
 def sound_bytes(segment: Segment) -> tuple[int, int]:
-    """Returns where the last record that can be read ends, and the number after it."""
+    """Return the end of the last readable record, and the number after it."""
     content = segment.path.read_bytes()
     at, end, number = HEADER_BYTES, HEADER_BYTES, segment.first
     while at < len(content):
@@ -138,7 +139,7 @@ def _next_mark(content: bytes, at: int) -> int:
 
 
 def _record_at(content: bytes, at: int, epoch: int) -> tuple[Record, int] | None:
-    """Returns the record that begins at a byte, and where it ends; None where there is none."""
+    """Return the record at an offset, and its end; None if there is none."""
     if len(content) - at < _LEAST or not content.startswith(_MARK, at):
         return None
     check = _START.unpack_from(content, at)[1]
@@ -164,7 +165,7 @@ def _record_at(content: bytes, at: int, epoch: int) -> tuple[Record, int] | None
 
 
 def save_folder(folder: Path) -> None:
-    """Has the disk take the names of a folder's files."""
+    """Sync the names of a folder's files."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""How a journal is kept."""
+"""Journal settings."""
 
 from __future__ import annotations
 
@@ -33,25 +33,25 @@ def _monitor(address: str) -> str:
 
 
 class JournalSettings(BaseModel):
-    """What an aggregator that has a folder for its state does for the case that it is killed."""
+    """Protection of an aggregator with a state folder against being killed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    on: bool = Field(True, description="Acknowledge what came once it is on disk below `state`; needs `state`.")
+    on: bool = Field(True, description="Acknowledge messages when they are on disk below `state`; needs `state`.")
     snapshot_s: float = Field(
         60.0,
         gt=0,
-        description="Seconds between snapshots of all jobs, after which what was journalled before them is removed; "
-        "longer where they take more than a twentieth of it.",
+        description="Seconds between snapshots of all jobs, after which earlier journal records are removed; "
+        "longer if a snapshot takes more than a twentieth of it.",
     )
     recovery_s: float = Field(
         2.0,
         gt=0,
-        description="CPU time of work, s, after which a snapshot is made sooner: about as long does the next daemon "
-        "take for what is journalled behind it.",
+        description="CPU time of work, s, after which a snapshot is made sooner; a replay of the journal takes "
+        "about as long.",
     )
     segment_bytes: int = Field(
-        2**26, ge=2**16, description="Bytes of one file; a snapshot is also made once four files are full."
+        2**26, ge=2**16, description="Size of one file, bytes; a snapshot is also made once four files are full."
     )
     quota_bytes: int = Field(
         2**32,
@@ -61,38 +61,39 @@ class JournalSettings(BaseModel):
     )
     servers: tuple[Annotated[str, AfterValidator(_server)], ...] = Field(
         (),
-        description="NATS servers, such as nats://127.0.0.1:4222: journal and snapshots are kept there by JetStream, "
-        "and of all aggregators that name the same journal one has the jobs while the others wait to take over.",
+        description="NATS servers, such as nats://127.0.0.1:4222, that store journal and snapshots by JetStream. "
+        "Of all aggregators with the same journal, one owns the jobs, and the others wait to take "
+        "over.",
     )
     name: str = Field(
         "main",
         pattern=r"^[A-Za-z0-9_-]{1,32}$",
-        description="Which journal it is, of those at the same servers: each has jobs of its own.",
+        description="Name of the journal at these servers; each journal has its own jobs.",
     )
     replicas: int = Field(
         3,
         ge=1,
         le=5,
-        description="Servers that keep each message; fewer than 3 only where all have `sync_interval: always`.",
+        description="Number of servers that store each message; fewer than 3 only if all have `sync_interval: always`.",
     )
     monitors: tuple[Annotated[str, AfterValidator(_monitor)], ...] = Field(
         (),
-        description="Monitoring addresses of the servers, such as http://127.0.0.1:8222, where they are asked about "
-        "that; needed for fewer than 3 replicas.",
+        description="Monitoring addresses of the servers, such as http://127.0.0.1:8222, for checking this; "
+        "needed for fewer than 3 replicas.",
     )
     credentials: Path | None = Field(None, description="Credentials file for the NATS servers.")
-    token: Path | None = Field(None, description="File with the token that the NATS servers ask for.")
+    token: Path | None = Field(None, description="File with the token for the NATS servers.")
     authority: Path | None = Field(
-        None, description="Certificates, as PEM, that those of the NATS servers are signed by; the system's otherwise."
+        None, description="CA certificates (PEM) for the NATS servers; by default those of the system."
     )
     lease_s: float = Field(
         3.0,
         ge=1,
         le=60,
-        description="Seconds for which an aggregator may not be heard of before another one takes over.",
+        description="Silence of an aggregator after which another one takes over, s.",
     )
     allow_plaintext: bool = Field(
-        False, description="Speak to NATS servers beyond loopback in plain text (on a trusted network only)."
+        False, description="Connect to NATS servers beyond loopback in plain text (on a trusted network only)."
     )
 
     @model_validator(mode="after")

@@ -1,7 +1,7 @@
-"""Up to where a journal was put on disk, in a file of its own: a damaged end of the journal looks like none otherwise.
+"""The last synced position of a journal, in a separate file: otherwise a damaged end of the journal is not detectable.
 
-The number is written before what it covers is acknowledged, and not synced itself: it outlives a daemon that is killed.
-After a machine that failed it may be an earlier one, which says less and nothing wrong.
+The number is written before the acknowledgement of what it covers, but not synced: it survives a killed daemon. After a
+failure of the machine it may be an older number, which is weaker but not wrong.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _SUM: Final = struct.Struct("<I")
 
 
 class SyncedMark:
-    """The file, as its writer has it.
+    """The file, for its writer.
 
     Args:
-        folder: of the journal.
-        epoch: of the writer.
+        folder: folder of the journal.
+        epoch: epoch of the writer.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be created.
     """
 
     def __init__(self, folder: Path, epoch: int) -> None:
@@ -37,18 +37,18 @@ class SyncedMark:
         self._descriptor = os.open(folder / NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def write(self, number: int) -> None:
-        """Notes that all up to a record is on disk; where that fails, the number of before stays."""
+        """Store the number of the last synced record; on failure the previous number stays."""
         fields = _MARK.pack(_MAGIC, self._epoch, number)
         with contextlib.suppress(OSError):
             os.pwrite(self._descriptor, fields + _SUM.pack(zlib.crc32(fields)), 0)
 
     def close(self) -> None:
-        """Releases the descriptor."""
+        """Close the file."""
         os.close(self._descriptor)
 
 
 def read_mark(folder: Path) -> Position | None:
-    """Returns what was noted last; None where nothing was, or it cannot be read."""
+    """Return the stored position; None if there is none, or it cannot be read."""
     try:
         content = (folder / NAME).read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""Metrics of contention between jobs, from the last look."""
+"""Metrics of contention between jobs, from the latest detection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..contention import ALERTS, FAILURES, LEFT_OUT, LOOKS, ContentionWatch
 from .families import Family
 from .notify.outbox import DROPPED
 
-_MOST: Final = 100  # file systems, and jobs slowed down, with series of their own
+_MOST: Final = 100  # file systems, and slowed jobs, with series of their own
 _PLACE: Final = ("file_system",)
 CONTENTION_FAMILIES: Final[dict[str, Family]] = {
     "iotide_filesystem_capacity_bytes_per_second": Family(
@@ -77,7 +77,7 @@ CONTENTION_FAMILIES: Final[dict[str, Family]] = {
 
 
 def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: Callable[..., None]) -> None:
-    """Adds the samples of the last look, if there was one."""
+    """Add the samples of the latest detection, if there was one."""
     if watch is None:
         return
     add("iotide_contention_analyzer", float(watch.is_analyzing))

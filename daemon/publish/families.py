@@ -1,4 +1,4 @@
-"""What a metric is: its kind, its meaning, its labels."""
+"""Description of a metric: kind, meaning, labels."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 
 class Family(NamedTuple):
-    """One metric: its kind, its meaning, its labels."""
+    """One metric: kind, meaning, labels."""
 
     kind: type[GaugeMetricFamily] | type[CounterMetricFamily]
     help: str

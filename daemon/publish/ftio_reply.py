@@ -1,4 +1,4 @@
-"""FTIO's reply: each prediction as two doubles, frequency and confidence, pushed to one ZeroMQ endpoint."""
+"""FTIO's reply: each prediction as two doubles, frequency and confidence, sent to one ZeroMQ endpoint."""
 
 from __future__ import annotations
 
@@ -17,21 +17,20 @@ from ...results.prediction import Prediction
 
 _log = logging.getLogger(__name__)
 _HIGH_WATER: Final = 100
-_TWO_DOUBLES: Final = struct.Struct("@dd")  # in the machine's own byte order, as FTIO packs them
+_TWO_DOUBLES: Final = struct.Struct("@dd")  # native byte order, as FTIO packs them
 
 
 class FtioReply:
-    """A PUSH socket that connects to where a user of FTIO listens with PULL.
+    """A PUSH socket that connects to the PULL socket of FTIO's user.
 
-    A reply that nobody takes is dropped: none is kept for a listener that is not there, at most a hundred for one that
-    is slow.
+    Replies without a receiver are dropped: none are queued for an absent listener, at most a hundred for a slow one.
 
     Args:
-        context: where the socket is made.
-        endpoint: where the user's PULL socket is bound.
+        context: context of the socket.
+        endpoint: endpoint of the user's PULL socket.
         allow_remote: connect beyond loopback, in plain text.
-        wanted: tells whether a job's predictions are replies; those of other jobs are none of the user's business.
-        counters: gets ``replies`` and ``replies_dropped``.
+        wanted: returns whether a job's predictions are replies; those of other users' jobs are not.
+        counters: counters ``replies`` and ``replies_dropped``.
 
     Raises:
         ConfigError: the endpoint is malformed, or not private.
@@ -53,7 +52,7 @@ class FtioReply:
         self._socket = context.socket(zmq.PUSH)
         self._socket.linger = 200
         self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
-        self._socket.setsockopt(zmq.IMMEDIATE, 1)  # only to a listener that is there
+        self._socket.setsockopt(zmq.IMMEDIATE, 1)  # only to a connected listener
         self._socket.setsockopt(zmq.RECONNECT_IVL_MAX, 2000)
         self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
         try:
@@ -63,7 +62,7 @@ class FtioReply:
             raise ConfigError(f"cannot reply to {endpoint}: {error}") from None
 
     def prediction(self, prediction: Prediction) -> None:
-        """Sends one prediction, or counts that nobody took it. Never waits."""
+        """Send one prediction, or count it as dropped. Never blocks."""
         if not self._wanted(prediction.job):
             return
         try:
@@ -76,12 +75,12 @@ class FtioReply:
             self._counters["replies"] += 1
 
     def close(self) -> None:
-        """Closes the socket; replies not taken yet are lost."""
+        """Close the socket; undelivered replies are lost."""
         self._socket.close()
 
 
 def packed(prediction: Prediction) -> bytes:
-    """Returns frequency (Hz) and confidence (0 to 1) as 16 bytes, both NaN without a period."""
+    """Return frequency (Hz) and confidence (0 to 1) as 16 bytes, both NaN without a period."""
     period = prediction.period_s
     if period is None or not period.value > 0:
         return _TWO_DOUBLES.pack(math.nan, math.nan)

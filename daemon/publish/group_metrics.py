@@ -1,4 +1,4 @@
-"""Metrics of groups of a job's members that have periods of their own."""
+"""Metrics of groups of a job's members with periods of their own."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GROUP_FAMILIES: Final[dict[str, Family]] = {
 
 
 def add_groups(job: str, prediction: Prediction, add: Callable[..., None], *, wall_clock: bool) -> None:
-    """Adds the samples of a job's groups: of the one with the main period, and of those beside it."""
+    """Add the samples of a job's groups: the one with the main period, and the others."""
     main = (prediction.who, prediction.period_s, prediction.confidence, prediction.next_phase)
     beside = [(each.who, each.period_s, each.confidence, each.next_phase) for each in prediction.others]
     shown: set[tuple[str, str]] = set()
@@ -38,7 +38,7 @@ def add_groups(job: str, prediction: Prediction, add: Callable[..., None], *, wa
             continue
         name = ", ".join(who.members)
         label = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
-        if (who.kind, label) in shown:  # names that are cut may be alike
+        if (who.kind, label) in shown:  # truncated names may be equal
             continue
         shown.add((who.kind, label))
         add("iotide_job_group_period_seconds", period.value, job, who.kind, label)

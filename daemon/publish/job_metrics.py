@@ -15,7 +15,7 @@ from ..jobs.session import SIGNAL, JobSession
 from .families import Family
 from .group_metrics import add_groups
 
-_JOB: Final = ("job_id",)  # "job" is the label that Prometheus gives its targets
+_JOB: Final = ("job_id",)  # "job" is Prometheus' label for its targets
 _ACTIVITY: Final = (*_JOB, "activity")
 _MOST_REASONS: Final = 50
 _LONGEST_ACTIVITY: Final = 128
@@ -97,7 +97,7 @@ JOB_FAMILIES: Final[dict[str, Family]] = {
 
 
 def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
-    """Adds the samples of a job as of ``now``, s."""
+    """Add the samples of a job as of ``now``, s."""
     job = session.job
     add("iotide_job_read_bytes_total", session.bytes_read, job)
     add("iotide_job_written_bytes_total", session.bytes_written, job)
@@ -137,7 +137,7 @@ def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
 def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
     for name, moved in not_counted_of(session).model_dump().items():
         group, _, direction = name.partition("_")
-        if direction in ("read", "written"):  # what was mapped has lengths, not bytes moved
+        if direction in ("read", "written"):  # mapped has lengths, not moved bytes
             add("iotide_job_uncounted_bytes_total", moved, session.job, group, direction)
 
 
@@ -158,7 +158,7 @@ def _add_activities(session: JobSession, add: Callable[..., None]) -> None:
     shown: dict[str, list[float]] = {}
     for name, row in top:
         label = name if len(name) <= _LONGEST_ACTIVITY else f"{name[: _LONGEST_ACTIVITY - 3]}..."
-        sums = shown.setdefault(label, [0, 0.0, 0])  # names that are cut may be alike
+        sums = shown.setdefault(label, [0, 0.0, 0])  # truncated names may be equal
         sums[0] += row.events
         sums[1] += row.seconds
         sums[2] += row.bytes

@@ -52,7 +52,7 @@ JOURNAL_FAMILIES: Final[dict[str, Family]] = {
 
 
 def add_journal(counters: Mapping[str, int], add: Callable[..., None]) -> None:
-    """Adds what the counters of an aggregator say."""
+    """Add the samples from an aggregator's counters."""
     add("iotide_journal_bytes", counters["journal_bytes"])
     add("iotide_journal_recovered_records", counters["journal_recovered"])
     add("iotide_journal_damaged_records_total", counters["journal_damaged"])

@@ -1,6 +1,6 @@
-"""Prometheus metrics, made from snapshots when they are scraped; nothing is kept on the hot path.
+"""Prometheus metrics, computed at each scrape; the hot path has no metrics code.
 
-Names and meanings stand in ``FAMILIES`` alone; ``docs/metrics.md`` is held to it.
+Names and meanings are only in ``FAMILIES``; tests compare ``docs/metrics.md`` with it.
 """
 
 from __future__ import annotations
@@ -216,7 +216,7 @@ _MALFORMED: Final = (
 
 
 class AggregatorCollector(Collector):
-    """Makes all metric families from an aggregator's state."""
+    """Computes all metric families from an aggregator's state."""
 
     def __init__(
         self,
@@ -235,17 +235,17 @@ class AggregatorCollector(Collector):
         self._loop_watch = loop_watch
 
     def collect(self) -> Iterator[Metric]:
-        """Yields every family that has a sample."""
+        """Yield every family that has a sample."""
         made: dict[str, _Family] = {}
         for _ in self._steps(made, self._max_job_series):
             pass
         yield from made.values()
 
     async def gathered(self, jobs: int | None = None) -> Gathered:
-        """Returns these families, made in slices between which others have a turn.
+        """Return all families, computed with pauses for other tasks.
 
         Args:
-            jobs: how many jobs have series of their own, where that is less than ``max_job_series``.
+            jobs: maximum number of jobs with series of their own, if less than ``max_job_series``.
         """
         most = self._max_job_series if jobs is None else min(jobs, self._max_job_series)
         made: dict[str, _Family] = {}
@@ -257,7 +257,7 @@ class AggregatorCollector(Collector):
         return Gathered(list(made.values()))
 
     def _steps(self, made: dict[str, _Family], max_job_series: int) -> Iterator[None]:
-        """Makes all families; yields where others may have a turn."""
+        """Compute all families; yield where other tasks may run."""
 
         def add(name: str, value: float, *labels: str) -> None:
             if (known := made.get(name)) is None:
@@ -357,7 +357,7 @@ class AggregatorCollector(Collector):
         counters = self._aggregator.collector_counters() + self._aggregator.counters
         add("iotide_events_misplaced_total", counters[MISPLACED] + self._aggregator.sums().held.get(MISPLACED, 0))
         dropped = {name.removeprefix(_DROPPED): n for name, n in counters.items() if name.startswith(_DROPPED)}
-        # Collectors name the reasons; a broken one must not make series without bound.
+        # Reasons come from collectors; a faulty one must not create an unbounded number of series.
         shown = sorted(dropped, key=lambda reason: (-dropped[reason], reason))[:_MOST_REASONS]
         for reason in sorted(shown):
             add("iotide_events_dropped_total", dropped.pop(reason), reason)
@@ -374,11 +374,11 @@ class AggregatorCollector(Collector):
 
 
 class Gathered(Collector):
-    """Families that have been made, as what encodes them takes them."""
+    """Computed families, as a collector for the encoder."""
 
     def __init__(self, made: Sequence[Metric]) -> None:
         self._made = made
 
     def collect(self) -> Iterator[Metric]:
-        """Yields them."""
+        """Yield the families."""
         yield from self._made

@@ -1,6 +1,6 @@
 """ZeroMQ PUB: each message is two frames, a topic and a MessagePack map of the public model.
 
-Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` whenever a job appears or changes its state,
+Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` when a job appears or changes its state,
 ``alert.<kind>.<file system>`` when an alert on contention is raised or resolved.
 """
 
@@ -26,7 +26,7 @@ _HIGH_WATER: Final = 10_000
 
 
 class Publisher:
-    """A PUB socket. A subscriber that does not keep up loses messages at the high-water mark; nobody waits for it."""
+    """A PUB socket. A slow subscriber loses messages at the high-water mark; the publisher never blocks."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Publisher:
         allowed = allow_remote or (access is not None and access.is_encrypted)
         check_private(endpoint, allow=allowed, permission="access.key or allow_remote")
         self._socket = context.socket(zmq.PUB)
-        self._socket.linger = 200  # the last word on a job should still go out
+        self._socket.linger = 200  # the final prediction of a job should still be sent
         self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
         self._socket.setsockopt(zmq.BACKLOG, backlog())
         self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
@@ -54,33 +54,33 @@ class Publisher:
         self.endpoint = bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
 
     def prediction(self, prediction: Prediction) -> None:
-        """Publishes a prediction."""
+        """Publish a prediction."""
         self._send(f"prediction.{prediction.job}", prediction)
 
     def job(self, summary: JobSummary) -> None:
-        """Publishes a job's state."""
+        """Publish a job's state."""
         self._send(f"job.{summary.job}", summary)
 
     def alert(self, alert: Alert) -> None:
-        """Publishes an alert that was raised or resolved."""
+        """Publish an alert that was raised or resolved."""
         self._send(f"alert.{alert.kind}.{alert.file_system}", alert)
 
     def stop_listening(self) -> None:
-        """Takes no subscribers, and ends the connections that there are."""
+        """Stop listening and close existing connections."""
         with contextlib.suppress(zmq.ZMQError):
             self._socket.unbind(self.endpoint)
 
     def listen(self) -> None:
-        """Listens again where it did; raises an OSError where that does not work yet."""
+        """Listen at the same endpoint again; raise an OSError if that is not yet possible."""
         self._secure()
         try:
             with private_files():
                 self._socket.bind(self.endpoint)
-        except zmq.ZMQError as error:  # which is no OSError
+        except zmq.ZMQError as error:  # zmq.ZMQError is not an OSError
             raise OSError(error.errno, error.strerror) from None
 
     def close(self) -> None:
-        """Closes the socket."""
+        """Close the socket."""
         self._socket.close()
 
     def _secure(self) -> None:

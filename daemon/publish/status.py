@@ -29,7 +29,7 @@ _LATE_S: Final = 5.0
 
 
 class StatusReport:
-    """Makes the document from the state of the aggregator at that moment.
+    """Creates the document from the current state of the aggregator.
 
     Args:
         aggregator: jobs and counters.

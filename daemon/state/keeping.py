@@ -1,4 +1,4 @@
-"""An aggregator's folder: what the one before knew is taken up, and what this one knows is kept there."""
+"""An aggregator's folder: restores the state of the previous aggregator, and stores that of this one."""
 
 from __future__ import annotations
 
@@ -29,43 +29,43 @@ _MOST_ATTEMPTS: Final = 3
 
 
 class Attempts:
-    """How often in a row an aggregator began to go on from a journal and did not come to the end of it."""
+    """Counts consecutive recoveries from a journal that did not finish."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> int:
-        """Returns how often."""
+        """Return the number of attempts."""
         with contextlib.suppress(OSError):
             return self._path.stat().st_size
         return 0
 
     def count(self) -> None:
-        """Takes in that another one begins."""
+        """Count the start of an attempt."""
         # A full disk must not keep --no-journal from starting; with a journal, its first file reports the disk.
         with contextlib.suppress(OSError), self._path.open("ab", buffering=0) as file:
             file.write(b".")
 
     def forget(self) -> None:
-        """Takes in that one has come to the end."""
+        """Reset the count after a finished recovery."""
         self._path.unlink(missing_ok=True)
 
 
 class Keeping:
-    """Takes up what is in a folder when it is made; ``begin`` has this aggregator's own state kept there.
+    """Restores the state in a folder when created; ``begin`` starts storing this aggregator's state there.
 
     Args:
-        folder: of this aggregator alone.
-        settings: whether and how to journal.
-        aggregator: has no job yet.
-        clocks: those of the aggregator; the steady one goes on from where the one before was.
-        core: has no stream yet; None where nothing listens for collectors, and nothing is journalled.
-        bounds: those of the core.
-        archives: hand on to the aggregator, and go on as it does; None without any.
-        journal: one that is not in the folder; released with this.
+        folder: folder of this aggregator only.
+        settings: journal settings.
+        aggregator: aggregator without jobs.
+        clocks: clocks of the aggregator; the steady one continues from that of the previous aggregator.
+        core: core without streams; None without a collector socket, and then nothing is journalled.
+        bounds: bounds of the core.
+        archives: sink before the aggregator, restored with it; None without archives.
+        journal: a journal outside of the folder; released with this.
 
     Attributes:
-        durability: what journals, once begun; None where that is switched off.
+        durability: journalling, after ``begin``; None if it is off.
 
     Raises:
         ConfigError: the folder cannot be used, or another aggregator uses it.
@@ -105,7 +105,7 @@ class Keeping:
             raise
 
     def begin(self, wake: Callable[[], None]) -> None:
-        """Keeps what this aggregator knows, from now on; ``wake`` is called when there may be answers to send.
+        """Store this aggregator's state from now on; ``wake`` is called when answers may be ready.
 
         Raises:
             ConfigError: nothing can be written.
@@ -137,14 +137,14 @@ class Keeping:
             self._archives.mark = self.durability.mark
 
     def finish(self, within_s: float) -> None:
-        """Writes down what is known, for the next aggregator; not where that takes longer and a journal has it."""
+        """Store the state for the next aggregator, unless that takes too long and a journal has it."""
         if self.durability is None:
             self._saved.save(self._aggregator, self._core, self._archives)
         else:
             self.durability.finish(within_s)
 
     def close(self) -> None:
-        """Lets another aggregator use the folder."""
+        """Release the folder for another aggregator."""
         if self.durability is not None:
             self.durability.close()
         else:
@@ -153,7 +153,7 @@ class Keeping:
         self._saved.close()
 
     def _take_up(self) -> Position:
-        """Does again what is not in the state that was written last; returns up to where that goes."""
+        """Replay records after the last stored state; return the position reached."""
         state = self._saved.read(self._aggregator)
         at = self._journal.start
         core = self._another()

@@ -1,4 +1,4 @@
-"""Alerts over a restart: those that are raised, those resolved lately, and what receivers have not taken yet."""
+"""Alerts over a restart: raised ones, recently resolved ones, and those pending for receivers."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _log = logging.getLogger(__name__)
 
 
 class KeptAlerts(Model):
-    """What is in the file."""
+    """Content of the file."""
 
     version: int = 1
     raised: list[Alert] = Field(default_factory=list)
     resolved: list[Alert] = Field(default_factory=list)
     waiting: dict[str, list[Alert]] = Field(default_factory=dict)
-    """News that a receiver has not taken, by the digest of its address."""
+    """Pending alerts of a receiver, by the digest of its address."""
 
 
 class AlertFile:
     """A file in the folder of an aggregator's state, private to its user.
 
     Args:
-        folder: of this aggregator alone.
-        counters: get ``alerts_unwritten``, 1 while the file cannot be written.
+        folder: folder of this aggregator only.
+        counters: counter ``alerts_unwritten``, 1 while the file cannot be written.
     """
 
     def __init__(self, folder: Path, counters: Counter[str] | None = None) -> None:
@@ -47,9 +47,9 @@ class AlertFile:
         self._lock = threading.Lock()
 
     def read(self, now_s: float) -> tuple[KeptAlerts, float]:
-        """Returns what is there and how old that is, s; nothing, where it is not there or cannot be read.
+        """Return the content and its age, s; an empty one if the file is missing or unreadable.
 
-        A file that cannot be read is set aside, and said so.
+        An unreadable file is set aside, and this is logged.
         """
         try:
             kept = KeptAlerts.model_validate_json(read_text(self._path))
@@ -67,7 +67,7 @@ class AlertFile:
         return KeptAlerts(), 0.0
 
     def write(self, kept: KeptAlerts) -> bool:
-        """Writes it, or says that it is as it was; logs the first failure in a row, and returns False for each."""
+        """Write the file, or renew its time if unchanged; log the first failure in a row, return False for each."""
         with self._lock:
             self._write(kept.model_dump_json().encode())
             return not self._failed

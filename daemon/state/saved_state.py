@@ -1,4 +1,4 @@
-"""What an aggregator knows of its jobs, written when it ends in order and taken up by the next one."""
+"""The state of an aggregator's jobs, stored at its end and restored by the next one."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ _MAGIC: Final = b"iotide state 1\n"
 _DIGEST: Final = 32
 _BUFFER: Final = 1 << 20
 _HOLDER: Final = 400
-"""Bytes that are read of what the holder of the lock says of itself."""
+"""Maximum bytes read of the lock holder's description."""
 _log = logging.getLogger(__name__)
 
 
 class SavedState:
-    """A folder that holds the state of one aggregator while none runs.
+    """A folder with the state of one aggregator while none is running.
 
-    Without a journal, a state is removed once a daemon goes on from it: what one that is killed knew is not written,
-    and an older state would lack what was acknowledged since.
+    Without a journal, a state is removed once a daemon continues from it: the state of a killed daemon is not stored,
+    and an older state would lack data acknowledged since.
 
     Args:
-        folder: made if it is not there; private to its user.
+        folder: created if necessary; private to its user.
 
     Raises:
         ConfigError: the folder cannot be used, or another aggregator uses it.
@@ -74,7 +74,7 @@ class SavedState:
             self._lock.write(f"process {os.getpid()} on {socket.gethostname()}\n".encode())
 
     def save(self, aggregator: Aggregator, core: IngestCore | None, archives: Archives | None) -> bool:
-        """Writes what is known of all jobs; says so and returns False where that fails."""
+        """Store the state of all jobs; log a failure and return False."""
         try:
             if self.write(aggregator, core, archives):
                 self.commit()
@@ -94,20 +94,20 @@ class SavedState:
         at: Position | None = None,
         changed: Collection[str] | None = None,
     ) -> bool:
-        """Writes it down beside what was written before.
+        """Write the state to a second file.
 
         Args:
-            aggregator: whose jobs.
-            core: where streams are; None where nothing listens for them.
-            archives: of the jobs.
-            at: up to where a journal is part of it.
-            changed: jobs that are not as they were when the file was written that was committed last; None: all.
+            aggregator: aggregator of the jobs.
+            core: sequence state of streams; None without a collector socket.
+            archives: archives of the jobs.
+            at: journal position that the state includes.
+            changed: jobs that changed since the committed file; None: all.
 
         Returns:
-            False where something that is known cannot be written in any file, which the log says.
+            False if the state cannot be encoded, which is logged.
 
         Raises:
-            OSError: the disk does not take it.
+            OSError: the file cannot be written.
         """
         state: dict[str, Any] = {"ingest": None if core is None else core.state()}
         if core is not None and at is not None:
@@ -115,7 +115,7 @@ class SavedState:
         try:
             if archives is not None:
                 state["archives"] = archives.state()
-            state["aggregator"] = aggregator.state()  # after what the archives may tell it
+            state["aggregator"] = aggregator.state()  # after updates by the archives
             self._write(aggregator, state, changed)
         except SnapshotError as error:
             _log.error(
@@ -129,7 +129,7 @@ class SavedState:
         return True
 
     def commit(self) -> None:
-        """Has what was written last take the place of what was before; raises OSError where that fails."""
+        """Replace the committed file by the written one; raise OSError on failure."""
         self._partial.replace(self._path)
         save_folder(self._path.parent)
         with contextlib.suppress(SnapshotError):  # it was written by us
@@ -137,17 +137,17 @@ class SavedState:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """Returns what a copy of the process needs to write."""
+        """Return the descriptors that a forked child needs for writing."""
         return () if self._file is None else (self._file.descriptor,)
 
     def read(self, aggregator: Aggregator) -> dict[str, Any] | None:
-        """Returns what an aggregator knew, and has its table of jobs know what it knew of them.
+        """Return the stored state, and fill an aggregator's job table from it.
 
-        Sessions are made when they are first needed. A state that cannot be read is set aside, and said so; of one that
-        is damaged in some jobs a copy is, and these begin anew.
+        Sessions are created on first use. An unreadable state is set aside, and this is logged; if only some jobs are
+        damaged, a copy is set aside, and these begin anew.
 
         Returns:
-            None where there is nothing, or nothing that can be read.
+            None if there is no readable state.
         """
         try:
             is_new = is_state_file(self._path)
@@ -176,18 +176,18 @@ class SavedState:
         return state
 
     def discard(self) -> None:
-        """Removes the state that was taken up."""
+        """Remove the restored state."""
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Lets another aggregator use the folder."""
+        """Release the folder for another aggregator."""
         self._close_file()
         self._lock.close()
 
     @property
     def path(self) -> Path:
-        """Where what is written down stands."""
+        """Path of the state file."""
         return self._path
 
     @property
@@ -210,7 +210,7 @@ class SavedState:
             self._file = None
 
     def _lay(self, aggregator: Aggregator, file: StateFile) -> None:
-        """Has the jobs of a file sleep in the table of jobs; those that are damaged begin anew."""
+        """Add the jobs of a file to the job table as sleeping; damaged ones begin anew."""
         if damaged := set(file.damaged()):
             _log.error(
                 "%s: what it knows of %d of %d jobs is damaged; a copy is kept as %s, and these jobs begin anew",
@@ -235,7 +235,7 @@ class SavedState:
         self._damaged = damaged
 
     def lose_damaged(self, aggregator: Aggregator) -> None:
-        """Has an aggregator that has taken up all the rest begin damaged jobs anew."""
+        """Make an aggregator with the restored state begin damaged jobs anew."""
         for job in sorted(self._damaged):
             aggregator.lose_job(job)
         self._damaged = set()
@@ -261,17 +261,17 @@ class SavedState:
 
 
 def card_of(session: JobSession, now_s: float) -> Card:
-    """Returns what is to be known of a job without its session."""
+    """Return the data of a job that is needed without its session."""
     summary = summary_of(session, now_s).model_dump_json().encode()
     sums = {name: count for name, count in held_sums(session).items() if count}
     return Card(session.state.value, session.user, session.heard_at_s, summary, sums)
 
 
 def _checked(content: bytes) -> bytes:
-    """Returns the document in a file as earlier versions wrote it, in one piece.
+    """Return the document of a file in the format of earlier versions, as a whole.
 
     Raises:
-        SnapshotError: it is none, or not as it was written.
+        SnapshotError: it is not such a file, or is damaged.
     """
     if not content.startswith(_MAGIC):
         raise SnapshotError("this is no state of an aggregator")
@@ -282,5 +282,5 @@ def _checked(content: bytes) -> bytes:
 
 
 def _shared(aggregator: Aggregator) -> dict[str, Any]:
-    """Returns what sessions refer to and do not own."""
+    """Return objects that sessions refer to and do not own."""
     return {"settings": aggregator.settings, "clock": aggregator.clock, "counters": aggregator.counters}

@@ -1,6 +1,6 @@
-"""The file of an aggregator's state: a document a job, one of all the rest, and an index of them at the end.
+"""The state file of an aggregator: one document per job, one for the rest, and an index at the end.
 
-Each is packed and has a check sum, so that one that is damaged costs itself, and is read when it is needed.
+Each document is compressed and has a checksum, so that damage affects only that document; documents are read on demand.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ..jobs.job_table import Card
 
 MAGIC: Final = b"iotide state 2\n"
 _END: Final = struct.Struct("<QQI12s")
-"""Where the index is, its bytes and their check sum, then what a whole file ends with."""
+"""Offset of the index, its size and checksum, then the end mark of a complete file."""
 _LAST: Final = b"iotide end\n\0"
 _FAST: Final = 1
 
 
 class Section(Struct, frozen=True, array_like=True):
-    """Where a packed document is."""
+    """Place of a compressed document."""
 
     at: int
     size: int
@@ -46,7 +46,7 @@ class _Index(Struct, array_like=True):
 
 
 class StateWriter:
-    """Writes a file; ``finish`` ends it, without which it is none.
+    """Writer of a file; ``finish`` makes it valid.
 
     Args:
         file: empty, for writing.
@@ -59,17 +59,17 @@ class StateWriter:
         file.write(MAGIC)
 
     def job(self, name: str, document: bytes, card: Card) -> None:
-        """Adds the document of a job."""
+        """Add the document of a job."""
         self._jobs[name] = Kept(self._packed(document), card)
 
     def copy(self, name: str, source: StateFile, card: Card | None = None) -> None:
-        """Adds a job as it is in another file; raises OSError where that cannot be read."""
+        """Copy a job from another file; raise OSError if that cannot be read."""
         kept = source.jobs[name]
         section = self._add(source.raw(kept.section), kept.section.check)
         self._jobs[name] = Kept(section, card or kept.card)
 
     def finish(self, rest: bytes) -> None:
-        """Adds the document of all that is not of one job, and the index."""
+        """Add the document of everything outside of jobs, and the index."""
         index = msgspec.msgpack.encode(_Index(self._packed(rest), self._jobs))
         packed = zlib.compress(index, _FAST)
         self._file.write(packed + _END.pack(self._at, len(packed), zlib.crc32(packed), _LAST))
@@ -86,17 +86,17 @@ class StateWriter:
 
 
 class StateFile:
-    """A file that was written; it stays open, also when another one takes its place.
+    """A written file; it stays open, even if another file replaces it.
 
     Args:
         path: the file.
 
     Attributes:
-        jobs: what it holds of each job.
+        jobs: entries of the jobs.
 
     Raises:
         OSError: it cannot be read.
-        SnapshotError: it is no such file, or its index is damaged.
+        SnapshotError: it is not such a file, or its index is damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -109,25 +109,25 @@ class StateFile:
         self.jobs: Mapping[str, Kept] = self._index.jobs
 
     def rest(self) -> bytes:
-        """Returns the document of all that is not of one job; raises SnapshotError where it is damaged."""
+        """Return the document of everything outside of jobs; raise SnapshotError if it is damaged."""
         return self._document(self._index.rest)
 
     def job(self, name: str) -> bytes:
-        """Returns the document of a job; raises SnapshotError where it is damaged."""
+        """Return the document of a job; raise SnapshotError if it is damaged."""
         return self._document(self.jobs[name].section)
 
     def damaged(self) -> Iterator[str]:
-        """Returns the jobs whose documents are damaged."""
+        """Yield the jobs whose documents are damaged."""
         for name, kept in self.jobs.items():
             if zlib.crc32(self.raw(kept.section)) != kept.section.check:
                 yield name
 
     def raw(self, section: Section) -> bytes:
-        """Returns a document as it is packed, whether it is damaged or not."""
+        """Return a compressed document, without a check."""
         return os.pread(self.descriptor, section.size, section.at)
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Close the file."""
         os.close(self.descriptor)
 
     def _read_index(self) -> _Index:
@@ -160,6 +160,6 @@ class StateFile:
 
 
 def is_state_file(path: Path) -> bool:
-    """Tells whether a file begins as one of these does; raises OSError where it cannot be read."""
+    """Return whether a file has this format; raise OSError if it cannot be read."""
     with path.open("rb") as file:
         return file.read(len(MAGIC)) == MAGIC

@@ -1,4 +1,4 @@
-"""Where an aggregator keeps its jobs when nobody says where."""
+"""The default state folder of an aggregator."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _DISK: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 
 
 def default_folder(environment: Mapping[str, str]) -> Path:
-    """Returns the folder that ``iotide serve`` uses unless it is given one; nothing is made.
+    """Return the default state folder of ``iotide serve``, without creating it.
 
-    It is the one that systemd made (``$STATE_DIRECTORY``), else one of this host below ``$XDG_STATE_HOME`` or
-    ``~/.local/state``: nodes of a cluster share home directories, and each has an aggregator of its own.
+    It is the one created by systemd (``$STATE_DIRECTORY``), else a folder of this host below ``$XDG_STATE_HOME`` or
+    ``~/.local/state``: nodes of a cluster may share home directories, and each has its own aggregator.
     """
     if of_unit := environment.get("STATE_DIRECTORY", "").partition(":")[0]:
         return Path(of_unit)
     base = Path(environment.get("XDG_STATE_HOME", ""))
-    if not base.is_absolute():  # the specification has a relative one ignored
+    if not base.is_absolute():  # the specification requires that a relative path is ignored
         base = Path(environment.get("HOME") or "/") / ".local" / "state"
     return base / "iotide" / "serve" / socket.gethostname()
 
 
 def unusable(folder: Path, what: str, error: OSError) -> ConfigError:
-    """Returns the error of a state folder that cannot be used: folder, failed step, cause and remedy in one line."""
+    """Return the error of a state folder that cannot be used: folder, failed step, cause and remedy in one line."""
     return ConfigError(
         f"state = {folder}: {what}: {error.strerror or error}; free or repair its disk, name another folder with "
         "--state DIR, or keep nothing with --state none"
@@ -40,10 +40,10 @@ def unusable(folder: Path, what: str, error: OSError) -> ConfigError:
 
 
 def made(folder: Path) -> bool:
-    """Makes the default folder if it is absent; logs a warning and returns False if it cannot be used.
+    """Create the default folder if it is absent; log a warning and return False if it cannot be used.
 
     Raises:
-        ConfigError: the disk is full or read-only. The folder may hold jobs, so the aggregator does not start without.
+        ConfigError: the disk is full or read-only. The folder may contain jobs, so starting without it is refused.
     """
     reason = "it may not be written"
     try:

@@ -40,17 +40,17 @@ def make_application(
     plans: PacingPlans | None = None,
     report: StatusReport | None = None,
 ) -> FastAPI:
-    """Makes the application.
+    """Create the application.
 
     Args:
-        aggregator: whose jobs are shown.
-        metrics_of: what /metrics exposes.
-        not_ready: says why the aggregator cannot work now, or "".
+        aggregator: aggregator of the jobs.
+        metrics_of: collector for /metrics.
+        not_ready: returns why the aggregator cannot work now, or "".
         clock: Unix time.
-        pages: draws the pages of graphs; without it there are none.
-        contention: looks for contention between jobs; None where that is switched off.
-        plans: takes the plans of schedulers; None where no collector asks for them.
-        report: state of the aggregator; None: no /api/v1/status.
+        pages: renders the pages; None for no pages.
+        contention: detects contention between jobs; None if it is off.
+        plans: plans of schedulers; None without collectors.
+        report: returns the state of the aggregator; None: no /api/v1/status.
     """
     app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
     app.router.redirect_slashes = False
@@ -76,18 +76,18 @@ def make_application(
     @app.head("/healthz", include_in_schema=False)
     @app.get("/healthz", response_class=PlainTextResponse)
     async def healthz() -> str:
-        """Answers as long as the event loop turns."""
+        """Answer while the event loop is running."""
         return "ok\n"
 
     @app.head("/readyz", include_in_schema=False)
     @app.get("/readyz", response_class=PlainTextResponse)
     async def readyz() -> PlainTextResponse:
-        """Says whether batches are taken in and predictions made."""
+        """Report whether batches are processed and predictions made."""
         reason = not_ready()
         return PlainTextResponse(f"{reason or 'ready'}\n", 503 if reason else 200)
 
     access = JobAccess(aggregator, clock, contention)
-    # A job's id may contain slashes, so that the longer path must come first.
+    # A job's id may contain slashes, so the longer path must come first.
     app.include_router(job_routes(access))
     app.include_router(analysis_routes(access))
     app.include_router(contention_routes(contention))

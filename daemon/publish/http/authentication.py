@@ -1,4 +1,4 @@
-"""Who asks: a user whom the system names over a Unix socket, or who says a token."""
+"""Authentication of requests: a user identified by the system over a Unix socket, or a token."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SAFE: Final = frozenset({"GET", "HEAD"})
 _MOST_HEADER: Final = 1024
 _CHALLENGE: Final = (b"www-authenticate", b'Basic realm="iotide", charset="UTF-8"')
 UID: Final = "iotide.uid"
-"""What the state of a request names the user id of a peer over a Unix socket."""
+"""Key of the peer's user id over a Unix socket, in the state of a request."""
 
 
 class Authentication:
-    """Lets requests through of those who may ask, and has the application know who asks.
+    """Passes permitted requests on, and sets the viewer for the application.
 
-    A browser says the token as the password of any user name (Basic), a program as ``Authorization: Bearer TOKEN``.
-    Health is told to everybody.
+    A browser sends the token as the password of any user name (Basic), a program as ``Authorization: Bearer TOKEN``.
+    Health needs no authentication.
     """
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
@@ -35,7 +35,7 @@ class Authentication:
         self._access = access
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a request, or hands it on."""
+        """Answer a request, or pass it on."""
         if scope["type"] != "http" or scope["path"] in _OPEN:
             await self._app(scope, receive, send)
             return
@@ -69,7 +69,7 @@ class Authentication:
 
 
 def _lacking(scope: Scope, asking: Viewer) -> str | None:
-    """Returns the permission that would be needed, if it is not there."""
+    """Return the missing permission, if any."""
     if scope["path"] == "/metrics":
         return None if asking.may_scrape else "metrics"
     if scope["method"] not in _SAFE:

@@ -1,4 +1,4 @@
-"""All jobs at a glance: rows that are made anew only where a job has changed, sorted and searched."""
+"""The list of all jobs: rows are only recomputed for changed jobs, then sorted and filtered."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ RECENT_BIN_S: Final = 4.0
 _RECENT_BINS: Final = 30
 _REFRESH_S: Final = 0.9
 _SHARE: Final = 0.05
-"""Of a core that making rows may take."""
+"""Maximum share of a core for computing rows."""
 _ACTIVE_S: Final = 12.0
-"""After its last event a job has no bandwidth."""
+"""Time after its last event at which a job has no bandwidth, s."""
 _LONGEST: Final = 200
 _ENDED: Final = (State.ENDED, State.REMOVED)
 
 
 class Row(Struct, frozen=True):
-    """What of a job is sorted, searched and shown; ``mark`` tells whether the job has changed since."""
+    """Data of a job for sorting, search and display; ``mark`` changes when the job changes."""
 
     mark: tuple[Any, ...]
     job: str
@@ -55,10 +55,10 @@ class Row(Struct, frozen=True):
 
 
 class Fleet:
-    """Keeps a row of each job.
+    """Stores a row for each job.
 
     Args:
-        aggregator: whose jobs.
+        aggregator: aggregator of the jobs.
         clock: Unix time.
     """
 
@@ -70,7 +70,7 @@ class Fleet:
         self._one_at_a_time = asyncio.Lock()
 
     async def rows(self) -> list[Row]:
-        """Returns the rows of all jobs, a second old at most, or twenty times as old as making them took."""
+        """Return the rows of all jobs, at most a second old, or twenty times as old as their computation took."""
         async with self._one_at_a_time:
             if time.monotonic() >= self._fresh_until_s:
                 began_s = time.thread_time()
@@ -80,7 +80,7 @@ class Fleet:
         return list(self._rows.values())
 
     def recent(self, job: str) -> list[float]:
-        """Returns the bandwidth of the last two minutes."""
+        """Return the bandwidth of the last two minutes."""
         table = self._aggregator.jobs
         if job in table.asleep or job not in table:
             return []
@@ -109,19 +109,19 @@ class Fleet:
                 now_s = self._clock()
                 mark = _mark(session, now_s)
                 rows[job] = known if known is not None and known.mark == mark else _row(session, mark, now_s)
-            if time.monotonic() - paused_s > SLICE_S:  # batches are taken in meanwhile
+            if time.monotonic() - paused_s > SLICE_S:  # lets batches be processed meanwhile
                 await asyncio.sleep(0)
                 paused_s = time.monotonic()
         self._rows = rows
 
 
 def seen_by(rows: list[Row], viewer: Viewer) -> list[Row]:
-    """Returns the rows of the jobs that one sees."""
+    """Return the rows of the jobs that a viewer may see."""
     return rows if viewer.sees_all else [row for row in rows if viewer.sees(row.user)]
 
 
 def found(rows: list[Row], search: str) -> list[Row]:
-    """Returns the rows that have each word of a search in their job, name, user, command or state, in any case."""
+    """Return the rows that have each word of a search in their job, name, user, command or state, in any case."""
     words = search.lower().split()
     if not words:
         return rows
@@ -134,7 +134,7 @@ def found(rows: list[Row], search: str) -> list[Row]:
 
 
 def ordered(rows: list[Row], order: FleetOrder, *, descending: bool) -> list[Row]:
-    """Returns the rows in an order; those without a value come last."""
+    """Return the rows in an order; those without a value come last."""
     value = _KEYS[order]
     there = sorted((row for row in rows if value(row) is not None), key=lambda row: row.job)
     there.sort(key=value, reverse=descending)
@@ -142,12 +142,12 @@ def ordered(rows: list[Row], order: FleetOrder, *, descending: bool) -> list[Row
 
 
 def states_of(rows: list[Row]) -> dict[str, int]:
-    """Returns how many jobs are in each state."""
+    """Return the number of jobs in each state."""
     return dict(Counter(row.state for row in rows))
 
 
 def shown(row: Row, recent: list[float], alerts: int) -> FleetJob:
-    """Returns a row as it is answered."""
+    """Return a row as part of the answer."""
     return FleetJob(
         job=row.job,
         name=row.name[:_LONGEST],
@@ -171,7 +171,7 @@ def shown(row: Row, recent: list[float], alerts: int) -> FleetJob:
 
 
 def _mark(session: JobSession, now_s: float) -> tuple[Any, ...]:
-    """Returns what changes when a row does; the bandwidth of a job that does I/O changes all the time."""
+    """Return a value that changes with a row; for a job with current I/O it always changes."""
     active = _is_active(session, now_s)
     return session.heard_at_s, session.predictions, session.state, len(session.streams), now_s if active else 0
 

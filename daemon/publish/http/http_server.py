@@ -1,4 +1,4 @@
-"""HTTP's connections: how many there may be, and how long a client may take for what it says."""
+"""HTTP connections: their maximum number, and timeouts of clients."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _Waiting = Literal["header", "body", "idle", "reading", "closing", ""]
 
 
 class TimedProtocol(H11Protocol):
-    """uvicorn's protocol with a deadline for all that a client has to do; it is closed when it does not."""
+    """uvicorn's protocol with a deadline for each action of a client, after which the connection is closed."""
 
     def __init__(self, *arguments: Any, limits: HttpSettings, server: _Server, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -59,21 +59,21 @@ class TimedProtocol(H11Protocol):
         self.began = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begins to wait for a request."""
+        """Start waiting for a request."""
         super().connection_made(transport)
         self.began = True
         if (uid := _peer_user(transport.get_extra_info("socket"))) is not None:
-            self.app_state = {UID: uid}  # which the application finds in a request's state
+            self.app_state = {UID: uid}  # the application finds it in a request's state
         self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Waits for nothing any more."""
+        """Stop waiting."""
         super().connection_lost(exc)
         self._owner.open -= 1
         self._wait_for("")
 
     def data_received(self, data: bytes) -> None:
-        """Takes in a part of a request."""
+        """Process a part of a request."""
         super().data_received(data)
         self._look()
 
@@ -87,19 +87,19 @@ class TimedProtocol(H11Protocol):
         """Ignore the wish for another protocol: the request is answered as HTTP/1.1."""
 
     def on_response_complete(self) -> None:
-        """Waits for the next request."""
+        """Wait for the next request."""
         super().on_response_complete()
-        self._unset_keepalive_if_required()  # our own deadline is
+        self._unset_keepalive_if_required()  # replaced by our own deadline
         self._look()
 
     def pause_writing(self) -> None:
-        """Waits for the client to read."""
+        """Wait for the client to read."""
         super().pause_writing()
         self._is_stalled = True
         self._look()
 
     def resume_writing(self) -> None:
-        """The client has read."""
+        """End the wait: the client has read."""
         super().resume_writing()
         self._is_stalled = False
         self._look()
@@ -110,7 +110,7 @@ class TimedProtocol(H11Protocol):
         elif self._is_stalled:
             self._wait_for("reading")
         elif self.conn.their_state is h11.SEND_BODY and self.cycle is not None and self.cycle.response_complete:
-            self._wait_for("body")  # which nobody has waited for, and still comes
+            self._wait_for("body")  # the rest of a body that was not waited for
         elif self.cycle is None or self.cycle.response_complete:
             has_begun = self.cycle is None or bool(self.conn.trailing_data[0])
             self._wait_for("header" if has_begun else "idle")
@@ -118,7 +118,7 @@ class TimedProtocol(H11Protocol):
             self._wait_for("body" if self.cycle.more_body else "")
 
     def _wait_for(self, what: _Waiting) -> None:
-        """Begins to wait; for the same as before, the time that is over counts."""
+        """Start waiting; if the reason is unchanged, the elapsed time counts."""
         if what == self._waits_for:
             return
         self._waits_for = what
@@ -143,9 +143,9 @@ class TimedProtocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn that leaves signals to the program around it, says when it has started, and accepts so many at once.
+    """uvicorn without its signal handling, with a start notification, and with a limited number of connections.
 
-    asyncio's own server accepts whatever comes, and without a descriptor for it tries again thousands of times.
+    asyncio's own server accepts all connections, and without a free descriptor it retries thousands of times.
     """
 
     def __init__(self, config: uvicorn.Config, limits: HttpSettings, counters: Counter[str]) -> None:
@@ -174,11 +174,11 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Captures none."""
+        """Capture no signals."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Starts and says so."""
+        """Start and signal it."""
         await self.lifespan.startup()
         (self._listener,) = sockets or []
         self._listener.setblocking(False)
@@ -189,7 +189,7 @@ class _Server(uvicorn.Server):
         self.ready.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Accepts no more, and ends what is open."""
+        """Accept no further connections, and close the open ones."""
         if self._retry is not None:
             self._retry.cancel()
         self._malformed.close()
@@ -200,7 +200,7 @@ class _Server(uvicorn.Server):
 
     @property
     def most(self) -> int:
-        """Connections that there may be: with what they take of descriptors, others have twice as many left."""
+        """Maximum number of connections: others must have twice as many descriptors left."""
         return min(self._limits.connections, max((self.open + descriptors.free()) // 3, _LEAST_CONNECTIONS))
 
     def _listen(self) -> None:
@@ -247,7 +247,7 @@ class _Server(uvicorn.Server):
                 ssl=self.tls,
                 ssl_handshake_timeout=self._limits.header_timeout_s if self.tls is not None else None,
             )
-        except OSError as error:  # of TLS, too
+        except OSError as error:  # also of TLS
             self.counters["http_timeouts"] += isinstance(error, ConnectionAbortedError)  # it took too long
             if isinstance(error, ssl.SSLError):
                 self.malformed(_name_of(accepted), f"TLS: {error.reason or error}")
@@ -257,7 +257,7 @@ class _Server(uvicorn.Server):
 
 
 def _peer_user(accepted: socket.socket | None) -> int | None:
-    """Returns the user id of who connected over a Unix socket."""
+    """Return the user id of a Unix socket's peer."""
     if accepted is None or accepted.family != socket.AF_UNIX:
         return None
     credentials = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
@@ -273,7 +273,7 @@ def _name_of(accepted: socket.socket) -> str:
 
 
 def _refuse(accepted: socket.socket) -> None:
-    """Says that there are too many, and closes; what the client has sent is read, else it would not see the answer."""
+    """Refuse a connection and close it; the client's data is read, otherwise it would not see the answer."""
     with accepted, contextlib.suppress(OSError):
         accepted.send(_REFUSAL)
         accepted.shutdown(socket.SHUT_WR)
@@ -281,18 +281,18 @@ def _refuse(accepted: socket.socket) -> None:
 
 
 class HttpServer:
-    """Serves an application inside our event loop; its log has what failed.
+    """Serves an application in our event loop; failures are logged.
 
     Args:
-        app: what answers.
+        app: the application.
         address: HOST:PORT, or unix:PATH.
-        access: what is asked of those who connect, and the certificate.
-        allow_remote: whether others than this machine may connect in plain text.
-        limits: what clients may take.
-        counters: gets ``http_refused``, ``http_timeouts`` and ``http_malformed``.
+        access: access settings, with the certificate.
+        allow_remote: whether other machines may connect in plain text.
+        limits: limits of clients.
+        counters: counters ``http_refused``, ``http_timeouts`` and ``http_malformed``.
 
     Raises:
-        ConfigError: the address cannot be listened on, others could connect, or the certificate cannot be used.
+        ConfigError: the address cannot be bound, others could connect, or the certificate cannot be used.
     """
 
     def __init__(
@@ -309,7 +309,7 @@ class HttpServer:
         self._certificate = Certificate(access.certificate, access.certificate_key) if access.certificate else None
         self._path = unix_path(address)
         if self._path is not None:
-            for_all = access.visibility == "own"  # then the system says who asks, and that one's jobs are shown
+            for_all = access.visibility == "own"  # then the system identifies users, who see their own jobs
             self._socket, self.url = listen_at(self._path, for_all=for_all), f"http+unix://{quote(str(self._path), '')}"
         else:
             self._socket, self.url = listen_on(
@@ -338,19 +338,19 @@ class HttpServer:
         return server
 
     def renew(self) -> None:
-        """Reads the certificate again if it has changed; connections from then on get it."""
+        """Read the certificate again if it has changed; later connections use it."""
         if self._certificate is not None:
             self._certificate.renew()
 
     async def start(self) -> None:
-        """Begins to answer."""
+        """Start serving."""
         self._server = self._new()
-        self._task = asyncio.create_task(self._server.serve([self._socket.dup()]))  # which it closes at its end
+        self._task = asyncio.create_task(self._server.serve([self._socket.dup()]))  # it closes the duplicate at its end
         async with asyncio.timeout(_START_S):
             await self._server.ready.wait()
 
     async def run(self) -> None:
-        """Answers until it fails or ends by itself; starts again if that was so before."""
+        """Serve until it fails or ends by itself; restart it if it had ended before."""
         if self._task is None or self._task.done():
             await self.start()
         if self._task is not None:
@@ -358,14 +358,14 @@ class HttpServer:
             self._task.result()
 
     async def stop_answering(self) -> None:
-        """Ends open answers."""
+        """End open answers."""
         self._server.should_exit = True
         if self._task is not None:
             with contextlib.suppress(asyncio.CancelledError):
                 await self._task
 
     async def stop(self) -> None:
-        """Ends open answers and closes the socket."""
+        """End open answers and close the socket."""
         await self.stop_answering()
         self._socket.close()
         if self._path is not None:

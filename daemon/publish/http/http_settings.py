@@ -1,4 +1,4 @@
-"""What clients of HTTP may take."""
+"""Limits of HTTP clients."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class HttpSettings(BaseModel):
-    """Bounds of HTTP's connections."""
+    """Bounds of HTTP connections."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     connections: int = Field(
-        256, ge=1, description="Connections at once, fewer where `ulimit -n` is low; further ones get 503."
+        256, ge=1, description="Maximum number of connections, fewer if `ulimit -n` is low; further ones get 503."
     )
-    header_timeout_s: float = Field(10.0, gt=0, description="Time that a client has for a request's head, s.")
+    header_timeout_s: float = Field(10.0, gt=0, description="Timeout of a request's header, s.")
     body_timeout_s: float = Field(
-        30.0, gt=0, description="Time that a client has for a request's body, and for reading what stalls, s."
+        30.0, gt=0, description="Timeout of a request's body, and of a client that does not read, s."
     )
-    idle_timeout_s: float = Field(75.0, gt=0, description="Time between requests after which a connection ends, s.")
+    idle_timeout_s: float = Field(
+        75.0, gt=0, description="Time between requests after which a connection is closed, s."
+    )

@@ -1,4 +1,4 @@
-"""What the routes share: the job that is asked for, its analyzers, and threads for what takes long."""
+"""Shared code of the routes: job look-up, analyzers, and a thread for long work."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from ...jobs.session import JobSession
 
 _NAMELESS: Final = {"job": "a job of another user", "user": "", "files": []}
 SLICE_S: Final = 0.005
-"""For which a request that looks at many jobs holds the loop at a time."""
+"""Maximum time for which a request over many jobs blocks the loop at once, s."""
 
 
 class JobAccess:
-    """Finds what a request asks for; what is not there is a 404 that says what was expected.
+    """Finds the data of a request; missing data gives a 404 with the expected input.
 
     Args:
-        aggregator: whose jobs are asked for.
+        aggregator: aggregator of the jobs.
         clock: Unix time.
-        contention: looks for contention between jobs; None where that is switched off.
+        contention: detects contention between jobs; None if it is off.
     """
 
     def __init__(
@@ -45,12 +45,12 @@ class JobAccess:
         self.archives = aggregator.settings.archive.folder is not None
 
     def holds(self, job: str) -> bool:
-        """Tells whether a job is held, and seen by who asks."""
+        """Return whether a job exists and is visible to the viewer."""
         session = self._aggregator.jobs.get(job)
         return session is not None and viewer.get().sees(session.user)
 
     def session(self, job: str) -> JobSession:
-        """Returns a job's session; one that who asks does not see is not there."""
+        """Return a job's session; a job that the viewer may not see does not exist."""
         session = self._aggregator.jobs.get(job)
         if session is not None and not viewer.get().sees(session.user):
             raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
@@ -62,11 +62,11 @@ class JobAccess:
         return session
 
     async def latest(self, jobs: int | None = None, *, make: bool = True) -> AsyncIterator[JobSession | Card]:
-        """Yields the latest active jobs that who asks sees, all by default, in slices between which others have a turn.
+        """Yield the latest active jobs that the viewer may see, by default all, with pauses for other tasks.
 
         Args:
-            jobs: how many at most.
-            make: make the session of a job that sleeps; else its card is yielded.
+            jobs: maximum number of jobs.
+            make: create the session of a sleeping job; otherwise its card is yielded.
         """
         table, seeing = self._aggregator.jobs, viewer.get()
         left, paused_s = len(table) if jobs is None else jobs, time.monotonic()
@@ -75,22 +75,25 @@ class JobAccess:
                 return
             found: JobSession | Card | None = table.asleep.get(job)
             if found is None or make:
-                found = table.look(job) if job in table else None  # else it was removed meanwhile
+                found = table.look(job) if job in table else None  # otherwise it was removed in the meantime
             if found is not None and seeing.sees(found.user):
                 left -= 1
                 yield found
-            if time.monotonic() - paused_s > SLICE_S:  # batches are taken in meanwhile
+            if time.monotonic() - paused_s > SLICE_S:  # lets batches be processed meanwhile
                 await asyncio.sleep(0)
                 paused_s = time.monotonic()
 
     async def sessions(self, jobs: int | None = None) -> AsyncIterator[JobSession]:
-        """Yields the sessions of these, likewise."""
+        """Yield the sessions of the latest active jobs, with pauses for other tasks."""
         async for found in self.latest(jobs):
             if not isinstance(found, Card):
                 yield found
 
     def slowdowns(self, job: str) -> list[Slowdown]:
-        """Returns what other jobs cost a job, as of the last look; jobs of others have no name for who may not see."""
+        """Return the slowdowns of a job, as of the latest detection.
+
+        Other users' jobs are anonymous unless the viewer sees all.
+        """
         latest = None if self._contention is None else self._contention.latest
         found = [] if latest is None else [each for each in latest.slowdowns if each.job == job]
         seeing = viewer.get()
@@ -103,7 +106,7 @@ class JobAccess:
         return [each.model_copy(update={"culprits": [seen(culprit) for culprit in each.culprits]}) for each in found]
 
     def graph(self, job: str) -> Callable[[], Graph]:
-        """Returns what makes a job's graph of now."""
+        """Return a function that computes a job's current graph."""
         session = self.session(job)
         graph = session.graph
         if graph is None:
@@ -112,7 +115,7 @@ class JobAccess:
             return graph.frozen()
 
     def layers(self, job: str) -> Callable[[Cut], Layers]:
-        """Returns what makes the report of a job's layers of now."""
+        """Return a function that computes the current report of a job's layers."""
         session = self.session(job)
         layers = session.layers
         if layers is None:
@@ -121,27 +124,27 @@ class JobAccess:
             return layers.frozen()
 
     async def in_thread(self, work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> str:
-        """Has a thread do what takes tens of milliseconds, one at a time, so that batches are taken in meanwhile.
+        """Run work of tens of milliseconds in a thread, one at a time, so that batches are processed meanwhile.
 
-        What it raises is the failure of the job's analysis that it is ``about``.
+        An exception counts as a failure of the job's analysis in ``about``.
         """
         async with self._one_at_a_time:
             with _blamed(about):
                 return await asyncio.to_thread(work)
 
     async def as_json(self, work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> Response:
-        """Answers with the JSON text that a thread makes, likewise."""
+        """Answer with JSON text that a thread computes, one at a time."""
         return Response(await self.in_thread(work, about), media_type="application/json")
 
 
 def of_several_jobs() -> None:
-    """Refuses what concerns jobs of several users to who sees one's own alone."""
+    """Refuse data on several users' jobs to a viewer who only sees own jobs."""
     if not viewer.get().sees_all:
         raise HTTPException(403, {"error": "that is about jobs of all users", "expected": "the permission operate"})
 
 
 def not_found(error: str, expected: str) -> HTTPException:
-    """Returns a 404 that says what is not there and what would have been."""
+    """Return a 404 that names what is missing and what is expected."""
     return HTTPException(404, {"error": error, "expected": expected})
 
 

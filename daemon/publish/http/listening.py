@@ -1,4 +1,4 @@
-"""Where HTTP listens, and the certificate that it shows."""
+"""HTTP sockets and the TLS certificate."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _FOR_ALL: Final = 0o666
 
 
 def listen_on(address: str, *, is_remote_allowed: bool, scheme: str) -> tuple[socket.socket, str]:
-    """Binds a socket of TCP.
+    """Bind a TCP socket.
 
     Returns:
-        The socket, and the URL with the port that the system chose.
+        The socket, and the URL with the port chosen by the system.
 
     Raises:
         ConfigError: it cannot be bound, or others could connect.
@@ -45,10 +45,10 @@ def listen_on(address: str, *, is_remote_allowed: bool, scheme: str) -> tuple[so
 
 
 def listen_at(path: Path, *, for_all: bool) -> socket.socket:
-    """Binds a Unix socket; one that nobody listens on any more is replaced.
+    """Bind a Unix socket; a leftover socket is replaced.
 
     Args:
-        path: of its file.
+        path: path of its file.
         for_all: whether other users of this machine may connect.
 
     Raises:
@@ -69,7 +69,7 @@ def listen_at(path: Path, *, for_all: bool) -> socket.socket:
 
 
 class Certificate:
-    """A certificate and its key, read again when they change.
+    """A certificate and its key, reread when they change.
 
     Raises:
         ConfigError: they cannot be used.
@@ -82,16 +82,17 @@ class Certificate:
         self._seen = self._mark()
         try:
             self._load(self.context)
-        except (OSError, ValueError) as error:  # OSError: of ssl, too
+        except (OSError, ValueError) as error:  # OSError: also of ssl
             raise ConfigError(f"access.certificate = {chain}: {getattr(error, 'strerror', None) or error}") from None
 
     def renew(self) -> None:
-        """Reads the files again if they have changed; what is wrong with them is logged, and the old are used."""
+        """Read the files again if they have changed; on errors, which are logged, the old ones stay in use."""
         if (mark := self._mark()) == self._seen:
             return
         self._seen = mark
         try:
-            self._load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))  # half a pair would spoil the one in use
+            # checked separately: half a pair would break the one in use
+            self._load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
             self._load(self.context)
         except (OSError, ValueError) as error:
             _log.error("%s: %s; the certificate of before is used", self._chain, error)
@@ -115,7 +116,7 @@ def _no_password() -> str:
 
 
 def _is_left_over(path: Path) -> bool:
-    """Tells whether there is a socket on which nobody listens."""
+    """Return whether there is a socket without a listener."""
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):
             return False

@@ -1,4 +1,4 @@
-"""One POST of JSON over HTTP, as a call that waits: for a thread."""
+"""One blocking HTTP POST of JSON, for a thread."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Outcome = Literal["sent", "refused", "failed"]
 
 
 class Answer(NamedTuple):
-    """What became of a message.
+    """Result of a message.
 
     Attributes:
-        outcome: refused: the receiver will not have it; failed: it may be tried again.
-        said: why, for people; "" where it was sent.
+        outcome: refused: the receiver does not accept it; failed: it may be retried.
+        said: reason as text; "" if it was sent.
     """
 
     outcome: Outcome
@@ -29,22 +29,22 @@ class Answer(NamedTuple):
 
 
 class _Stays(urllib.request.HTTPRedirectHandler):
-    """Follows nobody: alerts and a token go where the settings say."""
+    """Handler that follows no redirection: alerts and a token only go to the configured address."""
 
     def redirect_request(self, *_: object) -> None:
-        """Has the answer stand for itself."""
+        """Return the redirection as the answer."""
 
 
 def post(url: str, body: bytes, timeout_s: float, token_file: Path | None, ca_file: Path | None) -> Answer:
-    """Sends a message and returns what became of it; never raises for what the receiver, the network or a file does.
+    """Send a message and return the result; failures of receiver, network or files raise no exception.
 
     Proxies of the environment are not used, and certificates are checked.
 
     Args:
         url: http or https.
         body: JSON.
-        timeout_s: for each step of connecting, sending and reading.
-        token_file: whose content is sent as a bearer token; read anew each time.
+        timeout_s: timeout of each step of connecting, sending and reading, s.
+        token_file: file with a bearer token; read at each call.
         ca_file: certificates to trust instead of the system's.
     """
     headers = {"Content-Type": "application/json", "User-Agent": "iotide"}
@@ -91,5 +91,5 @@ def _token(path: Path) -> str:
     except UnicodeDecodeError:
         token = ""
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise ValueError(f"{path} holds no token")  # what it holds is nobody's business
+        raise ValueError(f"{path} holds no token")  # its content must not be logged
     return token

@@ -1,4 +1,4 @@
-"""Alerts as JSON: what Alertmanager takes (``/api/v2/alerts``), and what its webhooks send (version 4)."""
+"""Alerts as JSON: for Alertmanager (``/api/v2/alerts``), and in the format of its webhooks (version 4)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .notify_settings import NotifySettings
 _NAMES: Final = {"slowdown": "IotideJobSlowedDown", "collision": "IotideCollisionAhead"}
 _SEVERITIES: Final = {"slowdown": "warning", "collision": "info"}
 _MEASURES: Final = {"slowdown": "{:.2f} times as long", "collision": "{:.1f} s more"}
-_LAPSES: Final = 4  # repetitions that may be missing until Alertmanager takes an alert for resolved
+_LAPSES: Final = 4  # missing repetitions until Alertmanager resolves an alert
 _NO_TIME: Final = "0001-01-01T00:00:00Z"
 Message = dict[str, Any]
 
 
 def for_alertmanager(alerts: Sequence[Alert], settings: NotifySettings, origin: str, now_s: float) -> bytes:
-    """Returns the body of a POST to Alertmanager.
+    """Return the body of a POST to Alertmanager.
 
     Args:
-        alerts: raised or resolved.
-        settings: labels, addresses and how often alerts are repeated.
+        alerts: raised or resolved alerts.
+        settings: labels, addresses and repetition interval.
         origin: address of the aggregator, or "".
         now_s: Unix time.
     """
@@ -38,7 +38,7 @@ def for_alertmanager(alerts: Sequence[Alert], settings: NotifySettings, origin: 
 
 
 def for_webhook(alerts: Sequence[Alert], settings: NotifySettings, origin: str) -> bytes:
-    """Returns the body of a POST as Alertmanager's webhooks have it."""
+    """Return the body of a POST in the format of Alertmanager's webhooks."""
     told: list[Message] = []
     for alert in alerts:
         over = alert.state == "resolved"
@@ -65,7 +65,7 @@ def for_webhook(alerts: Sequence[Alert], settings: NotifySettings, origin: str) 
 
 def _common(alert: Alert, settings: NotifySettings, origin: str) -> Message:
     name = _NAMES[alert.kind]
-    # Who does it is no label: labels tell alerts apart, and this may change while one is raised.
+    # The culprit is not a label: labels identify an alert, and the culprit may change while it is raised.
     labels = {
         **settings.labels,
         "alertname": name,
@@ -100,7 +100,7 @@ def _time(at_s: float) -> str:
 
 
 def _shared(rows: Sequence[dict[str, str]]) -> dict[str, str]:
-    """Returns what all have."""
+    """Return the entries that all rows have in common."""
     return dict(set.intersection(*(set(row.items()) for row in rows))) if rows else {}
 
 

@@ -1,4 +1,4 @@
-"""Sends alerts to their receivers: a task that waits for each, and a thread for each message."""
+"""Sending of alerts to their receivers: a task per receiver, and a thread per message."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _log = logging.getLogger(__name__)
 
 
 class Receiver:
-    """One address with what it has still to be told.
+    """A receiver with its pending alerts.
 
     Attributes:
-        name: the address as people may see it.
-        digest: of the whole address.
-        outcomes: messages by what became of them.
-        outbox: what waits.
+        name: address without secrets.
+        digest: digest of the whole address.
+        outcomes: messages by result.
+        outbox: pending alerts.
     """
 
     def __init__(self, url: str, form: Form, settings: NotifySettings) -> None:
@@ -45,7 +45,7 @@ class Receiver:
         self._said = ""
 
     def note(self, answer: Answer, count: int, pause_s: float = 0.0) -> None:
-        """Counts, and says in the log what is new."""
+        """Count a result, and log a changed one."""
         self.outcomes[answer.outcome] += 1
         if answer.said and answer.said != self._said:
             then = f"tried again in {pause_s:.0f} s" if answer.outcome == "failed" else "given up"
@@ -56,18 +56,18 @@ class Receiver:
 
 
 class Notifier:
-    """Tells all receivers of alerts.
+    """Sends alerts to all receivers.
 
     Args:
-        settings: who they are.
-        raised: returns the alerts that are raised now.
+        settings: the receivers.
+        raised: returns the currently raised alerts.
         clock: Unix time.
         origin: returns the address of the aggregator, or "".
-        counters: gets what was dropped.
+        counters: counts dropped alerts.
 
     Attributes:
         receivers: in the order of the settings.
-        on_taken: called when a receiver has taken, or refused, what waited.
+        on_taken: called when a receiver has accepted or refused pending alerts.
     """
 
     def __init__(
@@ -86,23 +86,23 @@ class Notifier:
             *(Receiver(url, "webhook", settings) for url in settings.webhooks),
         ]
         seen: Counter[str] = Counter()
-        for receiver in self.receivers:  # addresses that differ in what is not shown
+        for receiver in self.receivers:  # addresses that only differ in hidden parts
             seen[receiver.name] += 1
             receiver.name += f" ({seen[receiver.name]})" if seen[receiver.name] > 1 else ""
 
     def alert(self, alert: Alert) -> None:
-        """Takes in that an alert was raised or resolved."""
+        """Add an alert that was raised or resolved."""
         for receiver in self.receivers:
             receiver.outbox.put(alert)
             receiver.news.set()
         self._count_dropped()
 
     def waiting(self) -> dict[str, list[Alert]]:
-        """Returns what receivers have not taken yet, by their digests."""
+        """Return the pending alerts of receivers, by their digests."""
         return {receiver.digest: receiver.outbox.waiting for receiver in self.receivers if len(receiver.outbox)}
 
     def resume(self, waiting: Mapping[str, Iterable[Alert]]) -> None:
-        """Takes up what receivers had not taken from the aggregator before."""
+        """Take over pending alerts of the previous aggregator."""
         for receiver in self.receivers:
             for alert in waiting.get(receiver.digest, ()):
                 receiver.outbox.put(alert)
@@ -113,7 +113,7 @@ class Notifier:
             receiver.outbox.forget()
 
     def introduce(self, known: Collection[str]) -> None:
-        """Has receivers that are not among ``known``, by their digests, told what is raised now."""
+        """Send the raised alerts to receivers whose digests are not in ``known``."""
         for receiver in self.receivers:
             if receiver.digest not in known:
                 for alert in self._raised():
@@ -121,7 +121,7 @@ class Notifier:
                 receiver.news.set()
 
     async def run(self) -> None:
-        """Sends until cancelled."""
+        """Send until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             for receiver in self.receivers:
                 tasks.create_task(self._serve(receiver))
@@ -162,11 +162,11 @@ class Notifier:
 
 
 def _nobody() -> None:
-    """Is told of nothing."""
+    """Do nothing."""
 
 
 async def _in_a_thread(work: Callable[[], Answer]) -> Answer:
-    """Waits for a call; a daemon that ends does not, as it would for a thread of the loop's own."""
+    """Wait for a blocking call in a daemon thread; the end of the process does not wait for it."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Answer] = loop.create_future()
 

@@ -1,4 +1,4 @@
-"""Who is told of alerts over HTTP."""
+"""Receivers of alerts over HTTP."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _LONGEST: Final = 2048
 
 
 def checked_url(url: str) -> str:
-    """Returns an address as it was given.
+    """Return a valid address unchanged.
 
     Raises:
-        ConfigError: it is none of HTTP, or holds a password, which belongs into a file.
+        ConfigError: it is not an HTTP address, or contains a password, which belongs in a file.
     """
     if len(url) > _LONGEST or not url.isascii() or not url.isprintable() or " " in url:
         raise ConfigError(f"{url[:100]!r} is no URL such as http://127.0.0.1:9093")
@@ -37,7 +37,7 @@ def checked_url(url: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Returns an address without what may be secret: user, password and query."""
+    """Return an address without possible secrets: user, password and query."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
@@ -47,7 +47,7 @@ def _split(value: object) -> object:
 
 
 Urls = Annotated[tuple[Annotated[str, AfterValidator(checked_url)], ...], BeforeValidator(_split)]
-"""Addresses; in the environment with spaces between them."""
+"""Addresses; separated by spaces in the environment."""
 
 
 class NotifySettings(BaseModel):
@@ -58,31 +58,35 @@ class NotifySettings(BaseModel):
     alertmanagers: Urls = Field(
         (),
         max_length=_MOST,
-        description="Addresses of Alertmanagers that are sent alerts, such as http://127.0.0.1:9093; all get all.",
+        description="Addresses of Alertmanagers, such as http://127.0.0.1:9093; each gets all alerts.",
     )
     webhooks: Urls = Field(
-        (), max_length=_MOST, description="Addresses that are sent alerts in the form of Alertmanager's webhooks."
+        (), max_length=_MOST, description="Addresses that get alerts in the format of Alertmanager's webhooks."
     )
     alertmanager_token_file: Path | None = Field(
-        None, description="File with a token that Alertmanagers want; over https, or on loopback."
+        None, description="File with a token for the Alertmanagers; over https, or on loopback."
     )
-    webhook_token_file: Path | None = Field(None, description="The same for the webhooks.")
+    webhook_token_file: Path | None = Field(
+        None, description="File with a token for the webhooks; over https, or on loopback."
+    )
     ca_file: Path | None = Field(
-        None, description="File of certificates (PEM) that are trusted for https; by default the system's are."
+        None, description="File of CA certificates (PEM) for https; by default those of the system."
     )
     repeat_s: float = Field(
         60.0,
         ge=1,
         le=3600,
-        description="Time after which Alertmanagers are sent what is raised again, s; four times as long without it, "
-        "and they take it for resolved.",
+        description="Interval at which raised alerts are sent to Alertmanagers again, s; they resolve an alert "
+        "after four missed repetitions.",
     )
-    timeout_s: float = Field(10.0, gt=0, le=300, description="Time that a receiver has to take or to answer, s.")
-    max_waiting: int = Field(1000, ge=1, description="Alerts that wait for a receiver at most; more are dropped.")
+    timeout_s: float = Field(10.0, gt=0, le=300, description="Timeout of a receiver, s.")
+    max_waiting: int = Field(
+        1000, ge=1, description="Maximum number of pending alerts per receiver; further ones are dropped."
+    )
     labels: dict[str, str] = Field(
-        default_factory=dict, description="Labels that each alert gets, such as the name of the cluster."
+        default_factory=dict, description="Labels of each alert, such as the name of the cluster."
     )
-    external_url: str = Field("", description="Address of this aggregator in alerts; by default where HTTP listens.")
+    external_url: str = Field("", description="Address of this aggregator in alerts; by default its HTTP address.")
     runbooks_url: str = Field("runbooks.md", description="Address of docs/runbooks.md in alerts.")
 
     @model_validator(mode="after")

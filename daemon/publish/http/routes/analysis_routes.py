@@ -1,4 +1,4 @@
-"""What the analyzers found in jobs, as JSON."""
+"""Results of the analyzers as JSON."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ..job_access import JobAccess, not_found
 
 
 def analysis_routes(access: JobAccess) -> APIRouter:
-    """Returns the routes of graphs, layers, rankings, culprits, and of each analyzer that has a result of its own."""
+    """Return the routes of graphs, layers, rankings, culprits, and of each analyzer with a result of its own."""
     router = APIRouter()
 
     @router.get("/api/v1/jobs/{job:path}/dfg", response_model=Graph | Comparison)
     async def dfg(job: str, versus: str | None = None) -> Response:
-        """Returns a job's directly-follows graph of now, or what sets it apart from another job's."""
+        """Return a job's current directly-follows graph, or its comparison with another job's."""
         green, about = access.graph(job), (access.session(job), "graph")
         if versus is None:
             return await access.as_json(lambda: green().model_dump_json(), about)
@@ -39,14 +39,14 @@ def analysis_routes(access: JobAccess) -> APIRouter:
 
     @router.get("/api/v1/jobs/{job:path}/layers", response_model=Layers)
     async def layers(job: str, top: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Response:
-        """Returns what each layer of a job does, now; of handles and files those with the most time."""
+        """Return the current I/O of a job by layer; handles and files with the most time."""
         report = access.layers(job)
         cut = Cut(handles=top, files=top)
         return await access.as_json(lambda: report(cut).model_dump_json(), (access.session(job), "layers"))
 
     @router.get("/api/v1/jobs/{job:path}/rank", response_model=Ranking)
     async def rank(job: str) -> Response:
-        """Returns who interacts with whom in a job, and who matters, now."""
+        """Return the current ranking of interacting members of a job."""
         session = access.session(job)
         interactions = session.interactions
         if interactions is None:
@@ -57,7 +57,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
 
     @router.get("/api/v1/jobs/{job:path}/advice", response_model=Advice)
     async def advice(job: str) -> Response:
-        """Returns what a job spends on I/O, and what to change first, now."""
+        """Return the current cost of a job's I/O, and recommended changes."""
         session = access.session(job)
         with session.failures.asking("advice"):
             made = frozen_advice(session)
@@ -78,7 +78,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
         top: Annotated[int, Query(ge=1, le=1000)] = 10,
         jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     ) -> Response:
-        """Returns what other jobs moved while this one did I/O, in all its time or a part of it."""
+        """Return the traffic of other jobs during this job's I/O, in its whole time or a part of it."""
         asked = access.session(job)
         found = frozen_interference(asked, [each async for each in access.sessions(jobs)], from_s, to_s, top)
         if found is None:
@@ -87,10 +87,10 @@ def analysis_routes(access: JobAccess) -> APIRouter:
 
     @router.get("/api/v1/rank", response_model=Ranking)
     async def rank_of_jobs(jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
-        """Returns how the latest active jobs interact through the files that they share."""
+        """Return the interactions of the latest active jobs through shared files."""
         known: list[tuple[str, Tables, Sequence[str]]] = []
         settings = InteractionSettings()
-        async for session in access.sessions(jobs):  # what waits of a job may take some milliseconds
+        async for session in access.sessions(jobs):  # queued events of a job may take some milliseconds
             settings = session.settings.rank
             known += shared_by([session])
         return await access.as_json(lambda: rank_jobs(known, settings).model_dump_json())
@@ -101,7 +101,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
 def _add_result(router: APIRouter, access: JobAccess, kind: AnalyzerKind) -> None:
     @router.get(f"/api/v1/jobs/{{job:path}}/{kind.name}", response_model=kind.result, name=kind.name)
     async def result(job: str) -> Response:
-        """Returns what an analyzer found in a job, now."""
+        """Return the current result of an analyzer for a job."""
         session = access.session(job)
         analyzer = session.analyzers.reporting(kind.name)
         if analyzer is None:

@@ -11,7 +11,7 @@ from ..job_access import not_found, of_several_jobs
 
 
 def contention_routes(watch: ContentionWatch | None) -> APIRouter:
-    """Returns the routes of what was found at the last look."""
+    """Return the routes of the latest detection."""
     router = APIRouter()
 
     async def found() -> Contention:
@@ -22,18 +22,18 @@ def contention_routes(watch: ContentionWatch | None) -> APIRouter:
 
     @router.get("/api/v1/contention")
     async def contention() -> Contention:
-        """Returns how jobs get into one another's way, as of the last look."""
+        """Return contention between jobs, as of the latest detection."""
         return await found()
 
     @router.get("/api/v1/filesystems")
     async def file_systems() -> FileSystemList:
-        """Returns the file systems that running jobs use, likewise."""
+        """Return the file systems that running jobs use, as of the latest detection."""
         latest = await found()
         return FileSystemList(made_at_s=latest.made_at_s, file_systems=latest.file_systems)
 
     @router.get("/api/v1/alerts")
     async def alerts() -> AlertList:
-        """Returns the alerts on contention that are raised, and those resolved lately."""
+        """Return the raised alerts on contention, and the latest resolved ones."""
         of_several_jobs()
         return AlertList(raised=[], resolved=[]) if watch is None else watch.alerts()
 

@@ -1,4 +1,4 @@
-"""The list of all jobs, sorted and searched here, a page at a time."""
+"""The list of all jobs, sorted and filtered by the server, one page at a time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..fleet import RECENT_BIN_S, Fleet, found, ordered, seen_by, shown, states_
 
 
 def fleet_routes(aggregator: Aggregator, clock: Callable[[], float], watch: ContentionWatch | None) -> APIRouter:
-    """Returns the route of the list."""
+    """Return the route of the list."""
     router = APIRouter()
     fleet = Fleet(aggregator, clock)
 
@@ -30,7 +30,7 @@ def fleet_routes(aggregator: Aggregator, clock: Callable[[], float], watch: Cont
         count: Annotated[int, Query(ge=1, le=500)] = 50,
         recent: bool = True,
     ) -> Response:
-        """Returns a page of all jobs, as of a second ago at most."""
+        """Return a page of all jobs, at most a second old."""
         who = viewer.get()
         rows = seen_by(await fleet.rows(), who)
         matching = ordered(found(rows, search), sort, descending=descending)

@@ -17,12 +17,12 @@ from ..job_access import JobAccess, not_found
 
 
 def job_routes(access: JobAccess) -> APIRouter:
-    """Returns the routes of a job's signal and prediction, and of all jobs."""
+    """Return the routes of a job's signal and prediction, and of all jobs."""
     router = APIRouter()
 
     @router.get("/api/v1/jobs", response_model=JobList)
     async def jobs(latest: Annotated[int | None, Query(ge=0)] = None) -> Response:
-        """Lists all jobs, or so many, the latest active first."""
+        """List all jobs, or a number of them, latest active first."""
         now = access.clock()
 
         def row(job: JobSession | Card) -> bytes:
@@ -34,7 +34,7 @@ def job_routes(access: JobAccess) -> APIRouter:
 
     @router.get("/api/v1/jobs/{job:path}/prediction")
     async def prediction(job: str) -> Prediction:
-        """Returns a job's last prediction."""
+        """Return a job's last prediction."""
         session = access.session(job)
         session.failures.check(SIGNAL)
         last = session.prediction
@@ -45,13 +45,13 @@ def job_routes(access: JobAccess) -> APIRouter:
 
     @router.get("/api/v1/jobs/{job:path}/predictions")
     async def predictions(job: str, last: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
-        """Returns the latest predictions of a job, oldest first."""
+        """Return the latest predictions of a job, oldest first."""
         kept = access.session(job).history.latest(last)
         return await access.as_json(lambda: PredictionList(job=job, predictions=list(kept)).model_dump_json())
 
     @router.get("/api/v1/jobs/{job:path}/limit")
     async def limit(job: str, ends_at_s: Annotated[float | None, Query(gt=0, lt=2**33)] = None) -> TimeLimit:
-        """Returns what a job has saved when it is killed, at its own end or at another one."""
+        """Return the saved work of a job at its time limit, or at another time."""
         last, session = await prediction(job), access.session(job)
         end_s = ends_at_s or session.ends_at_s
         if not end_s:
@@ -64,24 +64,24 @@ def job_routes(access: JobAccess) -> APIRouter:
 
     @router.get("/api/v1/jobs/{job:path}/ledger")
     async def ledger(job: str) -> JobLedger:
-        """Returns how many events of a job came by each place on their way, and what does not add up."""
+        """Return the numbers of a job's events at each place on their way, and differences."""
         return ledger_of(access.session(job), archives=access.archives)
 
     @router.get("/api/v1/jobs/{job:path}/signal")
     async def signal(job: str, last_s: Annotated[float | None, Query(gt=0)] = None) -> SignalSeries:
-        """Returns a job's bandwidth over time, all that is kept or the last seconds."""
+        """Return a job's bandwidth over time, all stored data or the last seconds."""
         return access.session(job).signal(last_s)
 
     return router
 
 
 def detail_route(access: JobAccess) -> APIRouter:
-    """Returns the route of a job alone. An id may contain slashes, so that routes below a job have to come before."""
+    """Return the route of a single job. An id may contain slashes, so routes below a job must come before."""
     router = APIRouter()
 
     @router.get("/api/v1/jobs/{job:path}")
     async def job_detail(job: str, top: Annotated[int, Query(ge=0, le=10_000)] = 20) -> JobDetail:
-        """Returns a job with its largest files and calls."""
+        """Return a job with its largest files and calls."""
         return detail_of(access.session(job), access.clock(), top)
 
     return router

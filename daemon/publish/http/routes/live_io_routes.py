@@ -1,4 +1,4 @@
-"""What schedulers of I/O ask again and again, for all jobs in one answer."""
+"""Data for I/O schedulers, which poll it, for all jobs in one answer."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _Row = tuple[JobSession, Callable[[], JobFileSystems], Prediction | None]
 
 
 def live_io_routes(access: JobAccess, watch: ContentionWatch | None) -> APIRouter:
-    """Returns the route of what jobs do on a file system now."""
+    """Return the route of current I/O on a file system."""
     router = APIRouter()
 
     @router.get("/api/v1/live-io", response_model=LiveIo)
     async def live_io(file_system: str, jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
-        """Returns the latest phase of each running job on a file system, with its prediction, and the capacity."""
+        """Return the latest phase of each running job on a file system, with its prediction, and the capacity."""
         of_several_jobs()
         rows = [row async for session in access.sessions(jobs) if (row := _row(session)) is not None]
         capacity = _capacity(watch, file_system)
@@ -38,7 +38,7 @@ def live_io_routes(access: JobAccess, watch: ContentionWatch | None) -> APIRoute
 
 
 def _row(session: JobSession) -> _Row | None:
-    """Copies what is known of a job; None where it does no I/O that could be scheduled."""
+    """Copy the data of a job; None without I/O that can be scheduled."""
     if session.state not in _RUNNING or session.own_clock:
         return None
     try:
@@ -81,12 +81,12 @@ def _live_io(file_system: str, rows: list[_Row], capacity: Capacity, now_s: floa
 
 
 def _beside(prediction: Prediction) -> list[OtherPeriod]:
-    """Returns the periods of groups that have phases to come."""
+    """Return the periods of groups with upcoming phases."""
     return [each for each in prediction.others if each.relation == "beside" and each.next_phase is not None]
 
 
 def joined(phases: list[IoPhase]) -> IoPhase:
-    """Returns the latest phase with the pieces that it goes on from."""
+    """Return the latest phase, joined with the pieces that it continues."""
     whole = phases[-1]
     for before in reversed(phases[:-1]):
         if not whole.continues:

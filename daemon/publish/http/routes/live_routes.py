@@ -1,4 +1,4 @@
-"""Live pages for a browser: all jobs, file systems, a job; and the files that they are made of."""
+"""Live pages for a browser: all jobs, file systems, a job; and their files."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ _HEADERS: Final = {
 
 
 def shell_routes(pages: Pages) -> APIRouter:
-    """Returns the routes of pages that ask for what they show, and of the files of all pages."""
+    """Return the routes of pages that fetch their data, and of the files of all pages."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
     async def fleet(request: Request) -> Response:
-        """Shows all jobs."""
+        """Show all jobs."""
         return _shown(_file(pages, "fleet.html")[0], request)
 
     @router.get("/filesystems")
     async def file_systems(request: Request) -> Response:
-        """Shows the phases to come, by file system."""
+        """Show the upcoming phases, by file system."""
         return _shown(_file(pages, "filesystems.html")[0], request)
 
     @router.get("/assets/{name}")
     async def asset(name: str) -> Response:
-        """Returns a script or a style sheet."""
+        """Return a script or a style sheet."""
         if name.endswith(".html"):
             raise not_found(f"no asset {name!r}", "a script or a style sheet of a page")
         text, kind = _file(pages, name)
@@ -49,12 +49,12 @@ def shell_routes(pages: Pages) -> APIRouter:
 
 
 def job_page_route(access: JobAccess, pages: Pages) -> APIRouter:
-    """Returns the route of a job's page. An id may contain slashes, so that routes below a job have to come before."""
+    """Return the route of a job's page. An id may contain slashes, so routes below a job must come before."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/jobs/{job:path}")
     async def job_page(job: str, request: Request) -> Response:
-        """Shows a job, and follows it."""
+        """Show a job, and follow it."""
         name = f"job\n{job}"
         if access.holds(job) and (known := pages.current(name)) is not None:
             return _shown(known, request)
@@ -64,7 +64,7 @@ def job_page_route(access: JobAccess, pages: Pages) -> APIRouter:
         except HTTPException:
             if "text/html" not in request.headers.get("accept", ""):
                 raise
-            return _shown(pages.draw_waiting(job, address), request, 404)  # which asks again: it may come
+            return _shown(pages.draw_waiting(job, address), request, 404)  # the page polls: the job may appear
         view = view_of(session, access.clock(), archives=access.archives, slowdowns=access.slowdowns(job))
         return _shown(await access.in_thread(lambda: pages.draw_job(name, view(), address)), request)
 
@@ -79,7 +79,7 @@ def _file(pages: Pages, name: str) -> tuple[str, str]:
 
 
 def _shown(page: str, request: Request, status: int = 200) -> Response:
-    """Answers with a page; its addresses are relative, so that it works below the prefix of a proxy."""
+    """Answer with a page; its addresses are relative, so that it works below a proxy's prefix."""
     path = request.scope.get("raw_path") or request.scope["path"].encode()
     below = path.partition(b"?")[0].count(b"/") - 1
     base = "../" * below or "./"

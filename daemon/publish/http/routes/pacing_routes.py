@@ -1,4 +1,4 @@
-"""Where schedulers leave their plans for collectors."""
+"""Plans of schedulers for collectors."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ....pacing_plans import PacingPlans
 
 
 def pacing_routes(plans: PacingPlans) -> APIRouter:
-    """Returns the routes; they need the permission ``operate``."""
+    """Return the routes; they need the permission ``operate``."""
     router = APIRouter()
 
     @router.put("/api/v1/pacing", status_code=204)
     async def put(plan: PacingPlan) -> None:
-        """Has the plan hold for its file system, in place of the one before."""
+        """Store the plan for its file system, in place of the previous one."""
         if not plans.put(plan):
             raise HTTPException(503, {"error": "too many file systems have a plan", "expected": "fewer of them"})
 
     @router.delete("/api/v1/pacing", status_code=204)
     async def delete(file_system: str) -> None:
-        """Has no plan hold for a file system."""
+        """Remove the plan of a file system."""
         plans.remove(file_system)
 
     return router

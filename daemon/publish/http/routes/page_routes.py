@@ -1,4 +1,4 @@
-"""Pages for a browser: a job's graph and its layers, which follow the job while it runs."""
+"""Browser pages of a job's graph and layers, which follow the running job."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ from ..job_access import JobAccess
 
 
 class Pages(Protocol):
-    """Draws graphs and layers as pages for a browser; called from a thread."""
+    """Renderer of pages for a browser; called from a thread."""
 
     def current(self, name: str) -> str | None:
-        """Returns a page that need not be drawn again yet."""
+        """Return a cached page that is still fresh."""
         ...
 
     def draw(self, name: str, graph: Graph, comparison: Comparison | None = None, *, losses: Mapping[str, int]) -> str:
-        """Draws a page; with a comparison, of both graphs together. ``losses``: what of the jobs was lost."""
+        """Render a graph page; with a comparison, of both graphs together. ``losses``: losses of the jobs."""
         ...
 
     def draw_layers(self, name: str, layers: Layers, *, losses: Mapping[str, int]) -> str:
-        """Draws the page of a job's layers, likewise."""
+        """Render the page of a job's layers. ``losses``: losses of the job."""
         ...
 
     def draw_job(self, name: str, view: JobView, address: str) -> str:
-        """Draws the page of a job; ``@BASE@`` in its head stands for the way to the root."""
+        """Render the page of a job; ``@BASE@`` in its head is a placeholder for the relative path to the root."""
         ...
 
     def draw_waiting(self, job: str, address: str) -> str:
-        """Draws the page of a job of which nothing is known, or nothing may be seen, likewise."""
+        """Render the page of an unknown or inaccessible job, with the same placeholder."""
         ...
 
     def web_file(self, name: str) -> tuple[str, str] | None:
-        """Returns text and media type of a file that the pages are made of."""
+        """Return text and media type of a file that the pages use."""
         ...
 
 
 def page_routes(access: JobAccess, pages: Pages) -> APIRouter:
-    """Returns the routes of the pages."""
+    """Return the routes of the pages."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/jobs/{job:path}/dfg", response_class=HTMLResponse)
     async def graph_page(job: str, versus: str | None = None) -> str:
-        """Shows a job's graph, or its and another's, while they grow."""
+        """Show a job's graph, or a comparison with another job's, while they grow."""
         name = f"{job}\n{versus or ''}"
         shown = access.holds(job) and (versus is None or access.holds(versus))
         if shown and (known := pages.current(name)) is not None:
@@ -72,7 +72,7 @@ def page_routes(access: JobAccess, pages: Pages) -> APIRouter:
 
     @router.get("/jobs/{job:path}/layers", response_class=HTMLResponse)
     async def layers_page(job: str) -> str:
-        """Shows a job's layers."""
+        """Show a job's layers."""
         name = f"layers\n{job}"
         if access.holds(job) and (known := pages.current(name)) is not None:
             return known
