@@ -33,12 +33,16 @@ demo: $(STAMP) ## trace a real program live, predict its next I/O phase, leave a
 demo-cluster: $(STAMP) ## Slurm, aggregator, Prometheus, Alertmanager and three jobs that collide, on this machine (root, under 3 minutes)
 	$(BIN)/python -m iotide.cli.cluster_demo
 
-# Of 5,000 tests with real processes one may meet a machine that stood still. What fails is run once more, three tests
-# at most, and shown; each is a defect of the test or of the product. `make test RERUNS=` lets none pass.
-RERUNS ?= --reruns 1 --max-suite-reruns 3 --rerun-show-tracebacks
+# Of 7,000 tests with real processes one may meet a machine that stood still. What fails is run again, six tests at most,
+# and shown; each is a defect of the test or of the product. `make test RERUNS=` lets none pass.
+RERUNS ?= --reruns 2 --max-suite-reruns 6 --rerun-show-tracebacks
+
+# Tests wait for processes for most of their time: two workers per core. Files run in the order of their names, so that
+# the long ones of tests/integration do not come last.
+WORKERS ?= $(shell echo $$(($$(nproc) < 4 ? 2 * $$(nproc) : 8)))
 
 test: $(STAMP) ## all tests, unit to end-to-end, on all cores
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist loadfile $(RERUNS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(RERUNS)
 
 check: $(STAMP) ## the quick unit tests, under a minute on two cores: for work in progress
 	$(BIN)/python -m pytest -q -n auto --maxprocesses 8 -m 'not slow' --hypothesis-profile=quick tests/unit

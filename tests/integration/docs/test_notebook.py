@@ -45,9 +45,9 @@ def shown(cells: list[dict[str, Any]], code: str) -> str:
 
 @pytest.mark.slow
 def test_every_cell_runs_and_shows_what_it_is_about(cells: list[dict[str, Any]]) -> None:
-    assert "180,000 writes of 64 B" in shown(cells, "first.advice()")
+    assert "360,000 writes of 64 B" in shown(cells, "first.advice()")
     assert "a phase each" in shown(cells, "first.detect()")
-    assert "180000" in shown(cells, "first.to_pandas()")
+    assert "360000" in shown(cells, "first.to_pandas()")
     assert "image/png" in shown(cells, "bandwidth.plot")
     assert "expected to save" in shown(cells, "mended")
     for page in ("first.layers()", "first.graph("):

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LOGS = 8, LINES = 3000 };
+enum { LOGS = 8, LINES = 10000 };
 
 int main(int argc, char **argv)
 {

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { INDEX = 256 << 10, RECORD = 64 << 10, RECORDS = 1000 };
+enum { INDEX = 256 << 10, RECORD = 16 << 10, RECORDS = 5000 };
 
 int main(int argc, char **argv)
 {

@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STEPS = 4000, PLACES = 30 };
+enum { STEPS = 20000, PLACES = 30 };
 
 int main(int argc, char **argv)
 {

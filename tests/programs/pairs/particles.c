@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PARTICLE = 48, PARTICLES = 20000 };
+enum { PARTICLE = 48, PARTICLES = 60000 };
 
 int main(int argc, char **argv)
 {

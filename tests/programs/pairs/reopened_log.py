@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 mended, folder = sys.argv[1] == "mended", Path(sys.argv[2])
-lines = [f"step {step}\n".encode() for step in range(30_000)]
+lines = [f"step {step}\n".encode() for step in range(60_000)]
 path = str(folder / "run.log")
 began = time.perf_counter()
 if mended:

@@ -1,10 +1,10 @@
-/* What does not seem to fit into memory goes to a scratch file and is read in four passes; mended: it is kept. */
+/* What does not seem to fit into memory goes to a scratch file and is read in twelve passes; mended: it is kept. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { BLOCK = 1 << 20, BLOCKS = 96, PASSES = 4 };
+enum { BLOCK = 1 << 20, BLOCKS = 96, PASSES = 12 };
 
 int main(int argc, char **argv)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROWS = 50000, WIDTH = 32, MOST = 1000 };
+enum { ROWS = 150000, WIDTH = 32, MOST = 1000 };
 
 int main(int argc, char **argv)
 {
