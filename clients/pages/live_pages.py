@@ -19,6 +19,7 @@ from ..dfg.page import laid_out
 from ..layers.page import page_of
 from ..web import web_file
 from .live_job import job_page, waiting_page
+from .runbooks_page import runbooks_page
 
 MOST_PAGES: Final = 64
 REFRESH_S: Final = 2.0
@@ -89,6 +90,9 @@ class LivePages:
 
     def web_file(self, name: str) -> tuple[str, str] | None:
         """Return text and media type of a file that the pages use."""
+        if name == "runbooks.html":
+            page = runbooks_page()
+            return None if page is None else (page, "text/html")
         return web_file(name)
 
     def _keep(self, name: str, text: str, layout: Layout | None, begun: float) -> None:

@@ -85,7 +85,7 @@ def _common(alert: Alert, settings: NotifySettings, origin: str) -> Message:
         "completeness": f"{alert.completeness:.6g}",
         "size": "" if alert.size is None else _MEASURES[alert.kind].format(alert.size.value),
         "expected_at": "" if alert.at_s is None else _time(alert.at_s),
-        "runbook_url": f"{settings.runbooks_url}#{name.lower()}",
+        "runbook_url": f"{settings.runbooks_url or _own_runbooks(origin)}#{name.lower()}",
     }
     message: Message = {
         "labels": {key: value for key, value in labels.items() if value},
@@ -93,6 +93,10 @@ def _common(alert: Alert, settings: NotifySettings, origin: str) -> Message:
         "startsAt": _time(alert.since_s),
     }
     return message | ({"generatorURL": f"{origin}/api/v1/contention"} if origin else {})
+
+
+def _own_runbooks(origin: str) -> str:
+    return f"{origin}/runbooks" if origin else "runbooks.md"
 
 
 def _time(at_s: float) -> str:

@@ -87,7 +87,9 @@ class NotifySettings(BaseModel):
         default_factory=dict, description="Labels of each alert, such as the name of the cluster."
     )
     external_url: str = Field("", description="Address of this aggregator in alerts; by default its HTTP address.")
-    runbooks_url: str = Field("runbooks.md", description="Address of docs/runbooks.md in alerts.")
+    runbooks_url: str = Field(
+        "", description="Address of the runbooks in alerts; by default `/runbooks` of this aggregator."
+    )
 
     @model_validator(mode="after")
     def _tokens_in_private(self) -> Self:

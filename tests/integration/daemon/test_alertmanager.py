@@ -124,7 +124,7 @@ async def test_alertmanager_hears_of_a_collision_while_it_lasts_and_of_its_end(t
                     await until(lambda: told(hook, "firing", **ours))
                     (shown, *_) = told(hook, "firing", **ours)
                     assert sorted(shown["annotations"]["victims"].split(", ")) == ["one", "two"]
-                    assert shown["annotations"]["runbook_url"] == "runbooks.md#iotidecollisionahead"
+                    assert shown["annotations"]["runbook_url"] == f"{server.http_url}/runbooks#iotidecollisionahead"
                     assert shown["generatorURL"] == f"{server.http_url}/api/v1/contention"
                     async with listening(
                         prometheus,

@@ -54,7 +54,9 @@ def test_it_is_for_every_python_and_has_the_compiled_parts(wheel: Path) -> None:
     assert {f"libiotide_{name}.so" for name in (*_HELPERS, "preload", "layers")} <= libraries
     left_over = [name for name in names if name.endswith((".c", "setup.py")) or "/tests/" in name]
     assert left_over == ["iotide/deploy/slurm/spank_iotide.c"]  # which is built where Slurm's headers are
-    assert {"iotide/deploy/slurm/prolog.sh", "iotide/deploy/prometheus/rules.yml"} <= set(names)
+    assert {"iotide/deploy/slurm/prolog.sh", "iotide/deploy/prometheus/rules.yml", "iotide/docs/runbooks.md"} <= set(
+        names
+    )
 
 
 def test_what_it_installs_traces_a_program_without_a_compiler(wheel: Path, tmp_path: Path) -> None:

@@ -99,7 +99,15 @@ def is_clean(page: Page, server: Server) -> None:
 
 async def test_pages_carry_a_strict_policy_and_relative_addresses() -> None:
     async with running(Jobs(), "sim") as server, asking(server) as http:
-        for path in ("/", "/filesystems", "/jobs/sim", "/assets/fleet.js", "/assets/live.css", "/assets/report.css"):
+        for path in (
+            "/",
+            "/filesystems",
+            "/runbooks",
+            "/jobs/sim",
+            "/assets/fleet.js",
+            "/assets/live.css",
+            "/assets/report.css",
+        ):
             answer = await http.get(path)
             assert answer.status_code == 200, path
             policy = answer.headers["content-security-policy"]

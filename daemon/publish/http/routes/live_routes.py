@@ -37,6 +37,12 @@ def shell_routes(pages: Pages) -> APIRouter:
         """Show the upcoming phases, by file system."""
         return _shown(_file(pages, "filesystems.html")[0], request)
 
+    @router.get("/runbooks")
+    @router.get("/runbooks.md")
+    async def runbooks(request: Request) -> Response:
+        """Shows what to do about each alert; the second address is that of the alerts of Prometheus."""
+        return _shown(_file(pages, "runbooks.html")[0], request)
+
     @router.get("/assets/{name}")
     async def asset(name: str) -> Response:
         """Return a script or a style sheet."""

@@ -128,6 +128,12 @@ def test_receiver_ends_up_knowing_what_is_raised(steps: list[tuple[str, int]], r
     assert repeat_s is not None or not outbox.dropped
 
 
+@pytest.mark.parametrize(("origin", "address"), [("http://a:9788", "http://a:9788/runbooks"), ("", "runbooks.md")])
+def test_runbooks_are_those_of_the_aggregator_unless_others_are_named(origin: str, address: str) -> None:
+    (raised,) = json.loads(for_alertmanager([alert()], NotifySettings(), origin, T0 + 90))
+    assert raised["annotations"]["runbook_url"] == f"{address}#iotidejobsloweddown"
+
+
 def test_message_to_alertmanager_says_who_whom_since_when_how_sure_and_what_to_do() -> None:
     settings = NotifySettings(labels={"cluster": "ada"}, runbooks_url="https://docs/runbooks", repeat_s=30)
     raised, over = json.loads(for_alertmanager([alert(), alert(state="resolved")], settings, "http://a:9788", T0 + 90))
