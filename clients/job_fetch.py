@@ -165,7 +165,7 @@ def _get(address: str, method: str = "GET", body: bytes = b"") -> bytes:
         # an aggregator is local; no web proxy is used for it
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects)
         data = body or None
-        request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310  (is_address said which)
+        request = urllib.request.Request(address, data, headers, method=method)  # noqa: S310  (is_address has checked the scheme)
         with opener.open(request, timeout=_TIMEOUT_S) as answer:
             content = answer.read(LARGEST_ANSWER + 1)
     if len(content) > LARGEST_ANSWER:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 LOOKS: Final = "contention_looks"
 FAILURES: Final = "contention_failures"
 _RETRY_S: Final = 10.0
-"""Time between attempts to write alerts to a disk that takes nothing, s."""
+"""Time between attempts to write alerts to a failing disk, s."""
 LEFT_OUT: Final = "contention_results_left_out"
 ALERTS: Final = "contention_alerts:"
 """Prefix of state and kind of an alert."""
@@ -83,7 +83,7 @@ class ContentionWatch:
         self._sends = False
 
     def notify(self, settings: NotifySettings, origin: Callable[[], str]) -> None:
-        """Send alerts over HTTP while ``send`` runs, from now on to exactly these receivers.
+        """Set the receivers of alerts; they replace the previous ones. Alerts are sent while ``send`` runs.
 
         Args:
             settings: the receivers. Pending alerts for a kept receiver stay pending; a new one gets the raised alerts.
@@ -204,7 +204,7 @@ class ContentionWatch:
             return self.latest
 
     def _analyzed(self, read: Callable[[], tuple[list[JobView], list[Shared] | None]], now_s: float) -> Contention:
-        """Analyze results that ``read`` returns, in a thread; jobs are ranked where it returns their files."""
+        """Analyze the results that ``read`` returns, and rank jobs if it returns their files. Runs in a thread."""
         from ..analyzers.contention.report import contention_of  # which few commands need
 
         start = time.thread_time()
@@ -219,7 +219,7 @@ class ContentionWatch:
             self.seconds += time.thread_time() - start
 
     def _followed(self, found: Contention) -> list[Alert]:
-        """Return the alerts that a look raises or resolves."""
+        """Return the alerts that a new result raises or resolves."""
         from ..analyzers.contention.alerts import Alerts
 
         self._aggregator.counters[LOOKS] += 1
@@ -281,12 +281,12 @@ class ContentionWatch:
 def contention_watch(
     aggregator: Aggregator, partition: Partition | None, journal: Callable[[], StreamJournal | None]
 ) -> ContentionWatch:
-    """Return what looks for contention: between the jobs of an aggregator, or of the whole cluster.
+    """Create the detection of contention between the jobs of an aggregator, or of a cluster.
 
     Args:
-        aggregator: whose jobs.
-        partition: that its process serves; None outside of a cluster.
-        journal: returns that of the partition, once its process has opened it.
+        aggregator: aggregator of the jobs.
+        partition: partition that this process serves; None outside a cluster.
+        journal: returns the partition's journal; None until the process has opened it.
     """
     settings = aggregator.settings.contention
     if partition is None:

@@ -32,7 +32,7 @@ async def lasting(name: str, work: Callable[[], Awaitable[None]], counters: Coun
 
     Args:
         name: name in messages.
-        work: the work; starts anew with each call.
+        work: starts the work; each call starts it again.
         counters: counts each failure, by name.
 
     Raises:

@@ -32,7 +32,7 @@ async def remove_when_archived(source: RelayedSource, archives: Archives, job: s
 
 
 async def _until(is_so: Callable[[], bool]) -> None:
-    while not is_so():  # noqa: ASYNC110  (what tells is another thread's, and the disk's)
+    while not is_so():  # noqa: ASYNC110  (the state is changed by another thread and the disk)
         await asyncio.sleep(_LOOK_S)
 
 

@@ -1,4 +1,4 @@
-"""Whether the streams of several inputs have one clock, so that their calls can be put on one time axis."""
+"""Checks that several inputs have a common clock, so that their calls can be put on one time axis."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ...events import InputError, StreamInfo
 
 
 def check_clocks(infos: Iterable[StreamInfo], last: Path) -> None:
-    """Refuses inputs without a common clock.
+    """Refuse inputs without a common clock.
 
     Args:
-        infos: what the streams of all inputs say of themselves.
-        last: the last input, which the message names.
+        infos: descriptions of the streams of all inputs.
+        last: the last input; the message names it.
 
     Raises:
         InputError: some times are relative and others are Unix time, or several files of ``strace -r`` are given, whose

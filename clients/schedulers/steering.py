@@ -84,7 +84,7 @@ class Steering:
         capacity = self._given or _known(live.capacity)
         if capacity is None:
             return self._aside("the file system's capacity is not known yet: give --capacity", live.made_at_s, live)
-        if self._jobs is None or abs(capacity - self._capacity) > capacity / 4:  # yields are counted anew
+        if self._jobs is None or abs(capacity - self._capacity) > capacity / 4:  # yields are counted from 0 again
             self._jobs, self._capacity = LiveJobs(capacity), capacity
         seen = self._jobs.look(live, self._limited)
         decision = decide(seen, self._policy, self._capacity, live.made_at_s, self._floor)

@@ -181,12 +181,12 @@ class Front:
             begin=begin,
             states=states,
             bandwidth=sum(body["bandwidth"] for body in first),
-            alerts=max(alerts) if alerts else None,  # each partition has those of the whole cluster
+            alerts=max(alerts) if alerts else None,  # each partition reports the alerts of the whole cluster
             jobs=_in_order(rows, order, is_descending)[begin : begin + count],
         )
 
     async def _status(self, request: Request) -> Response:
-        """Puts the states of all partitions beside one another; names the partitions that are missing."""
+        """Return the states of all partitions, and the partitions that are missing."""
         answers = await self._asked_all(request)
         if (refused := _refusal(answers)) is not None:
             return refused

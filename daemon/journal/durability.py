@@ -32,18 +32,18 @@ _SHORT_REST: Final = 4
 _RETRY_S: Final = 10.0
 _FEW: Final = 16  # jobs, whose part of a snapshot's time cannot be separated from its fixed part
 _MOST_DEFERRED: Final = 1 << 17
-"""Answers that wait for a snapshot; beyond it the oldest goes, and its collector sends its message again."""
+"""Maximum number of answers that wait for a snapshot. Beyond it the oldest is dropped, and its collector resends."""
 _FLUSH_S: Final = 1.0
 """Interval of writing records that no answer waits for, such as predictions, s."""
 
 
 class _Held(NamedTuple):
-    """Answers to a message that the next daemon might not know yet."""
+    """Answers to a message that is not yet known to be on disk."""
 
     record: int
-    """Number of its record; 0 where it was not journalled."""
+    """Number of the message's record; 0 if it was not journalled."""
     taken: int
-    """How many messages had been taken in with it."""
+    """Number of messages received up to this one."""
     replies: list[Reply]
 
 
@@ -97,7 +97,7 @@ class Durability:
         self.problem_since_s = self.snapshot_problem_since_s = 0.0
         self._held: deque[_Held] = deque()
         self._taken = self._covered = self._covered_next = 0
-        self._sure = 0  # the last record that counts, of a journal that has failed
+        self._sure = 0  # the last usable record of a failed journal
         self._written_at = journal.last
         self._now_s = now_s
         self._next_s = now_s if aggregator.jobs else now_s + settings.snapshot_s
@@ -130,7 +130,7 @@ class Durability:
             return replies
         self._held.append(_Held(number or 0, self._taken, replies))
         if self.is_behind and len(self._held) > _MOST_DEFERRED:
-            self._held.popleft()  # its collector asks again
+            self._held.popleft()  # its collector sends the message again
         return []
 
     def tick(self, now_s: float) -> None:
@@ -147,7 +147,7 @@ class Durability:
 
     @property
     def is_behind(self) -> bool:
-        """Whether answers wait for a snapshot, as the journal lacks what they are about."""
+        """Whether answers wait for a snapshot, as the journal lacks the records of their messages."""
         return self._is_suspended or bool(self.journal.problem)
 
     def released(self) -> list[Reply]:
@@ -161,7 +161,7 @@ class Durability:
         return replies
 
     def _is_safe(self, record: int, taken: int) -> bool:
-        """Whether the next daemon would know a message, by its record (0: none) or a snapshot."""
+        """Whether a message is on disk, by its record (0: none) or a snapshot."""
         sure = self._sure if self._is_suspended else self.journal.synced.record
         return 0 < record <= sure or taken <= self._covered
 
@@ -203,7 +203,7 @@ class Durability:
 
     @property
     def is_full(self) -> bool:
-        """Whether so much waits for the disk that nothing more should be read."""
+        """Whether so many bytes wait for the disk that no more messages should be read."""
         return self.journal.pending_bytes > _MOST_PENDING
 
     # ---- snapshots ----
@@ -359,7 +359,7 @@ class Durability:
             )
         self.snapshot_problem = why
 
-    # ---- inside ----
+    # ---- internal ----
 
     def _append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind) -> int | None:
         if self.journal.problem:

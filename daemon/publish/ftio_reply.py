@@ -23,7 +23,7 @@ _TWO_DOUBLES: Final = struct.Struct("@dd")  # native byte order, as FTIO packs t
 class FtioReply:
     """A PUSH socket that connects to the PULL socket of FTIO's user.
 
-    Replies without a receiver are dropped: none are queued for an absent listener, at most a hundred for a slow one.
+    Replies without a receiver are dropped: none is queued for an absent listener, and at most 100 for a slow one.
 
     Args:
         context: context of the socket.

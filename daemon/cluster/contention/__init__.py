@@ -1,1 +1,1 @@
-"""Contention over the jobs of all partitions: results travel through NATS, and one process analyzes them."""
+"""Contention between the jobs of all partitions: results go through NATS, and one process analyzes them."""

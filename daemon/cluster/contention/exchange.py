@@ -1,4 +1,4 @@
-"""Results and findings at the NATS servers: published, read and followed. Runs in the loop of the connection."""
+"""Publishes and reads results and findings at the NATS servers, in the event loop of the connection."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _WRONG_SEQUENCE: Final = 10071
-"""Error code: another message than the expected one is the last one."""
+"""Error code of the servers: the last message is not the expected one."""
 _HEADER_BYTES: Final = 1 << 10
 _LARGEST: Final = 1 << 19
-"""Bytes of a message with results: larger ones would delay the journal's on the same connection."""
+"""Maximum bytes of a message with results; a larger one would delay the journal's messages on this connection."""
 _MOST_READ: Final = 4096
 _AT_ONCE: Final = 16
 _RETRY_S: Final = 0.5
 
 
 class ReplacedError(Exception):
-    """Another process has published findings meanwhile."""
+    """Another process has published findings in the meantime."""
 
 
 class Exchange:
-    """The stream of one cluster, of which each subject keeps its last message.
+    """The NATS stream of one cluster; it retains the last message of each subject.
 
     Args:
-        link: the connection of the partition's journal.
-        settings: the journal's; they name the replicas.
+        link: connection of the partition's journal.
+        settings: journal settings, with the number of replicas.
         cluster: name of the cluster.
-        number: partition of this process.
+        number: number of this process's partition.
         lease_s: time without a renewal after which another process may analyze, s.
     """
 
@@ -58,17 +58,17 @@ class Exchange:
 
     @property
     def limit(self) -> int:
-        """Bytes of a message at most."""
+        """Maximum bytes of a message."""
         return min(_LARGEST, self._link.client.max_payload - _HEADER_BYTES)
 
     async def open(self, received: Callable[[Found], None]) -> None:
-        """Create what is missing at the servers, and follow findings from then on.
+        """Create what is missing at the servers, and subscribe to findings.
 
         Args:
-            received: is called with each finding, in the connection's thread.
+            received: called with each finding, in the connection's thread.
 
         Raises:
-            ServersNotReadyError: the servers elect a leader, or do not answer.
+            ServersNotReadyError: the servers are electing a leader, or do not answer.
             ConfigError: the servers refuse.
         """
         jetstream = self._link.jetstream
@@ -108,10 +108,10 @@ class Exchange:
             raise unusable(f"the stream {self._stream}", error) from None
 
     async def hold(self, lost: Callable[[], None]) -> Holding:
-        """Wait until this process is the one that analyzes.
+        """Wait until this process has the lease, so that it is the one that analyzes.
 
         Args:
-            lost: is called when another one is, in the connection's thread.
+            lost: called when another process has the lease, in the connection's thread.
         """
         if self._leases is None:
             raise ConfigError("the exchange of contention is not open")
@@ -136,7 +136,7 @@ class Exchange:
             async with turns:
                 try:
                     message = await self._asked.get_last_msg(self._stream, subject, direct=True)
-                except NotFoundError:  # its time was over in between
+                except NotFoundError:  # it expired in the meantime
                     return None
             partition, _, slot = subject.removeprefix(prefix).partition(".")
             return Slot(int(partition), int(slot), message.data or b"")
@@ -156,14 +156,14 @@ class Exchange:
             return None, message.seq or 0
 
     async def put_found(self, found: Found) -> int:
-        """Publish findings in place of those that they name; however long that takes.
+        """Publish findings that replace those with the number ``found.after``; retry until the servers answer.
 
         Returns:
             Their sequence number.
 
         Raises:
-            ReplacedError: others are the last ones.
-            ProtocolError: the servers do not take so long a message.
+            ReplacedError: the last findings are those of another process.
+            ProtocolError: the message is too long for the servers.
         """
         payload, is_logged = encode_found(found), False
         if len(payload) > (most := self._link.client.max_payload - _HEADER_BYTES):
@@ -184,7 +184,7 @@ class Exchange:
             await asyncio.sleep(_RETRY_S)
 
     async def _own(self, payload: bytes) -> int:
-        """Return the sequence number of findings whose acknowledgement was lost; raise where others are there."""
+        """Return the sequence number of findings whose acknowledgement was lost. Raises ReplacedError for others."""
         while True:
             try:
                 message = await self._asked.get_last_msg(self._stream, self._found)

@@ -1,4 +1,4 @@
-"""Results of a partition's jobs as messages: packed by their owner, unpacked by the contention analyzer. No I/O."""
+"""Messages with the results of a partition's jobs: its owner packs them, the analyzer unpacks them. No I/O."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ...state.kept_alerts import KeptAlerts
 from .shared_files import SharedFiles, decode_shared
 
 VERSION: Final = 1
-"""Version of the messages; one of another version is skipped."""
+"""Version of the messages; messages of another version are skipped."""
 _LARGEST: Final = 64 << 20
-"""Bytes of one document, uncompressed: far above the 512 phases of a job."""
+"""Maximum uncompressed bytes of one document; the 512 phases of a job take far less."""
 _RETAINED_S: Final = 900.0
-"""Time for which results of a partition without an owner are considered, s."""
+"""Time for which results count after their partition has lost its owner, s."""
 _LEVEL: Final = 1
 _T = TypeVar("_T", bound=Model)
 
 
 class JobResults(Model):
-    """The public results of one job that contention is computed from."""
+    """The public results of one job from which contention is computed."""
 
     summary: JobSummary
     use: JobFileSystems
@@ -43,14 +43,14 @@ class Packed(Struct, frozen=True):
 
     job: str
     last_s: float
-    """Its last event, Unix time."""
+    """Unix time of its last event."""
     results: bytes
     files: bytes = b""
-    """As of ``encode_shared``; empty where they are not known, or too large."""
+    """The job's files, by ``encode_shared``; empty if they are unknown or too large."""
 
     @property
     def size(self) -> int:
-        """Bytes, about."""
+        """Approximate bytes."""
         return len(self.results) + len(self.files) + len(self.job) + 32
 
 
@@ -62,10 +62,10 @@ class _Message(Struct):
 
 
 class Found(Model):
-    """What the analyzer publishes: contention, and what its successor needs to continue the alerts."""
+    """The analyzer's findings: contention, and the data that its successor needs to continue the alerts."""
 
     after: int = Field(ge=0)
-    """Sequence number of the message that this one replaces."""
+    """Sequence number of the message that this one replaces; 0: none."""
     contention: Contention
     kept: KeptAlerts
 
@@ -77,16 +77,16 @@ def packed(view: JobView, files: bytes = b"") -> Packed:
 
 
 def messages_of(jobs: Iterable[Packed], made_at_s: float, limit: int, total: int) -> tuple[list[bytes], int]:
-    """Divide the results of a partition's jobs among messages.
+    """Distribute the results of a partition's jobs over messages.
 
     Args:
-        jobs: results, the latest active job first.
+        jobs: results, most recently active job first.
         made_at_s: Unix time.
-        limit: bytes of a message at most.
-        total: bytes of all messages at most.
+        limit: maximum bytes of a message.
+        total: maximum bytes of all messages.
 
     Returns:
-        One message at least, and the number of jobs that were left out.
+        At least one message, and the number of jobs that were left out.
     """
     slots: list[list[Packed]] = [[]]
     used, left, left_out = 0, total, 0
@@ -107,7 +107,7 @@ def messages_of(jobs: Iterable[Packed], made_at_s: float, limit: int, total: int
 
 
 class Slot(NamedTuple):
-    """A message as it was retained."""
+    """A message that the servers retained."""
 
     partition: int
     number: int
@@ -115,7 +115,7 @@ class Slot(NamedTuple):
 
 
 class Results(NamedTuple):
-    """The jobs of all partitions, the latest active first."""
+    """Results of the jobs of all partitions, most recently active first."""
 
     views: list[JobView]
     shared: list[SharedFiles]
@@ -128,9 +128,9 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
 
     Args:
         slots: messages, in any order.
-        now_s: Unix time; messages older than 15 minutes are of partitions that nobody serves, and are skipped.
-        most: jobs at most; the latest active.
-        most_shared: jobs whose files are read, at most.
+        now_s: Unix time; messages older than 15 minutes are skipped, as no process serves their partition.
+        most: maximum number of jobs; the most recently active ones are used.
+        most_shared: maximum number of jobs whose files are read.
     """
     known: dict[int, dict[int, _Message]] = {}
     unread = 0
@@ -144,7 +144,7 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
             known.setdefault(slot.partition, {})[slot.number] = message
     latest: dict[str, tuple[float, Packed]] = {}
     for messages in known.values():
-        count = max(messages.values(), key=lambda each: each.made_at_s).slots  # others are of an earlier round
+        count = max(messages.values(), key=lambda each: each.made_at_s).slots  # further ones are of an earlier round
         for number, message in messages.items():
             for job in message.jobs if number < count else ():
                 if job.job not in latest or latest[job.job][0] < message.made_at_s:
@@ -163,12 +163,12 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
 
 
 def encode_found(found: Found) -> bytes:
-    """Return what the analyzer publishes as bytes."""
+    """Return findings as bytes."""
     return _document(found)
 
 
 def decode_found(data: bytes) -> Found:
-    """Return what the analyzer published. Raises ProtocolError."""
+    """Return findings from bytes. Raises ProtocolError."""
     return _read(data, Found)
 
 
@@ -178,7 +178,7 @@ def _view(data: bytes) -> JobView:
 
 
 def _document(model: Model) -> bytes:
-    return zlib.compress(msgspec.msgpack.encode(model.model_dump()), _LEVEL)  # which has infinity, unlike JSON
+    return zlib.compress(msgspec.msgpack.encode(model.model_dump()), _LEVEL)  # msgpack has infinity, JSON does not
 
 
 def _read(data: bytes, kind: type[_T]) -> _T:

@@ -1,4 +1,4 @@
-"""Encodes which job uses which file, as one partition knows it, for a ranking over the jobs of all partitions."""
+"""Encodes the use of files by jobs of one partition, for a ranking of the jobs of all partitions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ....analyzers.interaction.tables import Tables
 from ....events import ProtocolError
 
 SharedFiles = tuple[str, Tables, Sequence[str]]
-"""Job, its files and who uses them, and its hosts by number."""
+"""Job, its use of files, and its hosts by number."""
 _LARGEST: Final = 64 << 20
-"""Bytes of one job's document, uncompressed; a table has at most 2**20 rows."""
+"""Maximum uncompressed bytes of one job's document; a table has at most 2**20 rows."""
 _SUMS: Final = ("events", "cpu_ns", "bytes_read", "bytes_written")
-"""Columns of actors that add up over a job."""
+"""Columns of actors that are summed over a job."""
 _USES: Final = (
     *("calls", "reads", "writes", "collectives", "bytes_read", "bytes_written"),
     *("first_write", "last_write", "last_read"),
@@ -30,7 +30,7 @@ _LINK_COLUMNS: Final = ("sources", "targets", "kinds", "counts", "waited_ns")
 
 
 class _Document(Struct):
-    """One job as a single actor, with the columns of its uses as little-endian int64."""
+    """One job as a single actor. The columns of its uses are little-endian int64."""
 
     job: str
     hosts: list[str]
@@ -46,10 +46,10 @@ class _Document(Struct):
 
 
 def encode_shared(shared: SharedFiles) -> bytes:
-    """Return a job's files as bytes: what ``rank_jobs`` reads of them, and nothing else."""
+    """Return the part of a job's use of files that ``rank_jobs`` reads, as bytes."""
     job, tables, hosts = shared
     state = tables.channel_names.snapshot()
-    kept = tables.channels > 0  # 0 connects nobody
+    kept = tables.channels > 0  # channel 0 connects no actors
     used, channels = np.unique(tables.channels[kept], return_inverse=True)
     document = _Document(
         job=job,
@@ -68,10 +68,10 @@ def encode_shared(shared: SharedFiles) -> bytes:
 
 
 def decode_shared(data: bytes) -> SharedFiles:
-    """Return a job's files; all its processes are one actor.
+    """Return a job's use of files; all its processes are one actor.
 
     Raises:
-        ProtocolError: the bytes are not what ``encode_shared`` returns.
+        ProtocolError: the bytes are no result of ``encode_shared``.
     """
     try:
         unpacking = zlib.decompressobj()
@@ -97,7 +97,7 @@ def _tables(document: _Document) -> Tables:
     names = Channels.restore(
         {
             "overflowed": 0,
-            "names": ["", *document.names],  # 0 connects nobody
+            "names": ["", *document.names],  # channel 0 connects no actors
             "kinds": ["file", *document.kinds],
             "spaces": [-1, *document.spaces],
             "of_file": np.zeros(1, np.int64),

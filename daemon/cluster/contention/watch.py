@@ -1,4 +1,4 @@
-"""Contention in a cluster: each partition publishes the results of its jobs, and one process analyzes those of all."""
+"""Contention in a cluster: each partition publishes its jobs' results, and one process analyzes all of them."""
 
 from __future__ import annotations
 
@@ -36,17 +36,19 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _FILES_SHARE: Final = 8
-"""Part of ``cluster.results_bytes`` that one job's files may take: an eighth."""
+"""The files of one job may take ``cluster.results_bytes`` divided by this."""
 
 
 class ClusterContention(ContentionWatch):
-    """The part of one partition's process in the contention analysis of a cluster.
+    """Contention analysis of a cluster, in the process of one partition.
+
+    The process that has the lease analyzes the results of all partitions; the other ones only publish results.
 
     Args:
-        aggregator: its jobs.
-        settings: how often, and what is claimed.
-        partition: which one it serves.
-        journal: returns that of the partition, once the process has opened it.
+        aggregator: aggregator of the partition's jobs.
+        settings: interval and thresholds.
+        partition: partition that this process serves.
+        journal: returns the partition's journal; None until the process has opened it.
     """
 
     def __init__(
@@ -69,7 +71,7 @@ class ClusterContention(ContentionWatch):
         self._is_empty = False
         self._is_away = False
 
-    # ---- what others ask ----
+    # ---- queries ----
 
     @property
     def is_analyzing(self) -> bool:
@@ -78,19 +80,19 @@ class ClusterContention(ContentionWatch):
 
     @property
     def raised(self) -> list[Alert]:
-        """Returns the alerts that are raised in the cluster, the oldest first."""
+        """Return the raised alerts of the cluster, oldest first."""
         if self.is_analyzing and self._alerts is not None:
             return self._alerts.raised
         return [] if self._seen is None else self._seen.kept.raised
 
     async def current(self) -> Contention:
-        """Returns what the analyzer of the cluster found last; nothing before it has looked."""
+        """Return the latest findings of the cluster's analyzer; empty ones before its first analysis."""
         return self.latest or contention_of((), self._settings, self._aggregator.clock())
 
-    # ---- what the server runs ----
+    # ---- tasks of the server ----
 
     async def run(self) -> None:
-        """Publishes results, and analyzes those of all partitions while this process has the lease."""
+        """Publish results, and analyze those of all partitions while this process has the lease."""
         await self._open()
         candidate = asyncio.create_task(self._stand())
         try:
@@ -106,7 +108,7 @@ class ClusterContention(ContentionWatch):
             await asyncio.wait([candidate])
 
     async def send(self) -> None:
-        """Sends alerts over HTTP while this process has the lease."""
+        """Send alerts over HTTP while this process has the lease."""
         while True:
             await self._held.wait()
             tasks = [asyncio.create_task(super().send()), asyncio.create_task(self._lost.wait())]
@@ -120,10 +122,10 @@ class ClusterContention(ContentionWatch):
                 await asyncio.wait(tasks)
 
     def keep(self, folder: object) -> None:
-        """Does nothing: alerts are kept by the NATS servers."""
+        """Do nothing, as the NATS servers store the alerts."""
 
     async def write(self) -> None:
-        """Keeps at the servers which alerts receivers have taken, until cancelled."""
+        """Store at the servers which alerts the receivers have accepted, until cancelled."""
         while True:
             await self._to_write.wait()
             self._to_write.clear()
@@ -132,14 +134,14 @@ class ClusterContention(ContentionWatch):
                     await self._publish(self.latest, self._kept())
 
     def finish(self) -> None:
-        """Gives the lease back, so that another process continues at once."""
+        """Return the lease, so that another process continues at once."""
         if self._holding is not None:
             self._holding.release()
 
-    # ---- the work ----
+    # ---- analysis ----
 
     async def look(self) -> Contention:
-        """Analyzes the results of all partitions now."""
+        """Analyze the results of all partitions now."""
         async with self._looking:
             now_s = self._aggregator.clock()
             slots = await self._asked(self._ready.read())
@@ -156,7 +158,7 @@ class ClusterContention(ContentionWatch):
             changed = self._followed(found)
             found = found.model_copy(update={"alerts": self.raised})
             if await self._publish(found, self._kept(changed)):
-                for alert in changed:  # once the servers have it, so that no successor raises it again
+                for alert in changed:  # after the servers have stored it, so that no successor raises it again
                     self._tell(alert)
             return self.latest or found
 
@@ -174,7 +176,7 @@ class ClusterContention(ContentionWatch):
         await self._asked(when_ready(lambda: exchange.open(received)))
 
     async def _stand(self) -> None:
-        """Waits for the lease and goes on with what its last holder knew; again after it was lost."""
+        """Wait for the lease and continue from its last holder's findings; repeat when it is lost."""
         loop = asyncio.get_running_loop()
         while True:
             self._lost.clear()
@@ -209,7 +211,7 @@ class ClusterContention(ContentionWatch):
             self.notifier.forget()
 
     async def _adopt(self) -> None:
-        """Goes on from what was published last."""
+        """Continue from the findings published last."""
         found, self._sequence = await self._asked(self._ready.last_found())
         self._forget()
         if found is not None:
@@ -238,7 +240,7 @@ class ClusterContention(ContentionWatch):
             _log.exception("contention between jobs cannot be analyzed")
 
     async def _share(self) -> None:
-        """Publishes the results of this partition's jobs."""
+        """Publish the results of this partition's jobs."""
         begun, now_s = time.thread_time(), self._aggregator.clock()
         copied = await self._copied(now_s)
         if not copied and self._is_empty:
@@ -266,7 +268,7 @@ class ClusterContention(ContentionWatch):
         self._is_empty = not copied
 
     async def _publish(self, found: Contention, kept: KeptAlerts) -> bool:
-        """Has the servers keep findings; tells whether they do, and not those of another process."""
+        """Publish findings; return False if the lease was lost, or if another process has published."""
         published = Found(after=self._sequence, contention=found, kept=kept)
         publishing = asyncio.create_task(self._asked(self._ready.put_found(published)))
         losing = asyncio.create_task(self._lost.wait())
@@ -278,7 +280,7 @@ class ClusterContention(ContentionWatch):
         except ReplacedError:
             await self._adopt()
             return False
-        except ProtocolError as error:  # members keep the last findings, and alerts go on
+        except ProtocolError as error:  # the other processes keep the last findings; alerts are still sent
             self._aggregator.counters[FAILURES] += 1
             _log.error("contention cannot be published: %s", error)
             return True
@@ -289,7 +291,7 @@ class ClusterContention(ContentionWatch):
         return True
 
     def _kept(self, changed: Sequence[Alert] = ()) -> KeptAlerts:
-        """Returns what a successor needs, as of after ``changed`` was told."""
+        """Return the alerts for a successor, as they are after ``changed`` has been sent."""
         kept = super()._kept()
         resolved = [*kept.resolved, *(alert for alert in changed if alert.state == "resolved")][-RESOLVED:]
         waiting = dict(kept.waiting)
@@ -301,7 +303,7 @@ class ClusterContention(ContentionWatch):
     def _received(self, found: Found, *, is_last: bool = False) -> None:
         self._has_news = True
         if not is_last and self._seen is not None and found.after <= self._seen.after:
-            return  # ours, or an earlier one
+            return  # our own, or older findings
         self._seen, self.latest = found, found.contention
         if not self.is_analyzing:
             self._resolved = deque(found.kept.resolved, maxlen=RESOLVED)

@@ -48,7 +48,7 @@ class Ledger:
         ended: sum over the ended streams.
         ended_streams: number of ended streams.
         cut_off: events in transit of streams that no collector ended.
-        missing: missing unreported events of ended streams, by name; at most a hundred streams.
+        missing: missing unreported events of ended streams, by name; at most 100 streams.
         unaccounted: sum of all such events.
         archived: events that can be read in the archive.
     """

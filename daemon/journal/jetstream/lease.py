@@ -83,7 +83,7 @@ class Lease:
             self.unanswered(now_s)
             return
         self._is_unsure = False
-        if entry.owner == self.owner:  # a write of ours whose answer was lost
+        if entry.owner == self.owner:  # an own write whose answer was lost
             self.known = entry
             self._hold(now_s)
             return
