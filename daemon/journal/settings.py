@@ -86,6 +86,12 @@ class JournalSettings(BaseModel):
     authority: Path | None = Field(
         None, description="CA certificates (PEM) for the NATS servers; by default those of the system."
     )
+    certificate: Path | None = Field(
+        None, description="Certificate chain, as PEM, that NATS servers with `verify` ask for."
+    )
+    certificate_key: Path | None = Field(
+        None, description="Private key of this certificate, as PEM, without a password."
+    )
     lease_s: float = Field(
         3.0,
         ge=1,
@@ -98,6 +104,8 @@ class JournalSettings(BaseModel):
 
     @model_validator(mode="after")
     def _private(self) -> Self:
+        if (self.certificate is None) != (self.certificate_key is None):
+            raise ConfigError("journal.certificate and journal.certificate_key go together")
         for server in self.servers:
             parts = urllib.parse.urlsplit(server)
             if parts.scheme != "tls" and not self.allow_plaintext and not is_loopback(parts.hostname or ""):

@@ -6,12 +6,13 @@ import asyncio
 import concurrent.futures
 import contextlib
 import logging
+import ssl
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Final, TypeVar
 
-import nats
 from nats.aio.client import Client
+from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 
 from ....events import ConfigError
@@ -114,7 +115,11 @@ class NatsLink:
 
     async def _connect(self) -> None:
         settings = self._settings
-        options: dict[str, Any] = {}
+        options: dict[str, Any] = {
+            "reconnect_time_wait": _RECONNECT_S,
+            "connect_timeout": _CONNECT_ONE_S,
+            "ping_interval": _PING_S,
+        }
         if settings.credentials is not None:
             options["user_credentials"] = str(settings.credentials)
         if settings.token is not None:
@@ -122,23 +127,16 @@ class NatsLink:
                 options["token"] = settings.token.read_text().strip()
             except (OSError, UnicodeDecodeError) as error:
                 raise ConfigError(f"journal.token = {settings.token}: {error}") from None
-        if settings.authority is not None:
-            import ssl
-
-            try:
-                options["tls"] = ssl.create_default_context(cafile=str(settings.authority))
-            except OSError as error:
-                raise ConfigError(f"journal.authority = {settings.authority}: {error.strerror}") from None
+        if any(server.startswith("tls:") for server in settings.servers):
+            options["tls"] = tls_context(settings)
+        client = _EncryptedClient()
         try:
-            self._client = await _in_time(
-                nats.connect(
+            await _in_time(
+                client.connect(
                     list(settings.servers),
                     name="iotide",
                     allow_reconnect=True,
                     max_reconnect_attempts=-1,
-                    reconnect_time_wait=_RECONNECT_S,
-                    connect_timeout=_CONNECT_ONE_S,
-                    ping_interval=_PING_S,
                     max_outstanding_pings=_PINGS,
                     error_cb=self._failed,
                     disconnected_cb=self._gone,
@@ -150,6 +148,7 @@ class NatsLink:
         except Exception as error:  # any exception of the library: there is no connection
             why = self._is_told or str(error) or type(error).__name__
             raise ConfigError(f"no NATS server of {', '.join(settings.servers)} can be used: {why}") from None
+        self._client = client
 
     async def _failed(self, error: Exception) -> None:
         self._is_told = str(error) or type(error).__name__
@@ -162,6 +161,34 @@ class NatsLink:
     async def _back(self) -> None:
         url = self.client.connected_url
         _log.warning("the connection to NATS is there again: %s", "" if url is None else url.netloc)
+
+
+class _EncryptedClient(Client):
+    """A client that refuses a server named by ``tls://`` that does not encrypt; the library sends plain text."""
+
+    async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
+        server = self._current_server
+        if server is not None and server.uri.scheme == "tls" and not info.get("tls_required"):
+            raise NatsError(f"{server.uri.netloc} does not encrypt: use TLS at the server, or nats:// on loopback")
+        await super()._process_info(info, initial_connection)
+
+
+def tls_context(settings: JournalSettings) -> ssl.SSLContext:
+    """Return what TLS connections to the NATS servers use. Raises ConfigError where a file cannot be used."""
+    try:
+        authority = None if settings.authority is None else str(settings.authority)
+        context = ssl.create_default_context(cafile=authority)
+    except OSError as error:
+        raise ConfigError(f"journal.authority = {settings.authority}: {error.strerror or error}") from None
+    if settings.certificate is not None and settings.certificate_key is not None:
+        try:
+            context.load_cert_chain(settings.certificate, settings.certificate_key, password="")
+        except OSError as error:
+            names = (
+                f"journal.certificate = {settings.certificate}, journal.certificate_key = {settings.certificate_key}"
+            )
+            raise ConfigError(f"{names}: {error.strerror or error}") from None
+    return context
 
 
 async def _in_time(work: Awaitable[_T], within_s: float) -> _T:

