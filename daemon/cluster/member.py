@@ -63,6 +63,7 @@ class ClusterMember:
     Attributes:
         name: name in the cluster.
         members: the known members.
+        read_s: duration of the last read of the members, s.
         counters: counters of the gateway and of the processes.
 
     Raises:
@@ -89,6 +90,7 @@ class ClusterMember:
         )
         self.counters: Counter[str] = self.gateway.routes.counters
         self.workers = Workers(command, settings.cluster.watchdog_s, self.counters)
+        self.read_s = 0.0
         self.not_ready_because = "it has not seen the other members yet"
         self._link, self._known = link, members
 
@@ -141,7 +143,9 @@ class ClusterMember:
             own = Member(http=self.http_url, serves=serving, waits=self.workers.waiting)
             try:
                 await self._asked(self._known.tell(self.name, own))
+                begun_s = time.monotonic()
                 found = await self._asked(self._known.read())
+                self.read_s = time.monotonic() - begun_s
             except (NatsError, TimeoutError) as error:
                 if not is_away:
                     _log.warning("the other members cannot be seen: %s; retried until they can", reason_of(error))

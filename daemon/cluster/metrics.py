@@ -38,6 +38,9 @@ class MemberMetrics(Collector):
         served = {number for each in member.members.values() for number in each.serves}
         yield GaugeMetricFamily("iotide_cluster_members", "Members that are there.", len(member.members))
         yield GaugeMetricFamily("iotide_cluster_ready", "1: the NATS servers answer.", float(not member.not_ready()))
+        yield GaugeMetricFamily(
+            "iotide_cluster_read_seconds", "How long the last read of the members took.", member.read_s
+        )
         partitions = GaugeMetricFamily("iotide_cluster_partitions", "Partitions by who serves them.", labels=["state"])
         partitions.add_metric(["here"], len(member.workers.serving))
         partitions.add_metric(["standby"], len(member.workers.waiting))

@@ -15,6 +15,7 @@ def test_every_metric_of_a_member_is_documented_and_no_other() -> None:
     member = SimpleNamespace(
         members={},
         not_ready=str,
+        read_s=0.0,
         workers=SimpleNamespace(serving={}, waiting={}),
         settings=SimpleNamespace(cluster=SimpleNamespace(partitions=8)),
         gateway=SimpleNamespace(routes=SimpleNamespace(streams=0, peers=0)),
