@@ -12,13 +12,12 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.jobs.example_runs import EXAMPLES
 
 PAGE = Path(__file__).parents[2] / "docs/example-runs.md"
-HEAD = """# What runs end with
+HEAD = """# Results of six programs
 
-`iotide run` ends with lines that answer, in this order: what the command did, who of it spends how much of the run in
-I/O, what moved where and how fast, its period, what to change first and what that saves, all that in one sentence, and
-what was not seen or lost.
-`python benchmarks/tracer/example_runs.py` ran six programs and wrote this page; they are in
-`tests/programs/examples`.
+The last lines of `iotide run` have, in this order: time and volume, the share of I/O in the run, volume and rate per file system, the period, the
+first change with its saving, a summary in one sentence, and losses.
+
+`python benchmarks/tracer/example_runs.py` ran six programs (`tests/programs/examples`) and wrote this page.
 """
 
 
