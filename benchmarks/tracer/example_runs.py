@@ -1,4 +1,4 @@
-"""Writes docs/example-runs.md: what ``iotide run`` says at the end of six programs as people have them."""
+"""Writes docs/example-runs.md: the last lines of ``iotide run`` for six typical programs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from support.jobs.example_runs import EXAMPLES
 PAGE = Path(__file__).parents[2] / "docs/example-runs.md"
 HEAD = """# Results of six programs
 
-The last lines of `iotide run` have, in this order: time and volume, the share of I/O in the run, volume and rate per file system, the period, the
-first change with its saving, a summary in one sentence, and losses.
+The last lines of `iotide run` have, in this order: time and volume, the share of I/O in the run, volume and rate per
+file system, the period, the first change with its saving, a summary in one sentence, and losses.
 
 `python benchmarks/tracer/example_runs.py` ran six programs (`tests/programs/examples`) and wrote this page.
 """

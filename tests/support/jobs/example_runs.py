@@ -79,15 +79,15 @@ EXAMPLES: Final = (
         (),
         "iotide run -- python3 lines.py .",
         lambda folder: [sys.executable, str(SOURCES / "lines.py"), str(folder)],
-        "The script flushes each line, which is 26 bytes a write. That costs little here, so that there is nothing to "
-        "change; the period is that of its steps.",
+        "The script flushes each line: 26 bytes per write. This costs little here, so there is no advice. The "
+        "period is that of its steps.",
     ),
     Example(
         "HDF5 with small chunks",
         (),
         "iotide run -- python3 small_chunks.py .",
         lambda folder: [sys.executable, str(SOURCES / "small_chunks.py"), str(folder)],
-        "Each step is one write of 8 MiB for h5py, and 16,384 writes of 512 bytes for the file system, as a chunk has "
+        "Each step is one write of 8 MiB in h5py, and 16,384 writes of 512 bytes in the file system: a chunk has "
         "8 by 8 values.",
     ),
     Example(
@@ -95,7 +95,7 @@ EXAMPLES: Final = (
         (),
         "iotide run -- python3 commits.py .",
         lambda folder: [sys.executable, str(SOURCES / "commits.py"), str(folder)],
-        "Nearly all of the time is waiting for the storage: SQLite flushes four times a transaction, and makes and "
+        "Most of the time is waiting for the storage. SQLite flushes four times per transaction, and creates and "
         "removes its journal.",
     ),
     Example(
@@ -103,14 +103,14 @@ EXAMPLES: Final = (
         ("lmp", "mpirun"),
         "iotide run -- mpirun -n 2 lmp -in melt.in",
         lambda folder: ["mpirun", "-n", "2", "lmp", "-in", str(SOURCES / "melt.in")],
-        "The dump is the only thing that is written, every 50 steps. It costs next to nothing.",
+        "The program writes only the dump, every 50 steps. It costs almost nothing.",
     ),
     Example(
         "A build with make -j2",
         ("make", "gcc"),
         "iotide run -- make -s -j2",
         lambda folder: ["make", "-s", "-j2"],
-        "Headers and libraries of the system do not count as the program's data. A build computes.",
+        "Headers and libraries of the system do not count as the program's data. A build mostly computes.",
         _sources,
     ),
     Example(
@@ -118,7 +118,7 @@ EXAMPLES: Final = (
         ("tar", "gzip"),
         "iotide run -- sh -c 'tar cf - results | gzip > results.tar.gz'",
         lambda folder: ["sh", "-c", "tar cf - results | gzip > results.tar.gz"],
-        "What goes through the pipe does not count twice. gzip computes, and tar waits for it.",
+        "Bytes through the pipe do not count twice. gzip computes, and tar waits for it.",
         _results,
     ),
 )
