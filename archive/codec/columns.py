@@ -49,7 +49,8 @@ def join(
     of_thread = threads[rows[:, -1]]
     columns.update(pid=of_thread[:, 0], tid=of_thread[:, 1], rank=of_thread[:, 2], start=start, duration=duration)
     columns["call"] = texts.calls(rows[:, 0])
-    columns["signature"] = texts.signatures(rows[:, -2], fields[:, 3 : 3 + INTEGERS])
+    if texts.with_signatures:
+        columns["signature"] = texts.signatures(rows[:, -2], fields[:, 3 : 3 + INTEGERS])
     return make_batch(len(rows), columns)
 
 
@@ -57,8 +58,15 @@ class Texts:
     """For reading: the numbers of calls and signatures in the reader's interner."""
 
     def __init__(
-        self, calls: list[str], templates: list[str], interner: Interner, known: dict[str, int] | None = None
+        self,
+        calls: list[str],
+        templates: list[str],
+        interner: Interner,
+        known: dict[str, int] | None = None,
+        *,
+        with_signatures: bool = True,
     ) -> None:
+        self.with_signatures = with_signatures
         self._calls = np.array([interner.string(name) if name else UNKNOWN_ID for name in calls], np.uint32)
         self._templates = templates
         self._places = [places_in(template) for template in templates]

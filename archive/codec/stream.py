@@ -198,7 +198,12 @@ class _OpenSection:
 
 
 def calls_of(
-    section: Section, interner: Interner, where: str = "section", known: dict[str, int] | None = None
+    section: Section,
+    interner: Interner,
+    where: str = "section",
+    known: dict[str, int] | None = None,
+    *,
+    signatures: bool = True,
 ) -> Iterator[EventBatch]:
     """Yields a section's calls in order, in batches of at most 65,536.
 
@@ -207,12 +212,13 @@ def calls_of(
         interner: assigns numbers to calls and signatures; take its fresh definitions after each batch.
         where: name for errors.
         known: the interner's numbers of signatures, kept from section to section of a stream.
+        signatures: decode signatures, which takes a third of the time.
 
     Raises:
         InputError: the parts of the section contradict each other.
     """
     threads = np.array(section.threads, np.int64).reshape(len(section.threads), 3)
-    texts = Texts(section.names, section.templates, interner, known)
+    texts = Texts(section.names, section.templates, interner, known, with_signatures=signatures)
     coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
     coder.define(section.terminals)
     for field, values in enumerate(section.literals):

@@ -70,20 +70,23 @@ class ArchiveReader:
         """The merged parts of streams."""
         return self._parts
 
-    def calls(self, stream: int, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Calls]:
+    def calls(
+        self, stream: int, from_ns: int | None = None, to_ns: int | None = None, *, signatures: bool = True
+    ) -> Iterator[Calls]:
         """Yields a stream's calls in order.
 
         Args:
             stream: number of the stream, a key of ``streams``.
             from_ns: skip sections that ended before; the others are returned whole.
             to_ns: skip sections that began later.
+            signatures: decode the signatures of the calls.
 
         Raises:
             InputError: a section is corrupt.
         """
         interner, known = Interner(), dict[str, int]()
         for section in self.sections(stream, from_ns, to_ns):
-            for batch in calls_of(section, interner, self.where, known):
+            for batch in calls_of(section, interner, self.where, known, signatures=signatures):
                 yield Calls(batch, interner.take_fresh())
 
     def sections(self, stream: int, from_ns: int | None = None, to_ns: int | None = None) -> Iterator[Section]:

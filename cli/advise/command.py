@@ -91,4 +91,4 @@ def _of_traces(files: Sequence[str], format_name: str | None, floor: float, mtbf
     from .building import advice_of_trace
 
     paths = [Path(file) for file in files]
-    return advice_of_trace(read_and_tell(paths, format_name), name_of(paths), floor, mtbf)
+    return advice_of_trace(read_and_tell(paths, format_name, keeps_signal=True), name_of(paths), floor, mtbf)

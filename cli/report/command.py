@@ -126,4 +126,4 @@ def _of_traces(paths: list[Path], format_name: str | None) -> Material:
     from ..traces.trace_reading import name_of, read_and_tell
     from .building import material_of
 
-    return material_of(read_and_tell(paths, format_name), name_of(paths))
+    return material_of(read_and_tell(paths, format_name, keeps_signal=True), name_of(paths))

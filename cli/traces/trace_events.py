@@ -39,6 +39,7 @@ class TraceEvents:
 
     Args:
         signal_only: calls that move no bytes are not needed; archives are then read only once, too.
+        keeps_signal: keep the columns for the signal of archives in a temporary file, for analyses that iterate often.
         most_bytes: maximum bytes of all files' columns in memory.
 
     Attributes:
@@ -46,8 +47,11 @@ class TraceEvents:
         span_ns: start of the first and end of the last one; (0, 0) without events.
     """
 
-    def __init__(self, *, signal_only: bool = False, most_bytes: int = MOST_HELD_BYTES) -> None:
+    def __init__(
+        self, *, signal_only: bool = False, keeps_signal: bool = False, most_bytes: int = MOST_HELD_BYTES
+    ) -> None:
         self._signal_only = signal_only
+        self._keeps_signal = keeps_signal
         self.events = 0
         self.span_ns = (0, 0)
         self._room = most_bytes
@@ -85,6 +89,11 @@ class TraceEvents:
         for part in self._parts:
             yield from part
 
+    def of_signal(self) -> Iterator[tuple[str, EventBatch]]:
+        """Yield the events for the signal. Columns that the signal does not need may be missing."""
+        for part in self._parts:
+            yield from part.signal if isinstance(part, _Archive) and part.signal is not None else part
+
     @property
     def names(self) -> Sequence[str]:
         """The streams with events, in order of first occurrence."""
@@ -113,7 +122,7 @@ class TraceEvents:
     def _elsewhere(self, path: Path) -> _Archive | EventSpool:
         if self._signal_only or not is_archive_file(path):
             return EventSpool(signal_only=self._signal_only)
-        return _Archive(path)
+        return _Archive(path, EventSpool(signal_only=True) if self._keeps_signal else None)
 
 
 class EventsWithin:
@@ -159,15 +168,23 @@ class _Held:
 
 
 class _Archive:
-    """Events that are read again: the same number per stream as the first time, even if the file grows."""
+    """Events that are read again: the same number per stream as the first time, even if the file grows.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: the archive.
+        signal: takes the columns for the signal of all events, so that these need not be decoded again.
+    """
+
+    def __init__(self, path: Path, signal: EventSpool | None = None) -> None:
         self._path = path
+        self.signal = signal
         self._calls: Counter[str] = Counter()
         self._opened: tuple[ArchiveReader, dict[str, list[int]]] | None = None
 
     def put(self, name: str, batch: EventBatch) -> None:
         self._calls[name] += len(batch)
+        if self.signal is not None:
+            self.signal.put(name, batch)
 
     def __iter__(self) -> Iterator[tuple[str, EventBatch]]:
         for name in self._calls:
@@ -181,7 +198,7 @@ class _Archive:
         reader, numbers = self._opened or (None, {})
         for number in numbers.get(stream, ()):
             with contextlib.suppress(InputError):  # reported the first time
-                for calls in reader.calls(number) if reader else ():
+                for calls in reader.calls(number, signatures=False) if reader else ():
                     batch = calls.batch if len(calls.batch) <= left else calls.batch.select(slice(0, left))
                     left -= len(batch)
                     if len(batch):

@@ -88,6 +88,11 @@ class Trace:
         return self.chunks if self.cut is None else self.cut
 
     @property
+    def signal(self) -> Iterable[tuple[str, EventBatch]]:
+        """The events that count, with the columns for the signal."""
+        return Again(self.chunks.of_signal) if self.cut is None else self.cut
+
+    @property
     def events(self) -> int:
         """Number of events."""
         return self.seen.events
@@ -114,7 +119,7 @@ class Trace:
         counting = Counter[Kind]()
         sums = Counter[tuple[int, int]]()
         mapped = flushed = 0
-        for name, batch in self.seen:
+        for name, batch in self.signal:
             every = np.flatnonzero(counted(batch, ALL_COUNTS, "both"))
             counts = counted(batch, left_out[name], "both")[every]
             for kind in (Kind.READ, Kind.WRITE):
@@ -145,7 +150,7 @@ class Trace:
         left_out = self._left_out()
 
         def pairs() -> Iterator[tuple[EventBatch, npt.NDArray[np.uint8]]]:
-            for name, batch in self.seen:
+            for name, batch in self.signal:
                 yield batch, left_out[name]
             if self.window_ns is not None:
                 yield make_batch(2, {"start": np.array(self.window_ns)}), np.zeros(0, np.uint8)
@@ -161,7 +166,7 @@ class Trace:
         names = JobNames(MOST_CALLS, MOST_FILES, self.rule)
         translators = {name: translator_of(names, stream) for name, stream in self.streams.items()}
         batches = Again(
-            lambda: ((translators[name].translate(batch), self.streams[name].info) for name, batch in self.seen)
+            lambda: ((translators[name].translate(batch), self.streams[name].info) for name, batch in self.signal)
         )
         return Apart(batches, names.files, names.left_out)
 
@@ -225,6 +230,7 @@ def read_and_tell(
     rule: CountRule = CountRule(),  # noqa: B008
     *,
     signal_only: bool = False,
+    keeps_signal: bool = False,
 ) -> Trace:
     """Read files to their ends, as one job, with progress and problems on standard error.
 
@@ -233,14 +239,16 @@ def read_and_tell(
         format_name: their format; None to detect it from each file's content.
         rule: selects the bytes that count.
         signal_only: only volume, time and member of events are needed.
+        keeps_signal: analyses of the signal iterate often; see ``TraceEvents``.
 
     Raises:
         InputError: there is nothing that can be read.
     """
     with reading_progress(paths) as progress:
         trace = read_traces(
-            paths, format_name=format_name, job=name_of(paths), progress=progress, signal_only=signal_only
-        )
+            paths, format_name=format_name, job=name_of(paths), progress=progress, signal_only=signal_only,
+            keeps_signal=keeps_signal,
+        )  # fmt: skip
     trace.rule = rule
     if not trace.events and len(paths) == trace.problems.total == 1:
         raise trace.problems.first[0]
@@ -270,6 +278,7 @@ def read_traces(
     job: str,
     progress: Callable[[Path, int], None],
     signal_only: bool = False,
+    keeps_signal: bool = False,
     most_bytes: int = MOST_HELD_BYTES,
 ) -> Trace:
     """Read files to their ends, as one job.
@@ -280,12 +289,13 @@ def read_traces(
         job: job id for traces that contain none.
         progress: callback with a path and the bytes read of it so far.
         signal_only: only volume, time and member of events are needed.
+        keeps_signal: analyses of the signal iterate often; see ``TraceEvents``.
         most_bytes: maximum bytes of events in memory.
 
     Raises:
         InputError: a file cannot be read or recognised, or the files have no common clock.
     """
-    events = TraceEvents(signal_only=signal_only, most_bytes=most_bytes)
+    events = TraceEvents(signal_only=signal_only, keeps_signal=keeps_signal, most_bytes=most_bytes)
     trace = Trace(chunks=events)
     introduced: list[StreamInfo] = []
     for path in paths:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from iotide.analyzers.offline.requests import Requests
 from iotide.analyzers.periodicity.aliasing import is_alias
 from iotide.analyzers.periodicity.estimator import SignalWindow
 from iotide.analyzers.settings import DetectSettings
+from iotide.archive.file.reader import ArchiveReader, Calls
 from iotide.archive.file.writer import ArchiveWriter
 from iotide.cli.dfg.building import graph_of, select, timeline_of
 from iotide.cli.layers.building import report_of
@@ -76,13 +78,14 @@ def path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return made
 
 
-def read(path: Path, *, signal_only: bool = False, most_bytes: int = 2**30) -> Trace:
+def read(path: Path, *, signal_only: bool = False, keeps_signal: bool = False, most_bytes: int = 2**30) -> Trace:
     return read_traces(
         [path],
         format_name=None,
         job="job",
         progress=lambda path, done: None,
         signal_only=signal_only,
+        keeps_signal=keeps_signal,
         most_bytes=most_bytes,
     )
 
@@ -122,12 +125,12 @@ def test_an_archive_that_grows_meanwhile_has_the_events_that_it_had(tmp_path: Pa
 def test_periods_of_many_events_are_those_of_few(path: Path, chosen: dict[str, object]) -> None:
     settings = DetectSettings.model_validate(chosen)
     found = []
-    for most_bytes in (2**30, 0):
-        trace = read(path, signal_only=True, most_bytes=most_bytes)
+    for most_bytes, keeps in ((2**30, False), (0, False), (0, True)):
+        trace = read(path, signal_only=not keeps, keeps_signal=keeps, most_bytes=most_bytes)
         answer = analyse(trace.batches(), settings, "job", AnalysisOptions(all_modes=True), trace.apart)[:2]
         keys, names = trace.keys("rank")
         found.append((answer, trace.moved(), analyse_groups(trace.batches(), keys, names, settings, "rank", 3)))
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
     assert found[0][1].read == 6 * 400 * 100
     assert found[0][1].written == 6 * 400 * 4096
 
@@ -208,3 +211,22 @@ def test_an_alias_is_one_in_pieces_too() -> None:
     for period_s in (400.0, 4096.0, 1000.0):
         assert is_alias(pieces, view, period_s) == is_alias([(start, end, volume)], view, period_s)
     assert is_alias(pieces, view, 4096.0)
+
+
+def test_an_archive_whose_signal_is_kept_is_decoded_once_more_for_all_its_events(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = read(path, keeps_signal=True, most_bytes=0)
+    decoded: list[bool] = []
+    original = ArchiveReader.calls
+
+    def counted_calls(self: ArchiveReader, stream: int, *, signatures: bool = True) -> Iterator[Calls]:
+        decoded.append(signatures)
+        return original(self, stream, signatures=signatures)
+
+    monkeypatch.setattr(ArchiveReader, "calls", counted_calls)
+    analyse(trace.batches(), DetectSettings(), "job", AnalysisOptions(), trace.apart)
+    trace.moved()
+    assert decoded == []
+    assert sum(len(batch) for _, batch in trace.chunks) == trace.events
+    assert decoded == [False] * (len(trace.streams) if path.suffix == ".iotide" else 0)
