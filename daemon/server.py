@@ -376,9 +376,8 @@ class Server:
             lambda: None if ingest is None else ingest.durability,
             self.loop_watch,
         )
-        app = make_application(
-            self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._plans, report
-        )
+        given = self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._plans
+        app = make_application(*given, report, in_cluster=self._for_gateways)
         server = HttpServer(
             self._guarded(app),
             address,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -19,18 +20,19 @@ from starlette.routing import Route
 
 from ...results.base import MODELS_VERSION
 from ..jobs.job_ids import clean_job
+from .job_rows import LARGEST
 from .members import Member, public
+from .over_partitions import MISSING, OverPartitions
 from .partitions import partition_of
 
 _FORWARDED: Final = "x-iotide-partition"
 """Header for another member: the request is for its own partition and must not be forwarded."""
-MISSING: Final = "x-iotide-missing-partitions"
-"""Header of an incomplete list: numbers of the partitions that did not answer in time."""
 _HOP: Final = frozenset(
     {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )
 _LARGEST_LIST: Final = 256 << 20
 _LARGEST_BODY: Final = 1 << 20
+_OF_MEMBERS: Final = re.compile(r"/partitions/[0-9]+/internal/")
 _BODY: Final = "iotide.body"
 """Key of the body in a request's scope, once it was read."""
 _BELOW_JOBS: Final = ("/api/v1/jobs/", "/jobs/")
@@ -89,7 +91,9 @@ class Front:
                 Route("/metrics", self._own_metrics),
                 Route("/api/v1/cluster", self._cluster),
                 Route("/api/v1/prometheus", self._discovery),
+                Route("/partitions/{number:int}/internal/{rest:path}", self._of_partition, methods=["GET", "POST"]),
                 Route("/partitions/{number:int}/{rest:path}", self._of_partition),
+                *OverPartitions(partitions, self._whole, self._anyone, self._any).routes,
                 Route("/api/v1/jobs", self._jobs),
                 Route("/api/v1/fleet", self._fleet),
                 Route("/api/v1/status", self._status),
@@ -97,6 +101,10 @@ class Front:
                 Route("/{rest:path}", self._any),
             ]
         )
+
+    def _anyone(self) -> int | None:
+        """Return a partition that has an owner, one of this machine if there is one."""
+        return min(self._reachable(), key=lambda number: (number not in self._own(), number), default=None)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -260,7 +268,14 @@ class Front:
         return StreamingResponse(_passed(answer), answer.status_code, headers, background=BackgroundTask(answer.aclose))
 
     async def _whole(
-        self, request: Request, number: int, body: bytes, query: Mapping[str, str] | None = None
+        self,
+        request: Request,
+        number: int,
+        body: bytes = b"",
+        query: Mapping[str, str] | None = None,
+        *,
+        path: str = "",
+        method: str = "",
     ) -> Response:
         url = self._url(number, only_own=False)
         if url is None:
@@ -269,8 +284,8 @@ class Front:
             async with asyncio.timeout(self._within_s):
                 asked = request.query_params if query is None else query
                 async with self._client.stream(
-                    request.method,
-                    url + _quoted(request, request.url.path),
+                    method or request.method,
+                    url + (path or _quoted(request, request.url.path)),
                     params=dict(asked),
                     headers=_headers(request, number),
                     content=body,
@@ -359,10 +374,11 @@ async def _body(request: Request) -> bytes | None:
     """Return the body of a request, repeatedly if necessary; None if it is too long."""
     kept: bytes | None = request.scope.get(_BODY)
     if kept is None:
+        most = LARGEST if _OF_MEMBERS.match(request.url.path) else _LARGEST_BODY
         body = bytearray()
         async for piece in request.stream():
             body += piece
-            if len(body) > _LARGEST_BODY:
+            if len(body) > most:
                 return None
         kept = request.scope[_BODY] = bytes(body)
     return kept

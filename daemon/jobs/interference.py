@@ -20,8 +20,22 @@ _MOST_FILES: Final = 1000
 _COUNTS: Final = (FileType.REGULAR, FileType.UNKNOWN, FileType.COPIED)
 
 
+def examined(job: JobSession, start_s: float | None, end_s: float | None) -> tuple[int, int] | None:
+    """Return the part of a job's time that is examined, ns; None before its first event."""
+    if job.first_ns is None or job.last_ns is None:
+        return None
+    start_ns = job.first_ns if start_s is None else max(job.first_ns, int(start_s * 1e9))
+    return start_ns, max(job.last_ns if end_s is None else min(job.last_ns, int(end_s * 1e9)), start_ns + 1)
+
+
 def frozen_interference(
-    job: JobSession, sessions: Sequence[JobSession], start_s: float | None, end_s: float | None, top: int
+    job: JobSession,
+    sessions: Sequence[JobSession],
+    start_s: float | None,
+    end_s: float | None,
+    top: int,
+    files: Sequence[tuple[str, Tables, Sequence[str]]] = (),
+    loads: Sequence[Load] = (),
 ) -> Callable[[], Culprits] | None:
     """Copy the data of jobs and return a function for another thread that finds the culprits.
 
@@ -33,25 +47,27 @@ def frozen_interference(
         start_s: start of the examined time; None for the job's first event.
         end_s: end of the examined time; None for the job's last event.
         top: maximum number of culprits.
+        files: use of files by further candidate jobs, of other processes.
+        loads: traffic of these in the examined time.
 
     Raises:
         AnalysisFailedError: the traffic of the disturbed job is unknown.
     """
-    if job.first_ns is None or job.last_ns is None:
+    span = examined(job, start_s, end_s)
+    if span is None:
         return None
-    start_ns = job.first_ns if start_s is None else max(job.first_ns, int(start_s * 1e9))
-    end_ns = max(job.last_ns if end_s is None else min(job.last_ns, int(end_s * 1e9)), start_ns + 1)
+    start_ns, end_ns = span
     others = [one for one in sessions if one is not job and one.own_clock == job.own_clock]
     if job.own_clock:  # times of different zeros cannot be compared
-        others = []
-    meanwhile = []
+        others, files, loads = [], (), ()
+    meanwhile = [one for one in loads if one.job != job.job]
     for one in others:
         if one.first_ns is not None and one.last_ns is not None and one.first_ns < end_ns and one.last_ns > start_ns:
             with contextlib.suppress(AnalysisFailedError):  # then the traffic of that job is unknown
                 meanwhile.append(load_of(one, start_ns, end_ns))
     known = {one.job for one in meanwhile}
     own = load_of(job, start_ns, end_ns)
-    known_files = shared_by((job, *others))
+    known_files = [*shared_by((job, *others)), *(each for each in files if each[0] != job.job)]
     earlier = [
         Load(name, start_ns / 1e9, 1.0, np.zeros(0)) for name, _, _ in known_files if name not in known | {job.job}
     ]

@@ -39,6 +39,8 @@ def make_application(
     contention: ContentionWatch | None = None,
     plans: PacingPlans | None = None,
     report: StatusReport | None = None,
+    *,
+    in_cluster: bool = False,
 ) -> FastAPI:
     """Create the application.
 
@@ -51,6 +53,7 @@ def make_application(
         contention: detects contention between jobs; None if it is off.
         plans: plans of schedulers; None without collectors.
         report: returns the state of the aggregator; None: no /api/v1/status.
+        in_cluster: members of a cluster ask for what concerns the jobs of several partitions.
     """
     app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
     app.router.redirect_slashes = False
@@ -92,6 +95,10 @@ def make_application(
     app.include_router(analysis_routes(access))
     app.include_router(contention_routes(contention))
     app.include_router(live_io_routes(access, contention))
+    if in_cluster:
+        from .routes.partition_routes import partition_routes
+
+        app.include_router(partition_routes(access, aggregator.settings.rank))
     if report is not None:
         app.include_router(status_routes(report))
     if plans is not None:

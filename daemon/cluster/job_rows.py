@@ -1,0 +1,90 @@
+"""Encodes what one partition knows of its jobs for a question about the jobs of all partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from ...analyzers.interaction.interference import Load
+from ...events import ProtocolError
+from .contention.shared_files import SharedFiles, decode_shared
+
+LARGEST: Final = 256 << 20
+"""Bytes of the rows of all jobs in one request."""
+
+
+class LoadRow(Struct):
+    """The traffic of a job, as of ``Load``."""
+
+    start_s: float
+    bin_s: float
+    moved: bytes
+    user: str
+    mounts: dict[str, int]
+    local: list[str]
+    hosts: list[str]
+
+
+class JobRow(Struct):
+    """One job: files that it uses, as of ``encode_shared``, and its traffic in the examined time."""
+
+    job: str
+    last_s: float
+    """Time of its last message, for a choice of the latest active jobs."""
+    files: bytes = b""
+    load: LoadRow | None = None
+
+
+class Span(Struct):
+    """The examined time of a job, Unix time in ns."""
+
+    start_ns: int
+    end_ns: int
+    own_clock: bool
+
+
+_rows = msgspec.msgpack.Decoder(list[JobRow])
+
+
+def encode_rows(rows: Sequence[JobRow]) -> bytes:
+    """Return rows as bytes."""
+    return msgspec.msgpack.encode(rows)
+
+
+def decode_rows(data: bytes) -> list[JobRow]:
+    """Return rows. Raises ProtocolError."""
+    try:
+        return _rows.decode(data)
+    except msgspec.DecodeError as error:
+        raise ProtocolError(f"rows of jobs cannot be read: {error}") from None
+
+
+def load_row(load: Load) -> LoadRow:
+    """Return the traffic of a job for a row."""
+    return LoadRow(
+        load.start_s,
+        load.bin_s,
+        np.asarray(load.moved, "<f8").tobytes(),
+        load.user,
+        dict(load.mounts),
+        sorted(load.local),
+        sorted(load.hosts),
+    )
+
+
+def others_of(rows: Sequence[JobRow]) -> tuple[list[SharedFiles], list[Load]]:
+    """Return the files and the traffic of jobs. Raises ProtocolError."""
+    files = [decode_shared(row.files) for row in rows if row.files]
+    return files, [_load(row.job, row.load) for row in rows if row.load is not None]
+
+
+def _load(job: str, row: LoadRow) -> Load:
+    try:
+        moved = np.frombuffer(row.moved, "<f8").astype(np.float64)
+    except ValueError as error:
+        raise ProtocolError(f"the traffic of job {job!r} cannot be read: {error}") from None
+    return Load(job, row.start_s, row.bin_s, moved, row.user, row.mounts, frozenset(row.local), frozenset(row.hosts))

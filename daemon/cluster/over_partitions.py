@@ -1,0 +1,179 @@
+"""Answers that concern the jobs of several partitions: members gather what each knows, and one process computes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, Protocol
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from ...events import ProtocolError
+from ..jobs.job_ids import clean_job
+from .job_rows import JobRow, Span, decode_rows, encode_rows
+from .partitions import partition_of
+
+MISSING: Final = "x-iotide-missing-partitions"
+"""Header that lists the partitions that did not answer in time."""
+_OK: Final = 200
+_MOST_JOBS: Final = 1000
+"""Default of `jobs`, as of one aggregator."""
+
+
+class Ask(Protocol):
+    """Sends a question to a partition and returns the whole answer."""
+
+    def __call__(
+        self,
+        request: Request,
+        number: int,
+        body: bytes = b"",
+        query: Mapping[str, str] | None = None,
+        *,
+        path: str = "",
+        method: str = "",
+    ) -> Awaitable[Response]:
+        """Ask; ``path`` and ``method`` are those of the request unless they are named."""
+        ...
+
+
+class OverPartitions:
+    """The routes.
+
+    Args:
+        partitions: number of partitions.
+        ask: sends a question to a partition.
+        anyone: returns a partition that computes for others, one of this machine if there is one; None without any.
+        forward: answers a request by the owner of a path's job.
+    """
+
+    def __init__(
+        self,
+        partitions: int,
+        ask: Ask,
+        anyone: Callable[[], int | None],
+        forward: Callable[[Request], Awaitable[Response]],
+    ) -> None:
+        self._partitions, self._ask, self._anyone, self._forward = partitions, ask, anyone, forward
+
+    @property
+    def routes(self) -> list[Route]:
+        """Routes, which have to come before those that forward."""
+        return [
+            Route("/api/v1/rank", self._rank),
+            Route("/api/v1/live-io", self._live_io),
+            Route("/api/v1/jobs/{job:path}/culprits", self._culprits),
+            Route("/api/v1/jobs/{job:path}/dfg", self._dfg),
+            Route("/jobs/{job:path}/dfg", self._dfg_page),
+        ]
+
+    async def _rank(self, request: Request) -> Response:
+        most = _number(request, "jobs", _MOST_JOBS)
+        rows, missing, refused = await self._rows(request, range(self._partitions), {"jobs": str(most)}, most)
+        number = self._anyone()
+        if refused is not None or number is None:
+            return refused or _unserved()
+        answer = await self._ask(request, number, encode_rows(rows), {}, path="/internal/rank", method="POST")
+        return _with_missing(answer, missing)
+
+    async def _culprits(self, request: Request) -> Response:
+        job, query = request.path_params["job"], dict(request.query_params)
+        owner = self._owner(job)
+        asked: dict[str, str] = {name: query[name] for name in ("from_s", "to_s", "top") if name in query}
+        asked["job"] = job
+        answer = await self._ask(request, owner, b"", asked, path="/internal/span")
+        if answer.status_code != _OK:
+            return answer
+        span = msgspec.msgpack.decode(bytes(answer.body), type=Span)
+        most = _number(request, "jobs", _MOST_JOBS)
+        times = {"jobs": str(most), "start_ns": str(span.start_ns), "end_ns": str(span.end_ns)}
+        rows, missing, refused = await self._rows(request, range(self._partitions), times, most)
+        if refused is not None:
+            return refused
+        found = await self._ask(request, owner, encode_rows(rows), asked, path="/internal/culprits", method="POST")
+        return _with_missing(found, missing)
+
+    async def _live_io(self, request: Request) -> Response:
+        answers = await asyncio.gather(*(self._ask(request, number) for number in range(self._partitions)))
+        bodies = [json.loads(bytes(answer.body)) for answer in answers if answer.status_code == _OK]
+        if not bodies:
+            return min(answers, key=lambda answer: answer.status_code)
+        jobs = sorted((job for body in bodies for job in body["jobs"]), key=lambda job: -job["phase"]["end_s"])
+        known = [body["capacity"] for body in bodies if body["capacity"]["known"] != "unknown"]
+        merged = {
+            **bodies[0],
+            "made_at_s": max(body["made_at_s"] for body in bodies),
+            "gap_s": max(body["gap_s"] for body in bodies),
+            "capacity": (known or [bodies[0]["capacity"]])[0],
+            "jobs": jobs[: _number(request, "jobs", _MOST_JOBS)],
+        }
+        missing = [number for number, answer in enumerate(answers) if answer.status_code != _OK]
+        return _with_missing(JSONResponse(merged), missing)
+
+    async def _dfg(self, request: Request) -> Response:
+        job, versus = request.path_params["job"], request.query_params.get("versus")
+        if versus is None or self._owner(versus) == self._owner(job):
+            return await self._forward(request)
+        path = f"/api/v1/jobs/{_quoted(versus)}/dfg"
+        red = await self._ask(request, self._owner(versus), b"", {}, path=path)
+        if red.status_code != _OK:
+            return red
+        names = {"job": job, "versus": versus}
+        body = bytes(red.body)
+        return await self._ask(request, self._owner(job), body, names, path="/internal/dfg", method="POST")
+
+    async def _dfg_page(self, request: Request) -> Response:
+        job, versus = request.path_params["job"], request.query_params.get("versus")
+        if versus is None or self._owner(versus) == self._owner(job):
+            return await self._forward(request)
+        error = f"jobs {job!r} and {versus!r} are in different partitions, and the page draws jobs of one"
+        expected = f"/api/v1/jobs/{_quoted(job)}/dfg?versus={_quoted(versus)}, or iotide dfg with their archives"
+        return JSONResponse({"error": error, "expected": expected}, 501)
+
+    def _owner(self, job: str) -> int:
+        return partition_of(clean_job(job), self._partitions)
+
+    async def _rows(
+        self, request: Request, numbers: range, query: Mapping[str, str], most: int
+    ) -> tuple[list[JobRow], list[int], Response | None]:
+        """Return the rows of the latest active jobs, the partitions without an answer, and an error without any."""
+        path = "/internal/jobs"
+        answers = await asyncio.gather(*(self._ask(request, number, b"", query, path=path) for number in numbers))
+        rows: list[JobRow] = []
+        missing = []
+        for number, answer in zip(numbers, answers, strict=True):
+            try:
+                rows += decode_rows(bytes(answer.body)) if answer.status_code == _OK else []
+            except ProtocolError:
+                missing.append(number)
+            else:
+                missing += [number] * (answer.status_code != _OK)
+        rows.sort(key=lambda row: -row.last_s)
+        refused = min(answers, key=lambda answer: answer.status_code) if len(missing) == len(numbers) else None
+        return rows[:most], missing, refused
+
+
+def _number(request: Request, name: str, default: int) -> int:
+    text: Any = request.query_params.get(name, "")
+    return max(int(text), 1) if text.isdecimal() and len(text) < 6 else default
+
+
+def _with_missing(answer: Response, missing: list[int]) -> Response:
+    if missing:
+        answer.headers[MISSING] = ",".join(map(str, missing))
+    return answer
+
+
+def _unserved() -> Response:
+    error = {"error": "no member serves a partition", "expected": "another try in some seconds"}
+    return JSONResponse(error, 503, {"retry-after": "5"})
+
+
+def _quoted(job: str) -> str:
+    from urllib.parse import quote
+
+    return quote(job, safe="")

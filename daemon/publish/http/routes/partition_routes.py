@@ -1,0 +1,120 @@
+"""Routes by which a member of a cluster asks partitions for answers that concern the jobs of several of them."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Annotated, Final
+
+import msgspec
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from pydantic import ValidationError
+
+from .....analyzers.dfg.compare import compare
+from .....analyzers.interaction.interference import Load
+from .....analyzers.interaction.settings import InteractionSettings
+from .....analyzers.pipeline.job_interactions import rank_jobs
+from .....events import ProtocolError
+from .....results.dfg import Graph
+from ....cluster.contention.shared_files import SharedFiles, encode_shared
+from ....cluster.job_rows import LARGEST, JobRow, Span, decode_rows, encode_rows, load_row, others_of
+from ....jobs.interference import examined, frozen_interference, load_of, shared_by
+from ....jobs.losses.failures import AnalysisFailedError
+from ..job_access import JobAccess, not_found
+
+_MSGPACK: Final = "application/msgpack"
+
+
+def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRouter:
+    """Return the routes below ``/internal``; they answer members only, and as whoever asks the member.
+
+    Args:
+        access: finds the jobs that the user may see.
+        settings: how jobs are ranked.
+    """
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/internal/jobs")
+    async def rows(
+        jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+        start_ns: Annotated[int | None, Query(ge=0)] = None,
+        end_ns: Annotated[int | None, Query(ge=0)] = None,
+    ) -> Response:
+        """Returns the files of the latest active jobs, and their traffic between two times."""
+        found = []
+        async for session in access.sessions(jobs):
+            row = JobRow(session.job, session.heard_at_s)
+            for files in shared_by([session]):
+                row.files = encode_shared(files)
+            first, last = session.first_ns, session.last_ns
+            if start_ns is not None and end_ns is not None and first is not None and last is not None:
+                if session.own_clock:
+                    continue
+                if first < end_ns and last > start_ns:
+                    with contextlib.suppress(AnalysisFailedError):
+                        row.load = load_row(load_of(session, start_ns, end_ns))
+            found.append(row)
+        return Response(encode_rows(found), media_type=_MSGPACK)
+
+    @router.get("/internal/span")
+    async def span(job: str, from_s: float | None = None, to_s: float | None = None) -> Response:
+        """Returns the time in which other jobs may have disturbed a job."""
+        session = access.session(job)
+        found = examined(session, from_s, to_s)
+        if found is None:
+            raise not_found(f"job {job!r} has done no I/O yet", "a job with events")
+        return Response(msgspec.msgpack.encode(Span(*found, session.own_clock)), media_type=_MSGPACK)
+
+    @router.post("/internal/rank")
+    async def rank(request: Request) -> Response:
+        """Ranks the jobs of the body."""
+        files, _ = _read(await _body(request))
+        return await access.as_json(lambda: rank_jobs(files, settings).model_dump_json())
+
+    @router.post("/internal/culprits")
+    async def culprits(
+        request: Request,
+        job: str,
+        from_s: float | None = None,
+        to_s: float | None = None,
+        top: Annotated[int, Query(ge=1, le=1000)] = 10,
+    ) -> Response:
+        """Returns what the jobs of the body moved while a job did I/O."""
+        files, loads = _read(await _body(request))
+        found = frozen_interference(access.session(job), (), from_s, to_s, top, files, loads)
+        if found is None:
+            raise not_found(f"job {job!r} has done no I/O yet", "a job with events")
+        return await access.as_json(lambda: found().model_dump_json())
+
+    @router.post("/internal/dfg")
+    async def dfg(request: Request, job: str, versus: str) -> Response:
+        """Compares a job's graph with that of the body."""
+        try:
+            red = Graph.model_validate_json(await _body(request))
+        except ValidationError as error:
+            raise _bad(f"a graph with {error.error_count()} errors") from None
+        green = access.graph(job)
+        return await access.as_json(
+            lambda: compare(green(), red, job, versus).model_dump_json(), (access.session(job), "graph")
+        )
+
+    return router
+
+
+def _read(body: bytes) -> tuple[list[SharedFiles], list[Load]]:
+    try:
+        return others_of(decode_rows(body))
+    except ProtocolError as error:
+        raise _bad(str(error)) from None
+
+
+def _bad(error: str) -> HTTPException:
+    return HTTPException(422, {"error": error, "expected": "the body of another member"})
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST:
+            raise HTTPException(413, {"error": "the body is too long", "expected": f"{LARGEST} bytes at most"})
+    return bytes(body)

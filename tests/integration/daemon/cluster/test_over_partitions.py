@@ -1,0 +1,194 @@
+"""Answers over the jobs of several partitions are those of one aggregator that has all jobs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+from iotide.daemon.access.access import Access
+from iotide.daemon.access.settings import AccessSettings
+from iotide.daemon.cluster.front import MISSING, Front
+from iotide.daemon.cluster.members import Member, Worker
+from iotide.daemon.cluster.partitions import Partition, partition_of
+from iotide.daemon.publish.http.authentication import Authentication
+from iotide.daemon.publish.http.http_server import HttpServer
+from iotide.daemon.server import Server
+from iotide.daemon.settings import AggregatorSettings
+from iotide.events import Interner, Kind, StreamInfo, make_batch
+from support.servers.principals import Listed
+from support.system.waiting import DEADLINE_S
+
+PARTITIONS = 3
+JOBS = {"writer": "alice", "reader": "bob", "other": "bob", "third": "alice", "alone": "carol", "sixth": "alice"}
+NAMED = {"filesystems": {"names": {"/scratch": "scratch"}}}
+ASKED = ["/internal/rank", "/internal/culprits?job=writer", "/internal/dfg?job=writer&versus=x"]
+BEGIN_S = 1_700_000_000
+
+
+def fill(server: Server, job: str) -> None:
+    """Has a job write and read shared files for some time."""
+    place, count, interner = list(JOBS).index(job), 400, Interner()
+    files = np.array([interner.file(f"/scratch/{name}") for name in ("a", "b", job)])
+    kinds = np.where(np.arange(count) % 2 == place % 2, int(Kind.WRITE), int(Kind.READ)).astype("u1")
+    columns = {
+        "start": BEGIN_S * 10**9 + np.arange(count) * 50_000_000 + place * 10**7,
+        "duration": 10_000_000,
+        "kind": kinds,
+        "layer": 1,
+        "pid": 7,
+        "tid": 7,
+        "call": np.where(kinds == int(Kind.WRITE), interner.string("write"), interner.string("read")),
+        "file": files[(np.arange(count) + place) % 3],
+        "bytes": 1000 * (place + 1),
+    }
+    info = StreamInfo(job=job, source="test", host=f"n{place % 2}", pid=7, user=JOBS[job])
+    server.aggregator.opened(job, info)
+    server.aggregator.batch(job, make_batch(count, columns), interner.take_fresh())
+
+
+async def running(stack: AsyncExitStack, number: int | None, jobs: list[str], access: dict[str, Any]) -> str:
+    """Runs the aggregator of a partition, or one that is alone; returns its URL."""
+    values = {"ingest": "tcp://127.0.0.1:*", "http": "127.0.0.1:0", "publish": None, "access": access}
+    more = {"contention": {"enabled": False}, "analyzers": NAMED, "state": None}
+    settings = AggregatorSettings.model_validate(values | more)
+    server = Server(settings, partition=None if number is None else Partition("c", number))
+    await server.start()
+    stack.push_async_callback(server.stop)
+    for job in jobs:
+        fill(server, job)
+    return str(server.http_url)
+
+
+async def fronted(stack: AsyncExitStack, front: Front, access: dict[str, Any]) -> str:
+    settings = AccessSettings.model_validate(access)
+    app: Any = front.app
+    if not settings.is_open:
+        app = Authentication(front.app, Access(settings, lambda _: None, Counter()))
+    server = HttpServer(app, "127.0.0.1:0", allow_remote=False)
+    stack.push_async_callback(server.stop)
+    stack.push_async_callback(front.close)
+    await server.start()
+    return server.url
+
+
+@asynccontextmanager
+async def both(away: int | None = None, **access: Any) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
+    """Runs one aggregator with all jobs, and a cluster of two members; yields a client of each."""
+    async with AsyncExitStack() as stack:
+        alone = await running(stack, None, list(JOBS), access)
+        urls = {}
+        for number in range(PARTITIONS):
+            if number != away:
+                own = [job for job in JOBS if partition_of(job, PARTITIONS) == number]
+                urls[number] = await running(stack, number, own, access)
+        odd = {number: url for number, url in urls.items() if number % 2}
+        even = {number: url for number, url in urls.items() if not number % 2}
+        there = await fronted(stack, Front(PARTITIONS, dict, lambda: odd, "b", bytes, str, DEADLINE_S), access)
+        worker = Worker(ingest="tcp://127.0.0.1:1", started="")
+        members = {"b": Member(http=there, serves=dict.fromkeys(odd, worker))}
+        front = Front(PARTITIONS, lambda: members, lambda: even, "a", bytes, str, DEADLINE_S)
+        here = await fronted(stack, front, access)
+        clients = [httpx.AsyncClient(base_url=url, trust_env=False, timeout=DEADLINE_S) for url in (alone, here)]
+        one, several = [await stack.enter_async_context(client) for client in clients]
+        yield one, several
+
+
+def sorted_rows(value: Any) -> Any:
+    """Returns a result whose lists are in an order of their own, without numbers that are given by turns."""
+    if isinstance(value, list):
+        return sorted(map(sorted_rows, value), key=repr)
+    if isinstance(value, dict):
+        return {name: sorted_rows(each) for name, each in value.items() if name not in ("made_at_s",)}
+    return round(value, 9) if isinstance(value, float) else value
+
+
+def pairs(ranking: Any) -> Any:
+    """Returns who interacts with which file, by their names."""
+    names = {(False, actor["id"]): actor["job"] for actor in ranking["actors"]}
+    names |= {(True, file["id"]): file["path"] for file in ranking["files"]}
+    edges = sorted(
+        (*(names[edge[f"{end}_is_file"], edge[end]] for end in ("source", "target")), edge["count"])
+        for edge in ranking["edges"]
+    )
+    ranks = {actor["job"]: round(actor["rank_converged"], 6) for actor in ranking["actors"]}
+    return edges, ranks
+
+
+def in_two_partitions() -> tuple[str, str]:
+    first, *others = JOBS
+    return first, next(job for job in others if partition_of(job, PARTITIONS) != partition_of(first, PARTITIONS))
+
+
+async def test_ranking_culprits_comparisons_and_live_io_are_over_all_partitions() -> None:
+    job, versus = in_two_partitions()
+    async with both() as (one, several):
+        path = "/api/v1/rank"
+        expected, found = (await one.get(path)).json(), (await several.get(path)).json()
+        assert {actor["job"] for actor in expected["actors"]} >= {"writer", "reader"}
+        assert pairs(found) == pairs(expected)
+        for path in (
+            f"/api/v1/jobs/{job}/culprits?top=5",
+            f"/api/v1/jobs/{job}/culprits?from_s={BEGIN_S + 3}&to_s={BEGIN_S + 9}",
+            f"/api/v1/jobs/{job}/dfg?versus={versus}",
+            f"/api/v1/jobs/{job}/dfg",
+            "/api/v1/live-io?file_system=scratch",
+        ):
+            answers = [await client.get(path) for client in (one, several)]
+            assert [answer.status_code for answer in answers] == [200, 200], path
+            assert MISSING not in answers[1].headers
+            assert sorted_rows(answers[1].json()) == sorted_rows(answers[0].json()), path
+        assert (await several.get(f"/api/v1/jobs/{job}/culprits")).json()["culprits"]
+        assert (await several.get("/api/v1/jobs/none/culprits")).status_code == 404
+        assert (await several.get(f"/api/v1/jobs/{job}/dfg?versus=none")).status_code == 404
+        refused = await several.get(f"/jobs/{job}/dfg?versus={versus}")
+        assert (refused.status_code, "different partitions" in refused.json()["error"]) == (501, True)
+
+
+async def test_partitions_that_do_not_answer_are_named() -> None:
+    job, versus = in_two_partitions()
+    away = partition_of(versus, PARTITIONS)
+    async with both(away=away) as (_, several):
+        for path in ("/api/v1/rank", f"/api/v1/jobs/{job}/culprits", "/api/v1/live-io?file_system=scratch"):
+            answer = await several.get(path)
+            assert (answer.status_code, answer.headers[MISSING]) == (200, str(away)), path
+        assert (await several.get(f"/api/v1/jobs/{job}/dfg?versus={versus}")).status_code == 503
+
+
+async def test_users_of_a_cluster_see_their_own_jobs_where_the_settings_say_so(tmp_path: Path) -> None:
+    listed = Listed(tmp_path)
+    alice, operator = listed.token("alice", "read", user="alice"), listed.token("operator", "operate")
+    hers = {job for job, user in JOBS.items() if user == "alice"}
+    async with both(principals=str(listed.path), visibility="own") as (_, several):
+        for headers, seen in ((alice, hers), (operator, set(JOBS))):
+            rows = (await several.get("/api/v1/jobs", headers=headers)).json()["jobs"]
+            assert {row["job"] for row in rows} == seen
+            page = (await several.get("/api/v1/fleet", headers=headers)).json()
+            assert ({row["job"] for row in page["jobs"]}, page["total"]) == (seen, len(seen))
+            ranking = (await several.get("/api/v1/rank", headers=headers)).json()
+            assert {actor["job"] for actor in ranking["actors"]} == seen
+            for job in JOBS:
+                status = (await several.get(f"/api/v1/jobs/{job}", headers=headers)).status_code
+                assert (status == 200) == (job in seen)
+                found = await several.get(f"/api/v1/jobs/{job}/culprits", headers=headers)
+                assert (found.status_code == 200) == (job in seen)
+                if job in seen:
+                    assert {each["job"] for each in found.json()["culprits"]} <= seen
+        assert (await several.get("/api/v1/live-io?file_system=scratch", headers=alice)).status_code == 403
+        assert (await several.get("/api/v1/rank")).status_code == 401
+        assert (await several.put("/api/v1/pacing", headers=alice, json={})).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "path", ["/internal/rank", "/internal/culprits?job=writer", "/internal/dfg?job=writer&versus=b"]
+)
+async def test_damaged_questions_of_a_member_are_refused(path: str) -> None:
+    owner = partition_of("writer", PARTITIONS)
+    async with both() as (_, several):
+        answer = await several.post(f"/partitions/{owner}{path}", content=b"nonsense")
+        assert answer.status_code == 422
