@@ -94,6 +94,8 @@ class _Screen:
         self._ended = False
 
     def run(self, window: _Window) -> None:
+        with contextlib.suppress(curses.error):  # a terminal without colours
+            curses.use_default_colors()  # curses.wrapper starts colours, which paints white on black
         with contextlib.suppress(curses.error):  # a terminal without cursor control
             curses.curs_set(0)
         curses.set_escdelay(25)

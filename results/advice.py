@@ -135,5 +135,7 @@ class Advice(Model):
     findings: list[AdviceFinding]
     floor_share: float
     """Least share of the run that a finding must save to be listed."""
+    floor_s: float = 0.0
+    """Least saving of a finding to be listed, s: that share of the run, or 20 ms in a short run."""
     losses: dict[str, int] = Field(default_factory=dict)
     """Missing input, by reason."""

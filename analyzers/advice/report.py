@@ -65,6 +65,7 @@ def advice_of(picture: Picture, periodicity: Prediction | None = None, run_s: fl
         destinations=_destinations(calls),
         findings=_findings(calls, periodicity, run, floor_s) if run else [],
         floor_share=picture.settings.floor_share,
+        floor_s=floor_s,
         losses=picture.losses,
     )
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ...events import StreamInfo
 from ...events.batch import IntArray
+from ...events.programs import program_name
 from ..common.grouping import Grouping
 from ..common.state import Ints
 
@@ -108,15 +108,7 @@ def label_of(thread: Thread) -> str:
     """Returns a readable name of a thread's process."""
     if thread.rank >= 0:
         return f"rank {thread.rank}"
-    command = _short(thread.command)
+    command = program_name(thread.command)
     if not thread.pid:
         return command
     return f"{command} (pid {thread.pid})" if command else f"pid {thread.pid}"
-
-
-def _short(command: str) -> str:
-    words: Sequence[str] = command.split()
-    if not words:
-        return ""
-    name = words[0].rpartition("/")[2]
-    return f"{name} {words[1].rpartition('/')[2]}" if len(words) > 1 and not words[1].startswith("-") else name

@@ -70,10 +70,17 @@ def moved_line(advice: Advice) -> str:
     return "; ".join(told) + (f"; {more:,} more places" if more > 0 else "")
 
 
+def floor_text(advice: Advice) -> str:
+    """Return the least saving that is reported: a share of the run, or a time in a short run."""
+    if advice.floor_s > 1.001 * advice.floor_share * advice.run_s:
+        return duration_text(advice.floor_s)
+    return f"{percent(advice.floor_share)} of the run"
+
+
 def first_line(advice: Advice) -> str:
     """Return the first recommended change and its saving."""
     if not advice.findings:
-        return f"nothing to change: no cause was found that costs {percent(advice.floor_share)} of the run or more"
+        return f"nothing to change: no cause was found that costs {floor_text(advice)} or more"
     first = advice.findings[0]
     if not first.gain_s:
         return f"data at risk: {first.title}. {first.change}"

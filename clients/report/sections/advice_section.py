@@ -6,6 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING, Final
 
 from ....results.advice import Advice, AdviceFinding
+from ...text.advice_text import floor_text
 from ...text.layer_words import time_text
 from ...text.units import byte_text, duration_text
 from ..markup import Lines, bullets, code, heading, paragraph, sentence
@@ -32,9 +33,7 @@ def what_to_change(subject: Subject, advice: Advice | None, findings: list[Findi
 
 def _advice(advice: Advice, started_s: float) -> Lines:
     if not advice.findings:
-        yield paragraph(
-            f"Nothing was found whose change would save {share_text(advice.floor_share)} of the run or more."
-        )
+        yield paragraph(f"Nothing was found whose change would save {floor_text(advice)} or more.")
         return
     yield '<ol class="advice">'
     for row in advice.findings[:_MOST]:

@@ -9,6 +9,7 @@ import pytest
 from iotide.analyzers.advice.update import make
 from iotide.analyzers.pipeline.analysis_queue import Taken
 from iotide.analyzers.pipeline.numbering import JobNames
+from iotide.clients.text.advice_text import first_line
 from iotide.events import FileInfo, Flag, Kind, Layer, StreamInfo, make_batch
 from iotide.results.advice import AdviceFinding
 from support.jobs.analyzer_kinds import context
@@ -121,3 +122,17 @@ def test_blocks_beyond_the_default_buffer_are_not_taken_for_buffered() -> None:
     blocks = {"kind": int(Kind.WRITE), "layer": int(Layer.STDIO), "bytes": np.full(10_000, 2000), "duration": 9 * 10**6}
     found = judged([FileInfo("/scratch/table.txt")], blocks)
     assert [row.cause for row in found] == ["small_requests"]
+
+
+@pytest.mark.parametrize(("run_s", "told"), [(0.1, "costs 20 ms or more"), (10.0, "costs 2 % of the run or more")])
+def test_short_run_is_told_from_which_saving_on_there_would_be_a_finding(run_s: float, told: str) -> None:
+    names = JobNames(100, 100)
+    names.file(FileInfo("/scratch/x.dat"))
+    analyzer = make(context(names))
+    assert analyzer is not None
+    info = StreamInfo(job="j", source="t", pid=7, command="/usr/bin/dd if=/dev/zero of=x.dat")
+    batch = make_batch(1, {"start": T0, "kind": int(Kind.WRITE), "bytes": 512, "file": 1, "duration": 1000, "pid": 7})
+    analyzer.update(Taken.of(batch, "s", info))
+    advice = analyzer.frozen()(None, run_s)
+    assert first_line(advice).endswith(told)
+    assert advice.slowest == "dd (pid 7)"
