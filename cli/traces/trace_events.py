@@ -39,7 +39,7 @@ class TraceEvents:
 
     Args:
         signal_only: calls that move no bytes are not needed; archives are then read only once, too.
-        keeps_signal: keep the columns for the signal of archives in a temporary file, for analyses that iterate often.
+        keeps_signal: store the columns for the signal of archives in a temporary file, if it is iterated often.
         most_bytes: maximum bytes of all files' columns in memory.
 
     Attributes:
@@ -90,7 +90,7 @@ class TraceEvents:
             yield from part
 
     def of_signal(self) -> Iterator[tuple[str, EventBatch]]:
-        """Yield the events for the signal. Columns that the signal does not need may be missing."""
+        """Yield the events of the signal. Columns that the signal does not need may be missing."""
         for part in self._parts:
             yield from part.signal if isinstance(part, _Archive) and part.signal is not None else part
 
@@ -168,11 +168,11 @@ class _Held:
 
 
 class _Archive:
-    """Events that are read again: the same number per stream as the first time, even if the file grows.
+    """Repeatable events of an archive: always the same number per stream, even if the file grows.
 
     Args:
         path: the archive.
-        signal: takes the columns for the signal of all events, so that these need not be decoded again.
+        signal: stores the columns for the signal of all events, so that they need not be decoded again.
     """
 
     def __init__(self, path: Path, signal: EventSpool | None = None) -> None:

@@ -89,7 +89,7 @@ class Trace:
 
     @property
     def signal(self) -> Iterable[tuple[str, EventBatch]]:
-        """The events that count, with the columns for the signal."""
+        """The selected events, with the columns for the signal."""
         return Again(self.chunks.of_signal) if self.cut is None else self.cut
 
     @property
@@ -239,7 +239,7 @@ def read_and_tell(
         format_name: their format; None to detect it from each file's content.
         rule: selects the bytes that count.
         signal_only: only volume, time and member of events are needed.
-        keeps_signal: analyses of the signal iterate often; see ``TraceEvents``.
+        keeps_signal: whether the signal is iterated often; see ``TraceEvents``.
 
     Raises:
         InputError: there is nothing that can be read.
@@ -289,7 +289,7 @@ def read_traces(
         job: job id for traces that contain none.
         progress: callback with a path and the bytes read of it so far.
         signal_only: only volume, time and member of events are needed.
-        keeps_signal: analyses of the signal iterate often; see ``TraceEvents``.
+        keeps_signal: whether the signal is iterated often; see ``TraceEvents``.
         most_bytes: maximum bytes of events in memory.
 
     Raises:

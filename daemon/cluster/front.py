@@ -103,7 +103,7 @@ class Front:
         )
 
     def _anyone(self) -> int | None:
-        """Return a partition that has an owner, one of this machine if there is one."""
+        """Return a partition that has an owner, preferably one of this machine; None if there is none."""
         return min(self._reachable(), key=lambda number: (number not in self._own(), number), default=None)
 
     async def close(self) -> None:

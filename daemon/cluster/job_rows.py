@@ -1,4 +1,4 @@
-"""Encodes what one partition knows of its jobs for a question about the jobs of all partitions."""
+"""Encodes data of one partition's jobs, for requests that concern the jobs of all partitions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ...events import ProtocolError
 from .contention.shared_files import SharedFiles, decode_shared
 
 LARGEST: Final = 256 << 20
-"""Bytes of the rows of all jobs in one request."""
+"""Maximum bytes of the rows of all jobs in one request."""
 
 
 class LoadRow(Struct):
-    """The traffic of a job, as of ``Load``."""
+    """The traffic of a job; its fields are those of ``Load``."""
 
     start_s: float
     bin_s: float
@@ -30,11 +30,11 @@ class LoadRow(Struct):
 
 
 class JobRow(Struct):
-    """One job: files that it uses, as of ``encode_shared``, and its traffic in the examined time."""
+    """One job: its use of files, by ``encode_shared``, and its traffic in the examined time."""
 
     job: str
     last_s: float
-    """Time of its last message, for a choice of the latest active jobs."""
+    """Time of its last message, s; the most recently active jobs are chosen by it."""
     files: bytes = b""
     load: LoadRow | None = None
 
@@ -56,7 +56,7 @@ def encode_rows(rows: Sequence[JobRow]) -> bytes:
 
 
 def decode_rows(data: bytes) -> list[JobRow]:
-    """Return rows. Raises ProtocolError."""
+    """Return rows from bytes. Raises ProtocolError."""
     try:
         return _rows.decode(data)
     except msgspec.DecodeError as error:
@@ -64,7 +64,7 @@ def decode_rows(data: bytes) -> list[JobRow]:
 
 
 def load_row(load: Load) -> LoadRow:
-    """Return the traffic of a job for a row."""
+    """Return the traffic of a job in the form for a row."""
     return LoadRow(
         load.start_s,
         load.bin_s,
@@ -77,7 +77,7 @@ def load_row(load: Load) -> LoadRow:
 
 
 def others_of(rows: Sequence[JobRow]) -> tuple[list[SharedFiles], list[Load]]:
-    """Return the files and the traffic of jobs. Raises ProtocolError."""
+    """Return the use of files and the traffic of jobs from rows. Raises ProtocolError."""
     files = [decode_shared(row.files) for row in rows if row.files]
     return files, [_load(row.job, row.load) for row in rows if row.load is not None]
 

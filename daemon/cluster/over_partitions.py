@@ -1,4 +1,4 @@
-"""Answers that concern the jobs of several partitions: members gather what each knows, and one process computes."""
+"""Answers requests about the jobs of several partitions: a member collects their data, and one process computes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MISSING: Final = "x-iotide-missing-partitions"
 """Header that lists the partitions that did not answer in time."""
 _OK: Final = 200
 _MOST_JOBS: Final = 1000
-"""Default of `jobs`, as of one aggregator."""
+"""Default of ``jobs``, the same as in a single aggregator."""
 
 
 class Ask(Protocol):
-    """Sends a question to a partition and returns the whole answer."""
+    """Sends a request to a partition and returns the whole answer."""
 
     def __call__(
         self,
@@ -37,18 +37,18 @@ class Ask(Protocol):
         path: str = "",
         method: str = "",
     ) -> Awaitable[Response]:
-        """Ask; ``path`` and ``method`` are those of the request unless they are named."""
+        """Send the request; ``path`` and ``method``, if given, replace those of the request."""
         ...
 
 
 class OverPartitions:
-    """The routes.
+    """Routes of requests about the jobs of several partitions.
 
     Args:
         partitions: number of partitions.
-        ask: sends a question to a partition.
-        anyone: returns a partition that computes for others, one of this machine if there is one; None without any.
-        forward: answers a request by the owner of a path's job.
+        ask: sends a request to a partition.
+        anyone: returns a partition that can compute, preferably one of this machine; None if there is none.
+        forward: forwards a request to the partition of the job in its path.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class OverPartitions:
 
     @property
     def routes(self) -> list[Route]:
-        """Routes, which have to come before those that forward."""
+        """The routes; they must precede the routes that forward."""
         return [
             Route("/api/v1/rank", self._rank),
             Route("/api/v1/live-io", self._live_io),
@@ -140,7 +140,7 @@ class OverPartitions:
     async def _rows(
         self, request: Request, numbers: range, query: Mapping[str, str], most: int
     ) -> tuple[list[JobRow], list[int], Response | None]:
-        """Return the rows of the latest active jobs, the partitions without an answer, and an error without any."""
+        """Return rows of the most recently active jobs, partitions without an answer, and an error if none answered."""
         path = "/internal/jobs"
         answers = await asyncio.gather(*(self._ask(request, number, b"", query, path=path) for number in numbers))
         rows: list[JobRow] = []

@@ -21,7 +21,7 @@ _COUNTS: Final = (FileType.REGULAR, FileType.UNKNOWN, FileType.COPIED)
 
 
 def examined(job: JobSession, start_s: float | None, end_s: float | None) -> tuple[int, int] | None:
-    """Return the part of a job's time that is examined, ns; None before its first event."""
+    """Return start and end of the examined part of a job's time, ns; None before its first event."""
     if job.first_ns is None or job.last_ns is None:
         return None
     start_ns = job.first_ns if start_s is None else max(job.first_ns, int(start_s * 1e9))
@@ -47,8 +47,8 @@ def frozen_interference(
         start_s: start of the examined time; None for the job's first event.
         end_s: end of the examined time; None for the job's last event.
         top: maximum number of culprits.
-        files: use of files by further candidate jobs, of other processes.
-        loads: traffic of these in the examined time.
+        files: use of files by further candidate jobs, from other processes.
+        loads: traffic of these jobs in the examined time.
 
     Raises:
         AnalysisFailedError: the traffic of the disturbed job is unknown.

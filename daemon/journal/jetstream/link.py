@@ -164,7 +164,7 @@ class NatsLink:
 
 
 class _EncryptedClient(Client):
-    """A client that refuses a server named by ``tls://`` that does not encrypt; the library sends plain text."""
+    """Client that refuses a ``tls://`` server that does not encrypt; the library would send plain text to it."""
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         server = self._current_server
@@ -174,7 +174,7 @@ class _EncryptedClient(Client):
 
 
 def tls_context(settings: JournalSettings) -> ssl.SSLContext:
-    """Return what TLS connections to the NATS servers use. Raises ConfigError where a file cannot be used."""
+    """Return the TLS context for the NATS servers. Raises ConfigError if a file cannot be used."""
     try:
         authority = None if settings.authority is None else str(settings.authority)
         context = ssl.create_default_context(cafile=authority)

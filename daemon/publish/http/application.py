@@ -53,7 +53,7 @@ def make_application(
         contention: detects contention between jobs; None if it is off.
         plans: plans of schedulers; None without collectors.
         report: returns the state of the aggregator; None: no /api/v1/status.
-        in_cluster: members of a cluster ask for what concerns the jobs of several partitions.
+        in_cluster: whether to add the routes by which members of a cluster get data of partitions.
     """
     app = FastAPI(title="iotide", version=__version__, openapi_url="/api/v1/openapi.json", docs_url="/api/v1/docs")
     app.router.redirect_slashes = False

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _OPEN: Final = frozenset({"/healthz", "/readyz"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _READING: Final = ("/internal/rank", "/internal/culprits", "/internal/dfg")
-"""Ends of paths that change nothing although their questions have a body; members of a cluster ask them."""
+"""Ends of paths whose POST requests change nothing; members of a cluster send them."""
 _MOST_HEADER: Final = 1024
 _CHALLENGE: Final = (b"www-authenticate", b'Basic realm="iotide", charset="UTF-8"')
 UID: Final = "iotide.uid"

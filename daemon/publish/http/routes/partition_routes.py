@@ -1,4 +1,4 @@
-"""Routes by which a member of a cluster asks partitions for answers that concern the jobs of several of them."""
+"""Routes by which members of a cluster get data of partitions, for requests about the jobs of several of them."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _MSGPACK: Final = "application/msgpack"
 
 
 def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRouter:
-    """Return the routes below ``/internal``; they answer members only, and as whoever asks the member.
+    """Return the routes below ``/internal``; only members can use them, with the rights of the requesting user.
 
     Args:
         access: finds the jobs that the user may see.
-        settings: how jobs are ranked.
+        settings: settings of the ranking.
     """
     router = APIRouter(include_in_schema=False)
 
@@ -39,7 +39,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
         start_ns: Annotated[int | None, Query(ge=0)] = None,
         end_ns: Annotated[int | None, Query(ge=0)] = None,
     ) -> Response:
-        """Returns the files of the latest active jobs, and their traffic between two times."""
+        """Return the use of files by the most recently active jobs, and their traffic between two times."""
         found = []
         async for session in access.sessions(jobs):
             row = JobRow(session.job, session.heard_at_s)
@@ -57,7 +57,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
 
     @router.get("/internal/span")
     async def span(job: str, from_s: float | None = None, to_s: float | None = None) -> Response:
-        """Returns the time in which other jobs may have disturbed a job."""
+        """Return the time in which other jobs may have disturbed a job."""
         session = access.session(job)
         found = examined(session, from_s, to_s)
         if found is None:
@@ -66,7 +66,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
 
     @router.post("/internal/rank")
     async def rank(request: Request) -> Response:
-        """Ranks the jobs of the body."""
+        """Rank the jobs of the body."""
         files, _ = _read(await _body(request))
         return await access.as_json(lambda: rank_jobs(files, settings).model_dump_json())
 
@@ -78,7 +78,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
         to_s: float | None = None,
         top: Annotated[int, Query(ge=1, le=1000)] = 10,
     ) -> Response:
-        """Returns what the jobs of the body moved while a job did I/O."""
+        """Return the traffic of the jobs of the body while a job did I/O."""
         files, loads = _read(await _body(request))
         found = frozen_interference(access.session(job), (), from_s, to_s, top, files, loads)
         if found is None:
@@ -87,7 +87,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
 
     @router.post("/internal/dfg")
     async def dfg(request: Request, job: str, versus: str) -> Response:
-        """Compares a job's graph with that of the body."""
+        """Compare a job's graph with the graph of the body."""
         try:
             red = Graph.model_validate_json(await _body(request))
         except ValidationError as error:
