@@ -1,4 +1,4 @@
-"""Ends of Slurm's jobs that nobody plans: the time limit, a slurmd that is killed, a node that is gone."""
+"""Ends of Slurm's jobs that nobody plans: Slurm kills a job, a slurmd that is killed, a node that is gone."""
 
 from __future__ import annotations
 
@@ -102,22 +102,24 @@ def missing(job: JobDetail, folder: Path) -> list[int]:
 
 
 @pytest.mark.slow
-def test_time_limit_and_a_slurmd_that_is_killed_cost_no_call(cluster: Cluster, tmp_path: Path) -> None:
-    limited = cluster.submit(tmp_path, f"exec srun --overlap sh -c 'while :; do {WRITE}; done'", "--time=1")
+def test_job_that_slurm_kills_and_a_slurmd_that_is_killed_cost_no_call(cluster: Cluster, tmp_path: Path) -> None:
+    """At a time limit Slurm does the same: SIGTERM, which this job ignores, then SIGKILL to all of it."""
+    killed = cluster.submit(tmp_path, f"exec srun --overlap sh -c 'trap \"\" TERM; while :; do {WRITE}; done'")
     until = "until test -e go.on; do " + WRITE + "; done; " + WRITE
     kept = cluster.submit(tmp_path, f"exec srun --overlap sh -c '{until}'", "--time=10")
-    for job in (limited, kept):
+    for job in (killed, kept):
         wait_for(lambda job=job: cluster.on_both_nodes(job), what=f"job {job} of both nodes")
     before = cluster.job(kept)
     assert before is not None
     cluster.restart_daemon("node2")
     wait_for(lambda: (found := cluster.job(kept)) and found.events > before.events, what="calls without slurmd")
-    wait_for(lambda: cluster.over(limited), what="the time limit")
-    assert cluster.state(limited) == "TIMEOUT"
+    cluster.slurm.said("scancel", killed)
+    wait_for(lambda: cluster.over(killed), what="the end that Slurm makes")
+    assert cluster.state(killed) == "CANCELLED"
     (tmp_path / "go.on").touch()
     wait_for(lambda: cluster.over(kept), what="the end of the other")
     assert cluster.state(kept) == "COMPLETED"
-    for job in (limited, kept):
+    for job in (killed, kept):
         told = wait_for(lambda job=job: cluster.closed(job), what="the ends of its streams")
         assert told.losses == {}
         assert all(0 <= count <= WRITE_BYTES for count in missing(told, tmp_path))  # the one that it was killed in

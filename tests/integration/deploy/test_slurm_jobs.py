@@ -50,7 +50,7 @@ with open(f"out.{os.environ['SLURM_PROCID']}", "wb", buffering=0) as out:
 WRITE_BYTES: Final = 10_000
 STRIDES: Final = 50
 STRIDE_BYTES: Final = 4096
-SHORT_JOBS: Final = 50
+SHORT_JOBS: Final = 16
 LOOK: Final = """
 echo "= environment"; env | sort
 echo "= libraries"; grep -o '/[^ ]*$' /proc/self/maps | sort -u
@@ -248,7 +248,7 @@ def test_node_whose_prolog_starts_no_collector_is_a_loss_of_its_job(cluster: Clu
 
 
 def test_short_jobs_in_a_row_lose_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    """Fifty: eight run side by side."""
+    """Eight run side by side."""
     script = "head -c 1000 /dev/zero >out.$SLURM_JOB_ID"
     jobs = [cluster.submit(script, "--comment=iotide", folder=tmp_path) for _ in range(SHORT_JOBS)]
     for job in jobs:
