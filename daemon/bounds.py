@@ -89,6 +89,16 @@ BOUNDS: Final[Mapping[str, Bound]] = {
         "further alerts are dropped; active ones are repeated",
     ),
     "http_limits.connections": Bound("http_refused", "iotide_http_refused_total", "further connections get 503"),
+    "http_limits.connections_per_peer": Bound(
+        "http_peer_refused",
+        "iotide_http_peer_refused_total",
+        "further connections of an address or user get 503",
+    ),
+    "publish_behind": Bound(
+        "subscribers_cut_off",
+        "iotide_subscribers_cut_off_total",
+        "a subscriber that does not read is cut off, and may connect again",
+    ),
     "journal.quota_bytes": Bound(
         "journal_unwritten:quota",
         'iotide_journal_unwritten_total{reason="quota"}',

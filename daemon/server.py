@@ -113,6 +113,7 @@ class Server:
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
         self._keeping: Keeping | None = None
+        self._publisher: Publisher | None = None
         self._journal: StreamJournal | None = None
         self._ticked_at = -math.inf  # a machine's clock may begin at its boot
 
@@ -253,6 +254,8 @@ class Server:
             if self.archives is not None:
                 with self.stages.of("archives"):
                     waiting = self.archives.tick() or waiting
+            if self._publisher is not None:
+                self._publisher.flush()
             self._ticked_at = time.monotonic()
             for guard in self._guards:
                 guard.check(self._ticked_at)
@@ -342,6 +345,8 @@ class Server:
             endpoint,
             allow_remote=self._settings.allow_remote,
             access=self.access if self.access.settings is self._settings.access else None,
+            behind=self._settings.publish_behind,
+            counters=self.aggregator.counters,
         )
         self._stack.callback(publisher.close)
         self.aggregator.on_prediction(publisher.prediction, "zeromq")
@@ -349,6 +354,7 @@ class Server:
         if self._contention is not None:
             self._contention.on_alerts.add("zeromq", publisher.alert)
         self._guard("publish", publisher.endpoint, publisher)
+        self._publisher = publisher
         self.publish_endpoint = publisher.endpoint
 
     def _guarded(self, app: ASGIApp) -> ASGIApp:

@@ -40,6 +40,9 @@ class AggregatorSettings(AnalyzerSettings):
     publish: ListeningEndpoint | None = Field(
         "tcp://127.0.0.1:9789", description="ZeroMQ endpoint for subscribers; none disables it."
     )
+    publish_behind: int = Field(
+        10_000, ge=10, description="Messages that may wait for a subscriber; one that does not read is cut off."
+    )
     allow_remote: bool = Field(
         False,
         description="Allow HTTP, publishing and FTIO's protocol beyond loopback, in plain text.",

@@ -24,8 +24,11 @@ def worker_settings(settings: AggregatorSettings, state: Path, number: int) -> A
     if archive.folder is not None:
         archive = archive.model_copy(update={"folder": folder_of(archive.folder, number)})
     access = settings.access.model_copy(update={"certificate": None, "certificate_key": None})  # it listens on loopback
+    # All its clients come through members, which bound their peers.
+    limits = settings.http_limits.model_copy(update={"connections_per_peer": settings.http_limits.connections})
     return settings.model_copy(
         update={
+            "http_limits": limits,
             "ingest": f"tcp://{worker_host(settings.ingest)}:*",
             "http": "127.0.0.1:0",
             "publish": "tcp://127.0.0.1:*",

@@ -135,6 +135,15 @@ FAMILIES: Final[dict[str, Family]] = {
         ("where",),
     ),
     "iotide_http_malformed_total": Family(CounterMetricFamily, "Malformed HTTP requests that were refused."),
+    "iotide_http_peer_refused_total": Family(
+        CounterMetricFamily, "Connections refused because http_limits.connections_per_peer was reached."
+    ),
+    "iotide_subscribers_cut_off_total": Family(
+        CounterMetricFamily, "Subscribers cut off because publish_behind was reached."
+    ),
+    "iotide_published_missed_total": Family(
+        CounterMetricFamily, "Messages dropped because publish_behind of them waited for a slow subscriber."
+    ),
     "iotide_http_refused_total": Family(
         CounterMetricFamily, "Connections refused as http_limits.connections was reached."
     ),
@@ -213,6 +222,12 @@ _MALFORMED: Final = (
     "processes_refused",
     "processes_failed",
 )
+
+_COUNTED: Final = (
+    *("http_malformed", "http_peer_refused", "http_refused", "http_timeouts", "listener_pauses"),
+    *("published_missed", "subscribers_cut_off"),
+)
+"""Counters that are families by their own names."""
 
 
 class AggregatorCollector(Collector):
@@ -327,7 +342,7 @@ class AggregatorCollector(Collector):
         add("iotide_ingest_streams_silent", stats.streams_silent)
         add("iotide_collectors", stats.collectors)
         add("iotide_collectors_lost_total", self._aggregator.counters["collectors_lost"])
-        for name in ("http_malformed", "http_refused", "http_timeouts", "listener_pauses"):
+        for name in _COUNTED:
             add(f"iotide_{name}_total", self._aggregator.counters[name])
         self._add_archives(add)
         add_journal(self._aggregator.counters, add)

@@ -7,6 +7,8 @@ Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` when a job appea
 from __future__ import annotations
 
 import contextlib
+import time
+from collections import Counter, deque
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -18,15 +20,26 @@ from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...results.alerts import Alert
 from ...results.jobs.job import JobSummary
 from ...results.prediction import Prediction
+from .slow_subscribers import SlowSubscribers
 
 if TYPE_CHECKING:
     from ..access.access import Access
 
-_HIGH_WATER: Final = 10_000
+BEHIND: Final = 10_000
+"""Default number of messages that may wait for a subscriber."""
 
 
 class Publisher:
-    """A PUB socket. A slow subscriber loses messages at the high-water mark; the publisher never blocks."""
+    """A PUB socket. A subscriber that does not read is cut off once its queue is full, and others wait a second.
+
+    Args:
+        context: ZeroMQ context.
+        endpoint: where subscribers connect.
+        allow_remote: whether it may be one that others can reach in plain text.
+        access: who may connect.
+        behind: messages that may wait for a subscriber.
+        counters: gets ``subscribers_cut_off`` and ``published_missed``.
+    """
 
     def __init__(
         self,
@@ -35,13 +48,17 @@ class Publisher:
         *,
         allow_remote: bool,
         access: Access | None = None,
+        behind: int = BEHIND,
+        counters: Counter[str] | None = None,
     ) -> None:
+        self._counters = Counter() if counters is None else counters
         self._access = access
         allowed = allow_remote or (access is not None and access.is_encrypted)
         check_private(endpoint, allow=allowed, permission="access.key or allow_remote")
         self._socket = context.socket(zmq.PUB)
         self._socket.linger = 200  # the final prediction of a job should still be sent
-        self._socket.setsockopt(zmq.SNDHWM, _HIGH_WATER)
+        self._socket.setsockopt(zmq.SNDHWM, behind)
+        self._socket.setsockopt(zmq.XPUB_NODROP, 1)  # else nobody learns of a queue that is full
         self._socket.setsockopt(zmq.BACKLOG, backlog())
         self._socket.setsockopt(zmq.IPV6, is_ipv6(endpoint))
         self._secure()
@@ -52,6 +69,8 @@ class Publisher:
             self._socket.close(0)
             raise ConfigError(f"cannot publish on {endpoint}: {error}") from None
         self.endpoint = bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+        self._waiting: deque[list[bytes]] = deque(maxlen=behind)
+        self._slow = SlowSubscribers(self.endpoint, behind, self._counters)
 
     def prediction(self, prediction: Prediction) -> None:
         """Publish a prediction."""
@@ -64,6 +83,20 @@ class Publisher:
     def alert(self, alert: Alert) -> None:
         """Publish an alert that was raised or resolved."""
         self._send(f"alert.{alert.kind}.{alert.file_system}", alert)
+
+    def flush(self) -> None:
+        """Send what waits because the queue of a subscriber was full; to be called a few times per second.
+
+        ZeroMQ itself would drop messages for the slow subscriber, and some for the others as well.
+        """
+        while self._waiting:
+            try:
+                self._socket.send_multipart(self._waiting[0], zmq.NOBLOCK)
+            except zmq.Again:
+                self._slow.one_is_full(time.monotonic())
+                return
+            self._waiting.popleft()
+        self._slow.none_is_full()
 
     def stop_listening(self) -> None:
         """Stop listening and close existing connections."""
@@ -88,4 +121,7 @@ class Publisher:
             self._access.secure(self._socket, "publish")
 
     def _send(self, topic: str, model: Prediction | JobSummary | Alert) -> None:
-        self._socket.send_multipart([topic.encode(), msgspec.msgpack.encode(model.model_dump())], zmq.NOBLOCK)
+        if len(self._waiting) == self._waiting.maxlen:
+            self._counters["published_missed"] += 1
+        self._waiting.append([topic.encode(), msgspec.msgpack.encode(model.model_dump())])
+        self.flush()

@@ -6,9 +6,9 @@ import base64
 import binascii
 import json
 import os
-import pwd
 from typing import TYPE_CHECKING, Any, Final
 
+from ....events.network.peers import user_name
 from ...access.access import Access
 from ...access.viewer import ANYONE, Viewer, viewer, viewer_of, viewer_of_user
 
@@ -60,7 +60,7 @@ class Authentication:
         own = settings.visibility == "own"
         uid = scope.get("state", {}).get(UID)
         if uid is not None:
-            user = _name_of(uid)
+            user = user_name(uid)
             is_operator = uid in (0, os.geteuid()) or user in settings.operators
             return viewer_of_user(user, is_operator=is_operator, own=own)
         if self._access.principals is None:
@@ -95,13 +95,6 @@ def _password(text: str) -> str:
         return base64.b64decode(text, validate=True).decode().partition(":")[2]
     except (binascii.Error, UnicodeDecodeError):
         return ""
-
-
-def _name_of(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"#{uid}"
 
 
 async def _answer(send: Send, status: int, error: str, expected: str, headers: list[Any]) -> None:

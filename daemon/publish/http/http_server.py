@@ -7,7 +7,6 @@ import contextlib
 import errno
 import socket
 import ssl
-import struct
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, Literal
@@ -20,6 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ....events.network import descriptors
 from ....events.network.endpoints import unix_path
+from ....events.network.peers import name_of_peer, peer_of, peer_user
 from ...access.settings import AccessSettings
 from .authentication import UID
 from .complaints import Complaints, QuietLogger
@@ -34,8 +34,6 @@ _LEAST_CONNECTIONS: Final = 4
 _NO_ROOM: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _UNREAD: Final = 65_536
 _QUIET: Final = QuietLogger()
-_UCRED: Final = struct.Struct("3i")
-"""Process, user and group of a peer."""
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
     b"content-type: text/plain\r\ncontent-length: 21\r\n\r\ntoo many connections\n"
@@ -48,11 +46,12 @@ _Waiting = Literal["header", "body", "idle", "reading", "closing", ""]
 class TimedProtocol(H11Protocol):
     """uvicorn's protocol with a deadline for each action of a client, after which the connection is closed."""
 
-    def __init__(self, *arguments: Any, limits: HttpSettings, server: _Server, **options: Any) -> None:
+    def __init__(self, *arguments: Any, limits: HttpSettings, server: _Server, peer: str, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.logger = _QUIET
         self._limits = limits
         self._owner = server
+        self._peer = peer
         self._timer: asyncio.TimerHandle | None = None
         self._waits_for: _Waiting = ""
         self._is_stalled = False
@@ -62,14 +61,14 @@ class TimedProtocol(H11Protocol):
         """Start waiting for a request."""
         super().connection_made(transport)
         self.began = True
-        if (uid := _peer_user(transport.get_extra_info("socket"))) is not None:
+        if (uid := peer_user(transport.get_extra_info("socket"))) is not None:
             self.app_state = {UID: uid}  # the application finds it in a request's state
         self._look()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         super().connection_lost(exc)
-        self._owner.open -= 1
+        self._owner.left(self._peer)
         self._wait_for("")
 
     def data_received(self, data: bytes) -> None:
@@ -153,6 +152,7 @@ class _Server(uvicorn.Server):
         self.ready = asyncio.Event()
         self.counters = counters
         self.open = 0
+        self._of_peer: Counter[str] = Counter()
         self.tls: ssl.SSLContext | None = None
         self._limits = limits
         self._listener: socket.socket | None = None
@@ -166,6 +166,13 @@ class _Server(uvicorn.Server):
             "HTTP: no connection can be accepted: %s; raise ulimit -n (LimitNOFILE= of the unit) (tried each second)",
             "HTTP: connections are accepted again, after %d attempts without within %.0f s",
         )
+
+    def left(self, peer: str) -> None:
+        """Note that a connection of a peer has ended."""
+        self.open -= 1
+        self._of_peer[peer] -= 1
+        if not self._of_peer[peer]:
+            del self._of_peer[peer]
 
     def malformed(self, peer: str, why: str) -> None:
         """Count a malformed request."""
@@ -224,20 +231,23 @@ class _Server(uvicorn.Server):
                 self._retry = loop.call_later(_RETRY_S, self._listen)
                 return
             accepted.setblocking(False)
-            if self.open >= most:
-                self.counters["http_refused"] += 1
+            peer = peer_of(accepted)
+            is_full = self.open >= most
+            if is_full or self._of_peer[peer] >= self._limits.connections_per_peer:
+                self.counters["http_refused" if is_full else "http_peer_refused"] += 1
                 _refuse(accepted)
                 continue
             self.open += 1
-            task = asyncio.get_running_loop().create_task(self._begin(accepted))
+            self._of_peer[peer] += 1
+            task = asyncio.get_running_loop().create_task(self._begin(accepted, peer))
             self._accepting.add(task)
             task.add_done_callback(self._accepting.discard)
 
-    async def _begin(self, accepted: socket.socket) -> None:
+    async def _begin(self, accepted: socket.socket, peer: str) -> None:
         made: list[TimedProtocol] = []
 
         def make() -> TimedProtocol:
-            made.append(TimedProtocol(self.config, self.server_state, {}, limits=self._limits, server=self))
+            made.append(TimedProtocol(self.config, self.server_state, {}, limits=self._limits, server=self, peer=peer))
             return made[-1]
 
         try:
@@ -250,26 +260,10 @@ class _Server(uvicorn.Server):
         except OSError as error:  # also of TLS
             self.counters["http_timeouts"] += isinstance(error, ConnectionAbortedError)  # it took too long
             if isinstance(error, ssl.SSLError):
-                self.malformed(_name_of(accepted), f"TLS: {error.reason or error}")
+                self.malformed(name_of_peer(accepted), f"TLS: {error.reason or error}")
             if not (made and made[-1].began):
-                self.open -= 1
+                self.left(peer)
             accepted.close()
-
-
-def _peer_user(accepted: socket.socket | None) -> int | None:
-    """Return the user id of a Unix socket's peer."""
-    if accepted is None or accepted.family != socket.AF_UNIX:
-        return None
-    credentials = accepted.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
-    return int(_UCRED.unpack(credentials)[1])
-
-
-def _name_of(accepted: socket.socket) -> str:
-    """Return the address of a peer."""
-    with contextlib.suppress(OSError, IndexError, TypeError):
-        host, port = accepted.getpeername()[:2]
-        return f"{host}:{port}"
-    return "a peer that has left"
 
 
 def _refuse(accepted: socket.socket) -> None:

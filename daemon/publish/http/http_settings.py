@@ -13,6 +13,11 @@ class HttpSettings(BaseModel):
     connections: int = Field(
         256, ge=1, description="Maximum number of connections, fewer if `ulimit -n` is low; further ones get 503."
     )
+    connections_per_peer: int = Field(
+        128,
+        ge=1,
+        description="Maximum number of connections of an address, or of a user on a Unix socket; further ones get 503.",
+    )
     header_timeout_s: float = Field(10.0, gt=0, description="Timeout of a request's header, s.")
     body_timeout_s: float = Field(
         30.0, gt=0, description="Timeout of a request's body, and of a client that does not read, s."

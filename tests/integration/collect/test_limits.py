@@ -93,8 +93,14 @@ def test_idle_connections_beyond_the_descriptors_cost_neither_a_core_nor_a_log_n
     assert server.log.stat().st_size < 10_000
 
 
-def test_connections_beyond_the_limit_are_refused_politely_and_counted(tmp_path: Path) -> None:
-    with served(tmp_path, HTTP_LIMITS__CONNECTIONS="3") as server, contextlib.ExitStack() as stack:
+@pytest.mark.parametrize(
+    ("option", "metric"),
+    [("CONNECTIONS", b"iotide_http_refused"), ("CONNECTIONS_PER_PEER", b"iotide_http_peer_refused")],
+)
+def test_connections_beyond_the_limit_are_refused_politely_and_counted(
+    tmp_path: Path, option: str, metric: bytes
+) -> None:
+    with served(tmp_path, **{f"HTTP_LIMITS__{option}": "3"}) as server, contextlib.ExitStack() as stack:
         idle = [stack.enter_context(server.connect("http")) for _ in range(3)]
         refused = wait_for(lambda: server.answer(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n"), what="an answer")
         assert refused.startswith(b"HTTP/1.1 503 ")
@@ -102,7 +108,9 @@ def test_connections_beyond_the_limit_are_refused_politely_and_counted(tmp_path:
         idle[0].close()
         request = b"GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
         metrics = wait_for(lambda: b"" if b" 503 " in (text := server.answer(request))[:20] else text, what="metrics")
-        assert float(re.findall(rb"^iotide_http_refused_total (\S+)$", metrics, re.MULTILINE)[0]) >= 1
+        assert float(re.findall(rb"^" + metric + rb"_total (\S+)$", metrics, re.MULTILINE)[0]) >= 1
+        named = f"http_limits.{option.lower()} = 3 is reached"
+        wait_for(lambda: named in server.log.read_text(), what="the option in the log")
 
 
 def test_malformed_requests_are_counted_and_are_one_line_of_the_log(tmp_path: Path) -> None:

@@ -1,0 +1,98 @@
+"""Connections of this process by their descriptors, and their peers as the kernel names them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import socket
+import stat
+import struct
+from collections.abc import Iterator
+from typing import Final
+
+_UCRED: Final = struct.Struct("3i")
+"""Process, user and group of a peer (SO_PEERCRED)."""
+
+
+def peer_user(connection: socket.socket | None) -> int | None:
+    """Return the user id of the peer of a Unix socket; None for another kind of socket."""
+    if connection is None or connection.family != socket.AF_UNIX:
+        return None
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+    return int(_UCRED.unpack(credentials)[1])
+
+
+def user_name(uid: int) -> str:
+    """Return the name of a user, or ``#UID`` for one without a name."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"#{uid}"
+
+
+def peer_of(connection: socket.socket) -> str:
+    """Return the owner of a connection for bounds: ``user NAME`` on a Unix socket, else the address without port."""
+    try:
+        uid = peer_user(connection)
+        return str(connection.getpeername()[0]) if uid is None else f"user {user_name(uid)}"
+    except OSError:
+        return "a peer that has left"
+
+
+def name_of_peer(connection: socket.socket) -> str:
+    """Return the peer of a connection for the log: ``user NAME, process PID``, else address and port."""
+    try:
+        if connection.family == socket.AF_UNIX:
+            found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+            pid, uid, _ = _UCRED.unpack(found)
+            return f"user {user_name(uid)}, process {pid}"
+        host, port = connection.getpeername()[:2]
+    except OSError:
+        return "a peer that has left"
+    return f"{host}:{port}"
+
+
+def connection_at(descriptor: int, endpoint: str) -> socket.socket | None:
+    """Return a connection that a peer made to a ZeroMQ endpoint, with a descriptor of its own.
+
+    Args:
+        descriptor: a descriptor of this process. It may belong to something else by now.
+        endpoint: bound endpoint.
+    """
+    scheme, _, place = endpoint.partition("://")
+    with contextlib.suppress(OSError):
+        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            return None
+        found = socket.socket(fileno=os.dup(descriptor))
+        try:
+            found.getpeername()
+            own = found.getsockname()
+            if scheme == "tcp" and found.family in (socket.AF_INET, socket.AF_INET6):
+                matches = own[1] == int(place.rpartition(":")[2])
+            else:
+                matches = scheme == "ipc" and found.family == socket.AF_UNIX and own == _unix_name(place)
+        except OSError:
+            matches = False
+        if matches:
+            return found
+        found.close()
+    return None
+
+
+def connections_at(endpoint: str) -> Iterator[socket.socket]:
+    """Return the connections to a ZeroMQ endpoint of this process; each has to be closed."""
+    seen: set[int] = set()
+    for name in os.listdir("/proc/self/fd"):  # noqa: PTH208
+        if (found := connection_at(int(name), endpoint)) is None:
+            continue
+        number = os.fstat(found.fileno()).st_ino
+        if number in seen:  # a copy that took the number of the descriptor of the listing
+            found.close()
+        else:
+            seen.add(number)
+            yield found
+
+
+def _unix_name(place: str) -> str | bytes:
+    return b"\0" + place[1:].encode() if place.startswith("@") else place
