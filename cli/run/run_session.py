@@ -114,7 +114,10 @@ class Session:
             letting_go = remove_when_archived(self._source, self._server.archives, self._plan.job)
             self._tasks.append(self._loop.create_task(letting_go))
         with running_aside(self._loop, self._feed.pressure, low_priority):
-            yield
+            try:
+                yield
+            finally:
+                self._view.ended()
 
     def finish(self, lasted: tuple[float, float], returncode: int) -> None:
         """Read the remaining data, then print and write the results; failures are reported."""

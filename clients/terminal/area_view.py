@@ -25,10 +25,16 @@ class AreaView:
         self._area = StatusArea(terminal, HEIGHT)
         self._area.open()
         self._prediction: Prediction | None = None
+        self._ended = False
 
     def predicted(self, prediction: Prediction) -> None:
         """Show the prediction from the next tick on."""
-        self._prediction = prediction
+        if not self._ended:
+            self._prediction = prediction
+
+    def ended(self) -> None:
+        """Keep the prediction that is shown."""
+        self._ended = True
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
         """Redraw the area."""

@@ -11,7 +11,7 @@ from .status_area import HEIGHT, StatusArea
 
 
 class LiveView(Protocol):
-    """A view of a run; all calls come from one thread."""
+    """A view of a run; all calls but ``ended`` come from one thread."""
 
     @property
     def moves(self) -> bool:
@@ -24,6 +24,10 @@ class LiveView(Protocol):
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
         """Set the bytes moved so far, the current bandwidth, and that of each bin until now (bytes/s)."""
+        ...
+
+    def ended(self) -> None:
+        """The command has ended: later predictions include time after its end and are not shown. Thread-safe."""
         ...
 
     def close(self) -> None:
@@ -53,6 +57,9 @@ class SilentView:
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
         """Show nothing."""
 
+    def ended(self) -> None:
+        """Do nothing."""
+
     def close(self) -> None:
         """Do nothing."""
 
@@ -79,6 +86,10 @@ class LineView:
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
         """Do nothing: lines are only printed with predictions."""
+
+    def ended(self) -> None:
+        """Stop printing."""
+        self._closed = True
 
     def close(self) -> None:
         """Stop printing."""
