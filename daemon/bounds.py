@@ -80,6 +80,11 @@ BOUNDS: Final[Mapping[str, Bound]] = {
         "streams of further collectors are refused, likewise counted",
         "`losses`",
     ),
+    "bounds.connections_per_peer": Bound(
+        "ingest_peers_refused",
+        "iotide_ingest_peers_refused_total",
+        "further connections of an address or user are ended; their collectors try again",
+    ),
     "contention.max_jobs": Bound(
         "", "iotide_contention_jobs_left_out", "contention is computed for the latest active jobs only"
     ),

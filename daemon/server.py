@@ -177,6 +177,8 @@ class Server:
         if self._ingest is not None:
             work["ingest"] = self._ingest.run
             work["answers"] = self._ingest.answer
+            if (peers := self._ingest.peers) is not None:
+                work["peers"] = lambda: peers.run(self.ingest_endpoint)
         if self.http is not None:
             work["http"] = self.http.run
         if self._contention is not None:
@@ -331,7 +333,7 @@ class Server:
         from .ingest.ingest import Ingest
 
         given = self._context, settings.ingest, self.sink, settings.bounds, self.access, self.stages
-        ingest = Ingest(*given, for_gateways=self._for_gateways)
+        ingest = Ingest(*given, for_gateways=self._for_gateways, counters=self.aggregator.counters)
         self._stack.callback(ingest.close)
         return ingest
 

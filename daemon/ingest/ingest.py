@@ -19,6 +19,7 @@ from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...events.network.wire import Frame
 from ..stages import Stages
 from .ingest_core import IngestCore, IngestSettings, Reply
+from .peer_bound import PeerBound
 from .sink import Sink
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Ingest:
         stages: Stages | None = None,
         *,
         for_gateways: bool = False,
+        counters: Counter[str] | None = None,
     ) -> None:
         self._for_gateways = for_gateways
         self._stages = stages or Stages(Counter())
@@ -75,6 +77,11 @@ class Ingest:
         self._socket.setsockopt(zmq.BACKLOG, backlog())
         if for_gateways:  # a gateway that reconnects keeps its name
             self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
+        self.peers: PeerBound | None = None
+        """Bounds the connections of each peer while its ``run`` goes on; None for gateways, which bound theirs."""
+        if not for_gateways:
+            most = self._settings.connections_per_peer
+            self.peers = PeerBound(self._socket, most, Counter() if counters is None else counters)
         self._unread_turns = 0
         self.durability: Durability | None = None
         """Journals messages and decides when they may be answered; without it they are answered at once."""
@@ -155,6 +162,8 @@ class Ingest:
 
     def close(self) -> None:
         """Close the socket."""
+        if self.peers is not None:
+            self.peers.close()
         self._socket.close()
 
     @property

@@ -52,11 +52,10 @@ class IngestSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
-    allow_plaintext: bool = Field(
-        False, description="Listen in plain text beyond loopback (on a trusted network only)."
-    )
+    allow_plaintext: bool = Field(False, description="Listen in plain text beyond loopback, on trusted networks.")
     max_streams: int = Field(200_000, ge=1, description="Streams open at once; more are refused.")
     max_collectors: int = Field(100_000, ge=1, description="Collectors known at once; streams of more are refused.")
+    connections_per_peer: int = Field(4096, ge=1, description="Connections of an address, or of a user on ipc.")
     remembered_streams: int = Field(200_000, ge=0, description="Ended streams whose late repetitions are recognised.")
     credit: int = Field(256, ge=1, description="Batches that a collector may have unacknowledged.")
     lost_after_s: float = Field(10.0, gt=0, description="Silence after which a collector counts as lost, s.")

@@ -135,12 +135,11 @@ FAMILIES: Final[dict[str, Family]] = {
         ("where",),
     ),
     "iotide_http_malformed_total": Family(CounterMetricFamily, "Malformed HTTP requests that were refused."),
+    "iotide_ingest_peers_refused_total": Family(CounterMetricFamily, "Connections beyond bounds.connections_per_peer."),
     "iotide_http_peer_refused_total": Family(
         CounterMetricFamily, "Connections refused because http_limits.connections_per_peer was reached."
     ),
-    "iotide_subscribers_cut_off_total": Family(
-        CounterMetricFamily, "Subscribers cut off because publish_behind was reached."
-    ),
+    "iotide_subscribers_cut_off_total": Family(CounterMetricFamily, "Subscribers cut off at publish_behind."),
     "iotide_published_missed_total": Family(
         CounterMetricFamily, "Messages dropped because publish_behind of them waited for a slow subscriber."
     ),
@@ -225,7 +224,7 @@ _MALFORMED: Final = (
 
 _COUNTED: Final = (
     *("http_malformed", "http_peer_refused", "http_refused", "http_timeouts", "listener_pauses"),
-    *("published_missed", "subscribers_cut_off"),
+    *("ingest_peers_refused", "published_missed", "subscribers_cut_off"),
 )
 """Counters that are families by their own names."""
 
