@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ....results.layers import Finding
 
 _MOST: Final = 8
-_HEAD: Final = "Is it well, and what to change"
+_HEAD: Final = "What to change"
 
 
 def what_to_change(subject: Subject, advice: Advice | None, findings: list[Finding]) -> Lines:

@@ -19,7 +19,7 @@ _MOST_UNSEEN: Final = 20
 def how_complete(subject: Subject, calls: int) -> Lines:
     """Yield the missing data, or that none is known to be missing."""
     job = subject.job
-    yield heading("How sure, and how complete")
+    yield heading("Confidence and completeness")
     yield from _sure(subject.prediction)
     if left := not_counted_text(job.not_counted):
         yield f'<p class="soft">{escape(sentence(left))}.\n  What counts is the program\'s data.</p>'

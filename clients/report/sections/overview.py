@@ -10,6 +10,7 @@ from typing import Final
 from ....results.advice import Advice
 from ....results.findings import Findings
 from ....results.jobs.job import JobDetail
+from ....results.layers import Mount
 from ...text.headline import Headline, headline_of
 from ...text.job_sentence import in_short
 from ...text.layer_words import layer_name, time_text
@@ -20,6 +21,8 @@ from .io_cost import Cost, cost_of, share_text
 
 _LONGEST_COMMAND: Final = 400
 _LEAST_SHARE: Final = 0.05
+_KERNEL: Final = frozenset({"devpts", "devtmpfs", "proc", "sysfs"})
+"""File systems without a program's data."""
 """Least share of the bytes for which a file is named."""
 
 
@@ -102,15 +105,24 @@ def _did(subject: Subject, findings: Findings) -> Iterator[str]:
         yield f"It wrote {byte_text(job.bytes_written)} and read {byte_text(job.bytes_read)}{rate}{files}."
     if (cost := cost_of(findings, job, subject.lasted_s)) is not None:
         yield _costs(cost)
-    if findings.layers is not None and findings.layers.mounts:
-        mount = max(findings.layers.mounts, key=lambda row: (row.bytes_read + row.bytes_written, row.calls))
-        share = {"shared": ", which nodes share", "local": ", of one node"}.get(mount.scope, "")
-        if mount.mount_point:
-            yield f"Most of it went to {mount.mount_point} ({mount.filesystem or 'unknown type'}{share})."
+    if (mount := _main_mount(findings)) is not None and mount.mount_point:
+        share = {"shared": ", shared between nodes", "local": ", local to a node"}.get(mount.scope, "")
+        yield f"Most of it is on {mount.mount_point} ({mount.filesystem or 'unknown type'}{share})."
     layers = [] if findings.layers is None else [row for row in findings.layers.layers if row.program_seconds > 0]
     if len(layers) > 1:
         names = ", ".join(layer_name(row.layer) for row in sorted(layers, key=lambda row: -row.program_seconds))
-        yield f"It called {names}, by time."
+        yield f"Layers, by time: {names}."
+
+
+def _main_mount(findings: Findings) -> Mount | None:
+    """Return the file system with most of the program's data; None if no file system has most of it."""
+    mounts = [] if findings.layers is None else findings.layers.mounts
+    if findings.advice is not None:
+        moved = {row.place: row.bytes_read + row.bytes_written for row in findings.advice.destinations}
+        main = next((place for place, size in moved.items() if 2 * size > sum(moved.values())), "")
+        return next((mount for mount in mounts if mount.mount_point == main), None) if main else None
+    on_disk = [mount for mount in mounts if mount.filesystem not in _KERNEL]
+    return max(on_disk, key=lambda row: (row.bytes_read + row.bytes_written, row.calls), default=None)
 
 
 def _costs(cost: Cost) -> str:

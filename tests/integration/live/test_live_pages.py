@@ -249,7 +249,7 @@ async def test_page_of_a_job_grows_in_place_and_survives_an_aggregator_that_is_a
             loop.call_soon_threadsafe(lambda: jobs.write("a/b", phases=1, size=7 * 10**9))
             page.until("/70\\.\\d GB/.test(document.body.innerText)")
             assert page.value("document.querySelector('details').open && window.here.isConnected")
-            for section in ("Ledger", "Who does I/O when", "How sure, and how complete"):
+            for section in ("Ledger", "Who does I/O when", "Confidence and completeness"):
                 assert section in page.text()
             is_clean(page, server)
             page.call(

@@ -25,10 +25,11 @@ from iotide.daemon.jobs.job_view import view_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import BatchJob, Definitions, FileInfo, Kind, StreamInfo, make_batch
-from iotide.results.advice import Advice, AdviceFinding, Spent
+from iotide.results.advice import Advice, AdviceFinding, Destination, Spent
 from iotide.results.findings import NO_FINDINGS, Findings
 from iotide.results.jobs.heat_map import HeatMap, HeatRow
 from iotide.results.jobs.run import RunSummary, UnseenProgram
+from iotide.results.layers import Mount
 from msgspec import structs
 from support.jobs.graphs import activity, graph_of
 from support.jobs.result_factories import make_prediction, make_signal, make_summary
@@ -96,8 +97,8 @@ def test_sections_come_in_the_order_of_the_questions(tmp_path: Path) -> None:
     heads = re.findall(r"<h2>(.*?)</h2>", page)
     wanted = [
         "What it did",
-        "Is it well, and what to change",
-        "How sure, and how complete",
+        "What to change",
+        "Confidence and completeness",
         "Who does I/O when",
         "Layers",
         "What follows what",
@@ -194,6 +195,26 @@ def test_advice_without_findings_says_from_when_on_there_would_be_one(tmp_path: 
     found = Findings(advice=advice_of("").model_copy(update={"findings": []}))
     text = text_of(page_of(session_of(), tmp_path / "r", found))
     assert "Nothing was found whose change would save 1 % of the run or more" in text
+
+
+def test_file_system_of_the_data_is_named_not_that_of_devices(tmp_path: Path) -> None:
+    """A copy of /dev/zero reads as much from /dev as it writes, and only what it writes is its data."""
+    found = findings_of(session_of())()
+    assert found.layers is not None
+    mounts = [
+        Mount(
+            mount_point=place, filesystem=kind, scope="local", hosts=1, files=1, calls=9, bytes_read=read,
+            bytes_written=written, seconds=1.0,
+        )
+        for place, kind, read, written in (("/dev", "devtmpfs", 10**7, 100), ("/data", "ext4", 0, 10**7))
+    ]  # fmt: skip
+    found = structs.replace(found, layers=found.layers.model_copy(update={"mounts": mounts}), advice=None)
+    text = text_of(page_of(session_of(), tmp_path / "r", found))
+    assert "Most of it is on /data (ext4, local to a node)." in text
+    destination = Destination(place="/data", type="ext4", bytes_read=0, bytes_written=10**7, seconds=1.0, rate=None)
+    advice = advice_of("").model_copy(update={"destinations": [destination]})
+    text = text_of(page_of(session_of(), tmp_path / "r", structs.replace(found, advice=advice)))
+    assert "Most of it is on /data" in text
 
 
 def heat_of(rows: int, bins: int = 4) -> HeatMap:
