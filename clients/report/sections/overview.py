@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ....results.advice import Advice
 from ....results.findings import Findings
 from ....results.jobs.job import JobDetail
-from ....results.layers import Mount
 from ...text.headline import Headline, headline_of
 from ...text.job_sentence import in_short
 from ...text.layer_words import layer_name, time_text
@@ -18,6 +17,9 @@ from ...text.units import byte_text, clock_text, duration_text, rate_text
 from ..markup import Lines, bullets, code, fact, heading, sentence
 from ..subject import Subject
 from .io_cost import Cost, cost_of, share_text
+
+if TYPE_CHECKING:
+    from ....results.layers import Mount
 
 _LONGEST_COMMAND: Final = 400
 _LEAST_SHARE: Final = 0.05
