@@ -125,6 +125,7 @@ def in_two_partitions() -> tuple[str, str]:
     return first, next(job for job in others if partition_of(job, PARTITIONS) != partition_of(first, PARTITIONS))
 
 
+@pytest.mark.slow
 async def test_ranking_culprits_comparisons_and_live_io_are_over_all_partitions() -> None:
     job, versus = in_two_partitions()
     async with both() as (one, several):
@@ -150,6 +151,7 @@ async def test_ranking_culprits_comparisons_and_live_io_are_over_all_partitions(
         assert (refused.status_code, "different partitions" in refused.json()["error"]) == (501, True)
 
 
+@pytest.mark.slow
 async def test_partitions_that_do_not_answer_are_named() -> None:
     job, versus = in_two_partitions()
     away = partition_of(versus, PARTITIONS)
@@ -160,6 +162,7 @@ async def test_partitions_that_do_not_answer_are_named() -> None:
         assert (await several.get(f"/api/v1/jobs/{job}/dfg?versus={versus}")).status_code == 503
 
 
+@pytest.mark.slow
 async def test_users_of_a_cluster_see_their_own_jobs_where_the_settings_say_so(tmp_path: Path) -> None:
     listed = Listed(tmp_path)
     alice, operator = listed.token("alice", "read", user="alice"), listed.token("operator", "operate")
@@ -187,6 +190,7 @@ async def test_users_of_a_cluster_see_their_own_jobs_where_the_settings_say_so(t
 @pytest.mark.parametrize(
     "path", ["/internal/rank", "/internal/culprits?job=writer", "/internal/dfg?job=writer&versus=b"]
 )
+@pytest.mark.slow
 async def test_damaged_questions_of_a_member_are_refused(path: str) -> None:
     owner = partition_of("writer", PARTITIONS)
     async with both() as (_, several):
