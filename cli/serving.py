@@ -46,6 +46,8 @@ async def _serve(
                 f"ingest {server.ingest_endpoint}, http {server.http_url or 'off'}, "
                 f"publish {server.publish_endpoint or 'off'}" + (f", ftio {ftio}" if ftio else "")
             )
+            if server.journal is not None:
+                listens += f", epoch {server.journal.last.epoch}"  # by which a member knows the last owner
             say(listens, settings.log_format)
             server.aggregator.on_job(lambda job: _log.info("job %s: %s", job.job, job.state), "log")
             running = asyncio.create_task(server.run())

@@ -30,7 +30,6 @@ from .stages import LoopWatch, Stages
 
 if TYPE_CHECKING:
     import zmq.asyncio
-    from starlette.types import ASGIApp
 
     from .access.settings import AccessSettings
     from .cluster.partitions import Partition
@@ -71,6 +70,7 @@ class Server:
         access: access control.
         stats: counters of received data.
         http: HTTP server, after ``start``; None if it is off.
+        journal: shared journal, after ``stand_by``; None without one.
         ingest_endpoint, publish_endpoint, http_url: actual endpoints, after ``start``; None if off.
     """
 
@@ -103,7 +103,7 @@ class Server:
         self.access = Access(entry or settings.access, self._user_of, self.aggregator.counters)
         self._ingest = None if embedded and entry is None else self._make_ingest(settings)
         several = settings.contention.enabled and not embedded  # an embedded aggregator has one job
-        self._contention = contention_watch(self.aggregator, partition, lambda: self._journal) if several else None
+        self._contention = contention_watch(self.aggregator, partition, lambda: self.journal) if several else None
         if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
             self._contention.notify(settings.notify, lambda: self.http_url or "")
         if self._ingest is not None:
@@ -114,7 +114,7 @@ class Server:
         self._guards: list[ListenerGuard] = []
         self._keeping: Keeping | None = None
         self._publisher: Publisher | None = None
-        self._journal: StreamJournal | None = None
+        self.journal: StreamJournal | None = None
         self._ticked_at = -math.inf  # a machine's clock may begin at its boot
 
     async def stand_by(self, told: Callable[[str], None] = lambda _: None) -> None:
@@ -134,10 +134,10 @@ class Server:
             from .journal.jetstream.opening import stand_by
         except ImportError:
             raise ConfigError("journal.servers needs nats-py: pip install 'iotide[jetstream]'") from None
-        self._journal = await stand_by(self._settings.journal, told)
+        self.journal = await stand_by(self._settings.journal, told)
         if self.archives is not None:
             self.archives.moves = True
-        self._stack.callback(self._journal.release)
+        self._stack.callback(self.journal.release)
 
     async def start(self) -> None:
         """Bind all endpoints.
@@ -287,7 +287,7 @@ class Server:
         core = None if self._ingest is None else self._ingest.core
         given = self._settings
         keeping = Keeping(
-            folder, given.journal, self.aggregator, self._clocks, core, given.bounds, self.archives, self._journal
+            folder, given.journal, self.aggregator, self._clocks, core, given.bounds, self.archives, self.journal
         )
         self._stack.callback(keeping.close)
         return keeping
@@ -359,14 +359,10 @@ class Server:
         self._publisher = publisher
         self.publish_endpoint = publisher.endpoint
 
-    def _guarded(self, app: ASGIApp) -> ASGIApp:
-        from .publish.http.authentication import Authentication
-
-        return app if self._settings.access.is_open else Authentication(app, self.access)
-
     async def _start_http(self, address: str) -> None:
         # Imported when needed: an embedded aggregator without HTTP starts half a second earlier.
         from .publish.http.application import make_application
+        from .publish.http.authentication import Authentication
         from .publish.http.http_server import HttpServer
         from .publish.metrics import AggregatorCollector
         from .publish.status import StatusReport
@@ -387,7 +383,7 @@ class Server:
         given = self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._plans
         app = make_application(*given, report, in_cluster=self._for_gateways)
         server = HttpServer(
-            self._guarded(app),
+            app if self._settings.access.is_open else Authentication(app, self.access),
             address,
             self._settings.access,
             allow_remote=self._settings.allow_remote,

@@ -21,7 +21,7 @@ from ..journal.jetstream.places import SAFE_REPLICAS, check_sync
 from ..journal.jetstream.readiness import reason_of, when_ready
 from ..settings import AggregatorSettings
 from .gateway import Gateway
-from .members import Member, Members, Worker, open_members
+from .members import Member, Members, Worker, open_members, settled
 from .partitions import plan
 from .publishing import Relay
 from .workers import Workers
@@ -137,7 +137,7 @@ class ClusterMember:
         is_away = False
         while True:
             serving = {
-                number: Worker(ingest=each.ingest, started=each.started)
+                number: Worker(ingest=each.ingest, started=each.started, epoch=each.epoch)
                 for number, each in self.workers.serving.items()
             }
             own = Member(http=self.http_url, serves=serving, waits=self.workers.waiting)
@@ -157,6 +157,9 @@ class ClusterMember:
                 is_away = False
                 self.not_ready_because = ""
                 found[self.name] = own
+                found = settled(found)
+                for number in own.serves.keys() - found[self.name].serves.keys():
+                    self.workers.replaced(number)
                 if found.keys() != seen.keys():
                     seen_since_s = time.monotonic()
                 seen = found

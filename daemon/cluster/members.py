@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from nats.errors import Error as NatsError
@@ -33,6 +34,8 @@ class Worker(BaseModel):
     """Endpoint for gateways."""
     started: str
     """Unique id of the process."""
+    epoch: int = 0
+    """Of its journal: a process that takes a partition over has a higher one."""
 
 
 class Member(BaseModel):
@@ -124,6 +127,23 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
         )
     asked = link.client.jetstream(timeout=settings.lease_s / _ANSWER_SHARE)
     return Members(asked, await asked.key_value(bucket), bucket)
+
+
+def settled(members: Mapping[str, Member]) -> dict[str, Member]:
+    """Return members without the claims of processes that have lost their partition and do not know it yet.
+
+    A process that hangs goes on to claim its partition after another one has taken over.
+    """
+    latest: dict[int, int] = {}
+    for member in members.values():
+        for number, worker in member.serves.items():
+            latest[number] = max(latest.get(number, 0), worker.epoch)
+    return {
+        name: member.model_copy(
+            update={"serves": {n: each for n, each in member.serves.items() if each.epoch == latest[n]}}
+        )
+        for name, member in members.items()
+    }
 
 
 def public(member: Member) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 30.0
 _STEADY_S: Final = 60.0
 """Run time after which an ended process is restarted at once, s."""
-_LISTENS: Final = re.compile(r"ingest (\S+), http (\S+), publish (\S+)")
+_LISTENS: Final = re.compile(r"ingest (\S+), http (\S+), publish ([^\s,]+)(?:, epoch ([0-9]+))?")
 _MOST_TOLD: Final = 65_536
 
 
@@ -34,6 +34,8 @@ class Listening(BaseModel):
     publish: str
     started: str
     """Unique id of the process."""
+    epoch: int = 0
+    """Epoch of its journal."""
 
 
 class Worker:
@@ -107,6 +109,11 @@ class Worker:
             self._heard_s = time.monotonic()
             self._send(signal.SIGKILL)
 
+    def drop(self) -> None:
+        """Kill the process, which is then started again."""
+        self.listens = None
+        self._send(signal.SIGKILL)
+
     async def ended(self) -> None:
         """Wait until it has ended."""
         await asyncio.wait([self._task])
@@ -165,9 +172,11 @@ class Worker:
                 found = _LISTENS.match(value)
                 self.waits = found is None
                 if found is not None:
-                    ingest, http, publish = found.groups()
+                    ingest, http, publish, epoch = found.groups()
                     started = secrets.token_hex(8)
-                    self.listens = Listening(ingest=ingest, http=http, publish=publish, started=started)
+                    self.listens = Listening(
+                        ingest=ingest, http=http, publish=publish, started=started, epoch=int(epoch or 0)
+                    )
 
 
 class Workers:
@@ -216,6 +225,13 @@ class Workers:
         for number in ends:
             if number in self._running:
                 self._running[number].end()
+
+    def replaced(self, number: int) -> None:
+        """Kill a process whose partition another one has: it hangs, or it would end by itself."""
+        if number in self._running and self._running[number].listens is not None:
+            _log.error("partition %d: another member has it; the process here is killed", number)
+            self._counters["worker_hangs"] += 1
+            self._running[number].drop()
 
     async def stop(self, within_s: float) -> None:
         """End all processes in order; kill those that take too long."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
+from iotide.daemon.cluster.members import Member, Worker, settled
 from iotide.daemon.cluster.partitions import partition_of, plan
 
 NAMES = st.lists(st.text("abcdefgh", min_size=1, max_size=4), min_size=1, max_size=7, unique=True)
@@ -50,3 +51,12 @@ def test_no_more_move_than_a_member_that_joins_or_leaves_needs(names: list[str],
 def test_a_partition_that_two_members_say_they_have_is_planned_once() -> None:
     parts = plan({"a": {0, 1}, "b": {1}}, 2)
     assert sorted(number for part in parts.values() for number in part.serves) == [0, 1]
+
+
+def test_a_claim_that_another_process_has_overtaken_does_not_count() -> None:
+    def member(**epochs: int) -> Member:
+        serves = {int(name[1:]): Worker(ingest="i", started="s", epoch=epoch) for name, epoch in epochs.items()}
+        return Member(http=None, serves=serves)
+
+    found = settled({"a": member(p0=3, p1=1), "b": member(p0=2, p2=1), "c": member(p1=2)})
+    assert {name: sorted(each.serves) for name, each in found.items()} == {"a": [0], "b": [2], "c": [1]}

@@ -1,0 +1,165 @@
+"""Whatever fails in a cluster, each job ends with all of its calls, each counted once: a seed decides what fails when.
+
+``IOTIDE_CLUSTER_SEED=N pytest tests/faults`` repeats one seed; ``IOTIDE_CLUSTER_SCHEDULES=50`` tries more.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+
+import pytest
+from support.servers.clusters import asked, children, close, jobs_in_all_partitions, members_of
+from support.servers.nats_servers import NatsServers, nats_servers
+from support.servers.running_aggregator import Fed, collecting, until
+from support.servers.served_process import Served
+
+PARTITIONS = 2
+FAULTS = 3
+PERIODS = 2
+CALLS = 10 * PERIODS
+
+
+def seeds() -> list[int]:
+    if chosen := os.environ.get("IOTIDE_CLUSTER_SEED"):
+        return [int(chosen)]
+    return list(range(int(os.environ.get("IOTIDE_CLUSTER_SCHEDULES", "1"))))
+
+
+class Schedule:
+    """Two members at a NATS server, and jobs in all partitions that go on while something fails."""
+
+    def __init__(self, folder: Path, servers: NatsServers, seed: int, stack: ExitStack) -> None:
+        self.random, self._servers = random.Random(seed), servers
+        self.members = members_of(folder, servers, "ab", PARTITIONS, "[contention]\ninterval_s = 0.5\n")
+        for each in self.members:
+            stack.callback(close, each)
+            each.start()
+        self.jobs = jobs_in_all_partitions(PARTITIONS)
+        self.source = Fed()
+        self.made = 0
+        self._begin_s = time.time() - 600.0
+        for job in self.jobs:
+            self.source.open(job, job, host="n1")
+
+    @property
+    def endpoints(self) -> list[str]:
+        return [each.endpoint for each in self.members]
+
+    def feed(self) -> None:
+        """Has each job do some calls."""
+        self.made += CALLS
+        for job in self.jobs:
+            self.source.periodic(job, periods=PERIODS, until_s=self._begin_s + self.made)
+
+    def cluster(self, member: Served) -> Any:
+        with suppress(HTTPError, URLError, TimeoutError, OSError):
+            return asked(member.url, "/api/v1/cluster")
+        return {"unserved": [-1], "members": {}}
+
+    def is_whole(self) -> bool:
+        """Tells whether both members serve, and each knows of the other."""
+        for member in self.members:
+            found = self.cluster(member)
+            served = [len(each["serves"]) for each in found["members"].values()]
+            if found["unserved"] or sorted(served) != [1, 1]:
+                return False
+        return True
+
+    def has_all(self) -> bool:
+        """Tells whether each job has all calls, at each member."""
+        for member in self.members:
+            for job in self.jobs:
+                try:
+                    found = asked(member.url, f"/api/v1/jobs/{job}")
+                except (HTTPError, URLError, TimeoutError, OSError):
+                    return False
+                assert found["events"] <= self.made, f"{job} has calls twice"
+                if found["events"] != self.made:
+                    return False
+        return True
+
+    # ---- what fails ----
+
+    def kill_member(self) -> None:
+        member = self.random.choice(self.members)
+        close(member)  # as if its machine was lost
+        self.feed()
+        member.start()
+
+    def end_member(self) -> None:
+        member = self.random.choice(self.members)
+        member.end(signal.SIGTERM)
+        self.feed()
+        member.start()
+
+    def kill_server(self) -> None:
+        self._servers.kill()
+        self.feed()
+        self._servers.start()
+
+    def kill_owner(self) -> None:
+        os.kill(self._owner()[1], signal.SIGKILL)
+        self.feed()
+
+    async def stop_owner(self) -> None:
+        """Has an owner stand still until another one has its partition; it then finds that out."""
+        number, process, member = self._owner()
+        (other,) = (each for each in self.members if each is not member)
+        os.kill(process, signal.SIGSTOP)
+        try:
+            self.feed()
+
+            def taken_over() -> bool:
+                about = self.cluster(other)["members"].values()
+                return any(each["http"] == other.url and number in each["serves"] for each in about)
+
+            await until(taken_over)
+            await until(self.has_all)
+        finally:
+            with suppress(ProcessLookupError):  # its member has killed it
+                os.kill(process, signal.SIGCONT)
+
+    def _owner(self) -> tuple[int, int, Served]:
+        """Returns a partition with its process and its member."""
+        number = self.random.randrange(PARTITIONS)
+        for member in self.members:
+            about = self.cluster(member)["members"].values()
+            if any(each["http"] == member.url and number in each["serves"] for each in about):
+                for process in children(member.pid):
+                    if f"partition-{number}/".encode() in Path(f"/proc/{process}/cmdline").read_bytes():
+                        return number, process, member
+        raise AssertionError(f"nobody serves partition {number}")
+
+    async def fail(self) -> None:
+        """Has something fail while calls are under way, and waits until all is as before."""
+        kinds = [self.kill_member, self.end_member, self.kill_server, self.kill_owner, self.stop_owner]
+        self.feed()
+        waiting = self.random.choice(kinds)()
+        if waiting is not None:
+            await waiting
+        await until(self.has_all)
+        await until(self.is_whole)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", seeds())
+async def test_faults_of_a_cluster_are_seen_in_no_job(tmp_path: Path, seed: int) -> None:
+    with ExitStack() as stack:
+        servers = stack.enter_context(nats_servers(tmp_path / "nats"))
+        schedule = Schedule(tmp_path, servers, seed, stack)
+        await until(schedule.is_whole)
+        first, *others = schedule.endpoints
+        async with collecting(first, [schedule.source], heartbeat_s=0.2, others=tuple(others)):
+            for _ in range(FAULTS):
+                await schedule.fail()
+            for job in schedule.jobs:
+                found = asked(schedule.members[0].url, f"/api/v1/jobs/{job}")
+                assert (found["events"], found["losses"]) == (schedule.made, {})
+                assert found["bytes_written"] == schedule.made * 1_000_000
