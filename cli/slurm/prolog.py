@@ -65,17 +65,24 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
         os.close(log)
     place.remember(collector.pid)
     set_priority(collector.pid, WAITED_FOR)
-    latest_s = time.monotonic() + settings.start_s
+    try:
+        return _waited(collector, place, settings.start_s, say)
+    finally:
+        if collector.poll() is None:  # else its number may be another's
+            set_priority(collector.pid, BESIDE_THE_JOB)
+
+
+def _waited(collector: subprocess.Popen[bytes], place: JobPlace, within_s: float, say: Callable[[str], None]) -> bool:
+    latest_s = time.monotonic() + within_s
     while not _listens(place.socket):
         if collector.poll() is not None:
             say(f"the collector ended at once, status {collector.returncode}: {' '.join(place.said())[:500]}")
             place.environment.unlink(missing_ok=True)
             return False
         if time.monotonic() >= latest_s:
-            say(f"the collector was not there after {settings.start_s:g} s: what programs do before it is not seen")
+            say(f"the collector was not there after {within_s:g} s: what programs do before it is not seen")
             return False
         time.sleep(_LOOK_S)
-    set_priority(collector.pid, BESIDE_THE_JOB)
     return True
 
 

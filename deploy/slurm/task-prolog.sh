@@ -1,6 +1,7 @@
 #!/bin/sh
 # TaskProlog of Slurm: what it prints becomes the environment of a task. Tasks of jobs without a collector have what they would have
 # without it: it takes what a job with one has handed to a job that it submitted.
+echo "unset SLURM_SCRIPT_CONTEXT" # which Slurm leaves to a task once there is a TaskProlog
 folder=/run/iotide/slurm
 job=$SLURM_JOB_ID
 # Tasks of a heterogeneous job have the number of its first component, the collector has that of the component on this node.
@@ -20,7 +21,6 @@ if [ -r "$folder/$job.env" ]; then
     done <"$folder/$job.env"
     exit 0
 fi
-echo "unset SLURM_SCRIPT_CONTEXT" # which Slurm leaves to a task once there is a TaskProlog
 case "${IOTIDE_SOCKET-}" in "$folder"/*) ;; *) exit 0 ;; esac
 echo "unset IOTIDE_SOCKET"
 echo "unset IOTIDE_JOB"

@@ -24,7 +24,7 @@ def of_job(endpoint: str, **options: object) -> CollectorSettings:
 
 async def test_job_is_listed_before_its_first_program_and_ends_with_its_collector() -> None:
     async with serving(http=None, linger_s=0.0) as server:
-        agent = Agent([], of_job(server.ingest_endpoint))
+        agent = Agent([], of_job(server.ingest_endpoint, away_after_s=600))
         running = asyncio.create_task(agent.run())
         await until(lambda: "7" in server.aggregator.jobs)
         session = server.aggregator.jobs["7"]

@@ -87,4 +87,7 @@ def test_tasks_of_a_component_find_the_collector_on_their_node(
     script = (SHIPPED / "task-prolog.sh").read_text().replace("/run/iotide/slurm", str(tmp_path))
     groups = {"SLURM_JOB_ID_HET_GROUP_1": "5", "SLURM_JOB_ID_HET_GROUP_2": "6"}
     done = subprocess.run(["/bin/sh", "-c", script], env=groups | variables, capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == (("export IOTIDE_JOB=4\n" if found else "unset SLURM_SCRIPT_CONTEXT\n"), "")
+    assert (done.stdout, done.stderr) == (
+        "unset SLURM_SCRIPT_CONTEXT\n" + ("export IOTIDE_JOB=4\n" if found else ""),
+        "",
+    )
