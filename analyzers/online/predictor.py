@@ -213,7 +213,7 @@ class Predictor:
         pause (possibly the next phase) or late I/O ends it.
         """
         last = self._last
-        if last is not None and last.period_s is None and self._unlikely():
+        if last is not None and last.period_s is None and self._keeps_empty_result():
             return last.model_copy(update={"made_at_s": now_ns / 1e9})
         if last is None or last.period_s is None or last.next_phase is None or self._resumed:
             return None
@@ -225,8 +225,8 @@ class Predictor:
         upcoming = last.next_phase.model_copy(update={"start_s": start})
         return last.model_copy(update={"made_at_s": now_ns / 1e9, "next_phase": upcoming})
 
-    def _unlikely(self) -> bool:
-        """Returns whether the search without result that was made last is to be kept.
+    def _keeps_empty_result(self) -> bool:
+        """Count a prediction without a search, and return whether the last result, which has no period, is still kept.
 
         Such a search is the most expensive one, since it tries all hypotheses. A period that fell silent is looked for
         at each prediction.

@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from ....events.network.peers import user_name
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 _OPEN: Final = frozenset({"/healthz", "/readyz"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
-_READING: Final = ("/internal/rank", "/internal/culprits", "/internal/dfg")
-"""Ends of paths whose POST requests change nothing; members of a cluster send them."""
+_READING: Final = re.compile(r"(/partitions/[0-9]+)?/internal/(rank|culprits|dfg)")
+"""Paths whose POST requests change nothing; members of a cluster send them."""
 _MOST_HEADER: Final = 1024
 _CHALLENGE: Final = (b"www-authenticate", b'Basic realm="iotide", charset="UTF-8"')
 UID: Final = "iotide.uid"
@@ -74,7 +75,7 @@ def _lacking(scope: Scope, asking: Viewer) -> str | None:
     """Return the missing permission, if any."""
     if scope["path"] == "/metrics":
         return None if asking.may_scrape else "metrics"
-    if scope["method"] not in _SAFE and not scope["path"].endswith(_READING):
+    if scope["method"] not in _SAFE and not _READING.fullmatch(scope["path"]):
         return None if asking.may_operate else "operate"
     return None if asking.may_read else "read"
 
