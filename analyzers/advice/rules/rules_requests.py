@@ -215,7 +215,8 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
             f"of {size_text(asked[files].sum())} in {group.where} become {int(count[files].sum()):,} requests of "
             f"{size_text(each)} and {size_text(moved[files].sum())} below",
             why="Chunks do not have the shape of the access: each call touches many small chunks, or reads whole "
-            "chunks for a part of them.",
+            "chunks for a part of them. The numbers are those of all datasets (variables) of a file together: one of "
+            "them may cause most requests.",
             change="Make chunks of the shape that is read and written at once, 1 MiB or so each (chunks=... in h5py, "
             "H5Pset_chunk), or give the cache room for all that a call touches (rdcc_nbytes, H5Pset_chunk_cache).",
         )
