@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from ..analyzers.contention.settings import ContentionSettings
 from .jobs.job_summary import summary_of
 from .jobs.losses.failures import AnalysisFailedError
+from .lasting import until_one_ends
 from .listeners import Listeners
 
 if TYPE_CHECKING:
@@ -113,14 +114,7 @@ class ContentionWatch:
             tasks = [asyncio.create_task(self._renotified.wait())]
             if self.notifier is not None and self.notifier.receivers:
                 tasks.append(asyncio.create_task(self.notifier.run()))  # type: ignore[arg-type]
-            try:
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.wait(tasks)
+            await until_one_ends(tasks)
 
     def keep(self, folder: Path) -> None:
         """Continue the alerts stored in a folder, and store alerts there while ``write`` runs.

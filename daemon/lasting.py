@@ -6,8 +6,8 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any, Final
 
 from ..events import IotideError
 
@@ -55,3 +55,19 @@ async def lasting(name: str, work: Callable[[], Awaitable[None]], counters: Coun
         if counters[COUNTED + name] <= _MOST_LOGGED:
             _log.error("the task %s failed, and starts again", name, exc_info=error)
         await asyncio.sleep(_PAUSE_S * in_a_row)
+
+
+async def until_one_ends(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Wait for the first task that ends, and cancel the others.
+
+    Raises:
+        Exception: the error of the task that ended.
+    """
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)

@@ -22,7 +22,7 @@ from .clocks import Clocks
 from .contention import contention_watch
 from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
-from .lasting import ServerFailedError, lasting
+from .lasting import ServerFailedError, lasting, until_one_ends
 from .pressure import Pressure
 from .reloading import Reload, compare, taken_over
 from .settings import AggregatorSettings
@@ -191,14 +191,7 @@ class Server:
         if not self._settings.access.is_open or self._settings.access.certificate is not None:
             work["keys"] = self._look_after_keys
         tasks = [asyncio.create_task(lasting(name, each, self.aggregator.counters)) for name, each in work.items()]
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+        await until_one_ends(tasks)
 
     async def drain(self) -> None:
         """Process waiting messages, and answer them once they are on disk, for a bounded time; after ``run``."""

@@ -19,6 +19,7 @@ from nats.errors import Error as NatsError
 from ..journal.jetstream.link import NatsLink
 from ..journal.jetstream.places import SAFE_REPLICAS, check_sync
 from ..journal.jetstream.readiness import reason_of, when_ready
+from ..lasting import until_one_ends
 from ..settings import AggregatorSettings
 from .gateway import Gateway
 from .members import Member, Members, Worker, open_members, settled
@@ -106,14 +107,7 @@ class ClusterMember:
         tasks = [asyncio.create_task(self.gateway.run()), asyncio.create_task(self._look_after())]
         if self._relay is not None:
             tasks.append(asyncio.create_task(self._relay.run()))
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.wait(tasks)
+        await until_one_ends(tasks)
 
     async def stop(self) -> None:
         """End the processes in order, so that others can take over at once, and leave the cluster."""

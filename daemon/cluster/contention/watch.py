@@ -23,6 +23,7 @@ from ...journal.jetstream.holding import Holding
 from ...journal.jetstream.link import NatsLink
 from ...journal.jetstream.readiness import reason_of, when_ready
 from ...journal.settings import JournalSettings
+from ...lasting import until_one_ends
 from ...state.kept_alerts import KeptAlerts
 from ..partitions import Partition
 from .exchange import Exchange, ReplacedError
@@ -111,15 +112,7 @@ class ClusterContention(ContentionWatch):
         """Send alerts over HTTP while this process has the lease."""
         while True:
             await self._held.wait()
-            tasks = [asyncio.create_task(super().send()), asyncio.create_task(self._lost.wait())]
-            try:
-                done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    task.result()
-            finally:
-                for task in tasks:
-                    task.cancel()
-                await asyncio.wait(tasks)
+            await until_one_ends([asyncio.create_task(super().send()), asyncio.create_task(self._lost.wait())])
 
     def keep(self, folder: object) -> None:
         """Do nothing, as the NATS servers store the alerts."""
