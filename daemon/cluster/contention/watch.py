@@ -107,6 +107,8 @@ class ClusterContention(ContentionWatch):
         finally:
             candidate.cancel()
             await asyncio.wait([candidate])
+            self._lose()
+            await asyncio.to_thread(self.finish)  # a lease that is renewed and not used would stop the analysis
 
     async def send(self) -> None:
         """Send alerts over HTTP while this process has the lease."""
@@ -115,7 +117,11 @@ class ClusterContention(ContentionWatch):
             await until_one_ends([asyncio.create_task(super().send()), asyncio.create_task(self._lost.wait())])
 
     def keep(self, folder: object) -> None:
-        """Do nothing, as the NATS servers store the alerts."""
+        """Read what was found last, before users ask; the NATS servers keep the alerts, not the folder."""
+        with contextlib.suppress(NatsError, TimeoutError):
+            found, _ = self._link.call(self._ready.last_found())
+            if found is not None:
+                self._received(found, is_last=True)
 
     async def write(self) -> None:
         """Store at the servers which alerts the receivers have accepted, until cancelled."""
@@ -128,8 +134,9 @@ class ClusterContention(ContentionWatch):
 
     def finish(self) -> None:
         """Return the lease, so that another process continues at once."""
-        if self._holding is not None:
-            self._holding.release()
+        holding, self._holding = self._holding, None
+        if holding is not None:
+            holding.release()
 
     # ---- analysis ----
 
@@ -156,16 +163,12 @@ class ClusterContention(ContentionWatch):
             return self.latest or found
 
     async def _open(self) -> None:
-        settings = self._journal
-        lease_s = max(settings.lease_s, self._settings.interval_s)
-        link, loop = self._link, asyncio.get_running_loop()
-        self._exchange = Exchange(link, settings, self._partition.cluster, self._partition.number, lease_s)
+        loop, exchange = asyncio.get_running_loop(), self._ready
 
         def received(found: Found) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(self._received, found)
 
-        exchange = self._exchange
         await self._asked(when_ready(lambda: exchange.open(received)))
 
     async def _stand(self) -> None:
@@ -315,7 +318,9 @@ class ClusterContention(ContentionWatch):
     @property
     def _ready(self) -> Exchange:
         if self._exchange is None:
-            raise ConfigError("the exchange of contention is not open")
+            lease_s = max(self._journal.lease_s, self._settings.interval_s)
+            place = self._partition.cluster, self._partition.number
+            self._exchange = Exchange(self._link, self._journal, *place, lease_s)
         return self._exchange
 
     async def _asked(self, work: Coroutine[Any, Any, _T]) -> _T:
