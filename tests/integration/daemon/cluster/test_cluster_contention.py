@@ -55,6 +55,18 @@ async def analyzers(member: Served) -> list[int]:
     return found
 
 
+async def delivered(member: Served, number: int, receiver: Heard) -> bool:
+    """Tells whether the receiver has taken all alerts of a partition's process."""
+    async with httpx.AsyncClient(base_url=member.url, trust_env=False, timeout=DEADLINE_S) as client:
+        text = (await client.get(f"/partitions/{number}/metrics")).text
+    return f'iotide_notifications_waiting{{receiver="{receiver.url}"}} 0.0' in text
+
+
+async def looked(member: Served, after_s: float) -> bool:
+    """Tells whether contention was analyzed later than some time."""
+    return bool((await answer(member, "/api/v1/contention"))["made_at_s"] > after_s)
+
+
 async def soon(condition: Callable[[], Awaitable[T]]) -> T:
     """Returns the first true answer of a condition that asks members."""
     async with asyncio.timeout(DEADLINE_S):
@@ -101,6 +113,10 @@ async def test_jobs_of_two_partitions_collide_and_the_alert_outlasts_the_analyze
                 assert (await answer(member, "/api/v1/fleet"))["alerts"] == 1
 
             (number,) = await soon(lambda: analyzers(first))
+            await soon(lambda: delivered(first, number, receiver))
+            for _ in range(2):  # looks: the second one has published that the alert was delivered
+                made_at_s = (await answer(first, "/api/v1/contention"))["made_at_s"]
+                await soon(lambda: looked(first, made_at_s))  # noqa: B023
             served = {member.url: member for member in members}
             about = (await answer(first, "/api/v1/cluster"))["members"].values()
             holder = next(served[each["http"]] for each in about if number in each["serves"])
@@ -113,11 +129,7 @@ async def test_jobs_of_two_partitions_collide_and_the_alert_outlasts_the_analyze
 
             await soon(taken_over)
             before = (await answer(other, "/api/v1/contention"))["made_at_s"]
-
-            async def looked() -> bool:
-                return bool((await answer(other, "/api/v1/contention"))["made_at_s"] > before)
-
-            await soon(looked)
+            await soon(lambda: looked(other, before))
             after = (await answer(other, "/api/v1/alerts"))["raised"]
             assert [(each["kind"], each["since_s"], each["victims"]) for each in after] == [
                 (alert["kind"], alert["since_s"], alert["victims"])
