@@ -176,13 +176,13 @@ class Aggregator:
             StreamForgottenError: the stream's job was removed while it was silent.
         """
         if stream in self._forgotten:
-            raise StreamForgottenError("its job was removed; say HELLO again")
+            raise StreamForgottenError("its job was removed; send HELLO again")
         job = self._job_of.get(stream)
         if job is None:
             self._miss(stream, batch)
             return
         if (session := self.jobs.get(job)) is None:
-            raise StreamForgottenError("what was known of its job cannot be read; say HELLO again")
+            raise StreamForgottenError("the state of its job cannot be read; send HELLO again")
         now = self._steady()
         session.update(stream, batch, definitions, self.clock(), now)
         session.ledger.received(stream, len(batch), journalled=self.journals)
@@ -195,7 +195,7 @@ class Aggregator:
         job = self.unheld.job_of(stream)
         has_room = len(self.jobs) < self._settings.max_jobs or bool(self._ended)
         if job is not None and (job in self.jobs or has_room):
-            raise StreamForgottenError("there is room for its job now; say HELLO again")
+            raise StreamForgottenError("there is room for its job now; send HELLO again")
         self.counters["events_dropped:no_job"] += len(batch)
         if job is not None and len(batch):
             self.unheld.missed(stream, batch)

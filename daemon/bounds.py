@@ -151,16 +151,16 @@ BOUNDS: Final[Mapping[str, Bound]] = {
 HARMLESS: Final[Mapping[str, str]] = {
     "max_activity_series": "the graph has all",
     "history": "each was published",
-    "bounds.remembered_streams": "a repetition that is so late is answered as unknown",
+    "bounds.remembered_streams": "a batch that is repeated so late is rejected as unknown_stream",
     "journal.segment_bytes": "no bound",
     "journal.replicas": "no bound",
     "cluster.partitions": "no bound",
     "bounds.credit": "batches wait with their collector",
     "contention.alerts.looks": "no bound",
-    "contention.phases_ahead": "how far a forecast reaches",
+    "contention.phases_ahead": "length of a forecast",
     "detect.window_hits": "no bound",
-    "detect.window_flushes": "how far a window reaches",
-    "detect.ring_bins": "how far a signal reaches; what comes later than that is iotide_signal_dropped_bytes_total",
+    "detect.window_flushes": "length of a window",
+    "detect.ring_bins": "length of a signal; iotide_signal_dropped_bytes_total counts later bytes",
     "detect.trace_bins": "of finished traces",
     "layers.max_marks": "a coarser timeline",
     "layers.thresholds.small_bytes": "no bound",
@@ -168,7 +168,7 @@ HARMLESS: Final[Mapping[str, str]] = {
     "layers.thresholds.many_files": "no bound",
     "layers.thresholds.small_file_bytes": "no bound",
     "layers.thresholds.churn_opens": "no bound",
-    "rank.top": "how many are told",
+    "rank.top": "no bound",
 }
 """Integer options without losses, and why."""
 
@@ -195,7 +195,7 @@ class Reached:
             of_job = f"job {job}: " if job else ""
             beyond = BOUNDS[option].beyond.replace("`", "")
             _log.warning(
-                "%s%s = %s is reached: %s; raise it, or see %s (this is said once)",
+                "%s%s = %s is reached: %s; raise it, or see %s (logged once)",
                 of_job, option, value_of(self._settings, option), beyond, BOUNDS[option].family,
             )  # fmt: skip
 

@@ -170,7 +170,7 @@ class ContentionWatch:
                     await self.look()
                 except Exception:
                     self._aggregator.counters[FAILURES] += 1
-                    _log.exception("contention between jobs cannot be told")
+                    _log.exception("contention between jobs cannot be analyzed")
             await asyncio.sleep((self.seconds - before) * (1 / self._settings.share - 1))
 
     async def current(self) -> Contention:

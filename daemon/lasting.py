@@ -53,7 +53,7 @@ async def lasting(name: str, work: Callable[[], Awaitable[None]], counters: Coun
         if in_a_row >= _MOST_FAILURES:
             raise ServerFailedError(f"the task {name} failed {in_a_row} times in a row: {error!r}") from error
         if counters[COUNTED + name] <= _MOST_LOGGED:
-            _log.error("the task %s failed, and starts again", name, exc_info=error)
+            _log.error("the task %s failed and is restarted", name, exc_info=error)
         await asyncio.sleep(_PAUSE_S * in_a_row)
 
 

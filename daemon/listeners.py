@@ -63,4 +63,4 @@ class Listeners(Generic[_News]):
         self._counters["listener_errors"] += 1
         self._counters[COUNTED + name] += 1
         if self._counters[COUNTED + name] <= _MOST_LOGGED:
-            _log.exception("job %s: the publisher %s raised", job, name)
+            _log.exception("job %s: the publisher %s raised an exception", job, name)

@@ -37,8 +37,8 @@ class Pressure:
         if behind_s >= _TOLD_S and not self._told:
             self._told = True
             _log.warning(
-                "the aggregator is %.1f s behind: collectors are held back, and short jobs get no period "
-                "(a longer prediction_interval_s, or fewer analyses, take less time)",
+                "the aggregator is %.1f s behind: collectors are slowed down, and short jobs get no period; raise "
+                "prediction_interval_s, or switch analyses off",
                 behind_s,
             )
         elif behind_s < _PATIENCE_S and self._told:

@@ -243,7 +243,7 @@ class Server:
                     if self._ingest.durability.journal.is_fenced:
                         if self.archives is not None:
                             self.archives.leave()
-                        raise ServerFailedError(f"it may not go on: {self._ingest.durability.journal.problem}")
+                        raise ServerFailedError(f"the aggregator must stop: {self._ingest.durability.journal.problem}")
                     with self.stages.of("journal"):
                         self._ingest.durability.look_after(time.monotonic())
             if self.archives is not None:

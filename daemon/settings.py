@@ -167,20 +167,24 @@ class AggregatorSettings(AnalyzerSettings):
         if not self.cluster.on:
             return self
         if not self.journal.servers:
-            raise ConfigError("cluster.on needs journal.servers, where the jobs are kept")
+            raise ConfigError("cluster.on needs journal.servers, which store the jobs")
         if self.access.key is not None:
             raise ConfigError(
-                "a cluster does not take access.key: its gateways speak to owners in plain text, in a trusted network"
+                "access.key cannot be set in a cluster: its gateways reach owners in plain text, in a trusted network"
             )
         if self.http is not None and self.http.startswith("unix:"):
-            raise ConfigError(f"http = {self.http}: in a cluster name an address that other members connect to")
+            raise ConfigError(f"http = {self.http}: in a cluster, set an address that other members can connect to")
         if len(self.journal.name) > _LONGEST_CLUSTER:
-            raise ConfigError(f"journal.name of a cluster has at most {_LONGEST_CLUSTER} letters")
+            raise ConfigError(f"journal.name of a cluster has at most {_LONGEST_CLUSTER} characters")
         host = self.ingest.removeprefix("tcp://").rpartition(":")[0]
         if host in ("*", "0.0.0.0", "[::]"):  # noqa: S104 - it is refused
-            raise ConfigError(f"ingest = {self.ingest}: in a cluster name the address that other members connect to")
+            raise ConfigError(
+                f"ingest = {self.ingest}: in a cluster, set the address that other members can connect to"
+            )
         if self.ftio_listen is not None:
-            raise ConfigError("ftio_listen is for one aggregator; run `iotide collect` beside FTIO's tracers instead")
+            raise ConfigError(
+                "ftio_listen cannot be set in a cluster; run `iotide collect` beside FTIO's tracers instead"
+            )
         return self
 
     @model_validator(mode="after")
@@ -203,13 +207,13 @@ class AggregatorSettings(AnalyzerSettings):
     @model_validator(mode="after")
     def _alerts_to_tell(self) -> Self:
         if (self.notify.alertmanagers or self.notify.webhooks) and not self.contention.enabled:
-            raise ConfigError("notify tells of contention, which contention.enabled = false switches off")
+            raise ConfigError("notify sends alerts on contention; set contention.enabled = true")
         return self
 
     @model_validator(mode="after")
     def _replies_to_someone_it_hears(self) -> Self:
         if self.ftio_reply is not None and self.ftio_listen is None:
-            raise ConfigError("ftio_reply answers what ftio_listen takes in: set both, or only the latter")
+            raise ConfigError("ftio_reply answers messages of ftio_listen: set ftio_listen too, or remove ftio_reply")
         return self
 
 
@@ -247,7 +251,7 @@ def load_settings(
             for table in tables:
                 inner = inner.setdefault(table, {})
                 if not isinstance(inner, dict):
-                    raise ConfigError(f"{name}: {table} is no table")
+                    raise ConfigError(f"{name}: {table} is not a table")
             inner[last] = None if text.lower() == "none" else text
     for name, value in given.items():
         if isinstance(value, dict):

@@ -70,11 +70,11 @@ class CurveServer:
         try:
             pair = read_pair(self._path)
         except ConfigError as error:
-            _log.error("%s; the key of before is used", error)
+            _log.error("%s; the earlier key stays in use", error)
             return False
         if pair == self._pair:
             return False
-        _log.warning("%s was read again: the aggregator has another key", self._path)
+        _log.warning("%s was read again: the aggregator's key has changed", self._path)
         self._pair = pair
         return True
 

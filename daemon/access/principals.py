@@ -117,9 +117,9 @@ class PrincipalsFile:
         try:
             self.now = read_principals(self._path)
         except ConfigError as error:
-            _log.error("%s; who could connect before still can", error)
+            _log.error("%s; the earlier list of principals stays in use", error)
             return False
-        _log.warning("%s was read again: %d may connect", self._path, len(self.now.listed))
+        _log.warning("%s was read again: it lists %d principals", self._path, len(self.now.listed))
         return True
 
 
@@ -171,7 +171,7 @@ def _indexed(what: str, values: Mapping[str, str | None], listed: Iterable[Princ
     for each in listed:
         if (value := values[each.name]) is not None:
             if value in found:
-                raise ConfigError(f"{found[value].name!r} and {each.name!r} have one {what}")
+                raise ConfigError(f"{found[value].name!r} and {each.name!r} have the same {what}")
             found[value] = each
     return found
 

@@ -39,9 +39,9 @@ class AccessSettings(BaseModel):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.key is not None and self.principals is None:
-            raise ConfigError("access.key needs access.principals, the list of who may connect")
+            raise ConfigError("access.key needs access.principals, the list of principals that may connect")
         if (self.certificate is None) != (self.certificate_key is None):
-            raise ConfigError("access.certificate and access.certificate_key go together")
+            raise ConfigError("access.certificate and access.certificate_key need each other: set both")
         return self
 
     @property

@@ -163,7 +163,7 @@ class ArchiveFile:
 
     def _append(self, piece: bytes) -> None:
         if self._is_torn:
-            raise OSError(errno.EIO, "a piece that was cut off could not be taken back")
+            raise OSError(errno.EIO, "an incomplete write could not be removed from the file")
         rest = memoryview(piece)
         try:
             while rest:
@@ -257,8 +257,8 @@ def make_writable(folder: Path) -> None:
             raise OSError(errno.EROFS, os.strerror(errno.EROFS))
     except OSError as error:
         raise ConfigError(
-            f"archive.folder = {folder}: no archives can be written: {error.strerror}; repair its disk, or set "
-            "archive.folder to another folder"
+            f"archive.folder = {folder}: no archives can be written: {error.strerror}; make the "
+            "folder writable, or set archive.folder to another folder"
         ) from None
 
 

@@ -250,7 +250,7 @@ class ArchivedJob:
         path = state["path"]
         if path is not None and state["_in_file"]:
             if not is_beginning_of(Path(path), self.name, self.begun_s):
-                raise OSError(errno.ENOENT, "it is not there any more")
+                raise OSError(errno.ENOENT, "the file no longer exists")
             self.file.take_up(Path(path), state["_in_file"])
         for name in _KEPT:
             setattr(self, name, state[name])
@@ -303,10 +303,10 @@ class ArchivedJob:
             data = work()
         except Exception:  # the next sink has accepted the events: the failure only affects the archive
             if stream is None:
-                _log.exception("the archive of job %s failed", self.name)
+                _log.exception("job %s: its archive failed and is given up", self.name)
                 self.give_up("failed")
             else:
-                _log.exception("the archive of job %s cannot take stream %s", self.name, stream)
+                _log.exception("job %s: stream %s cannot be archived", self.name, stream)
                 self.counters["archive_streams_failed"] += 1
                 self.streams.discard(stream)
                 self._writer.discard(stream)
@@ -343,11 +343,11 @@ class ArchivedJob:
             if self.problem:
                 self._set_problem("")
                 if not self.counters["archives_waiting"]:
-                    _log.warning("all archives are written again, the last one %s", self.file.path)
+                    _log.warning("archives: all of them can be written again, the last one %s", self.file.path)
             self._retry_s = _RETRY_S
             self.pump(tried_at_s)
         elif done.is_unsaved:
-            _log.error("the disk did not take the archive of job %s: %s", self.name, done.error)
+            _log.error("job %s: its archive cannot be synced to disk and is given up: %s", self.name, done.error)
             self.on_stored(self.name, -self._unsaved_events)
             self._tell_missing("failed", self._unsaved_events)
             self._unsaved_events = 0
@@ -363,8 +363,8 @@ class ArchivedJob:
             where = self.file.path or self.file.folder
             if not self.counters["archives_waiting"]:  # a full disk stops the archives of thousands of jobs
                 _log.error(
-                    "the archive of job %s cannot be written to %s: %s; it waits in memory and is tried again, as are "
-                    "others, which iotide_archives_waiting counts (this is said once)",
+                    "job %s: its archive cannot be written to %s: %s; the data stay in memory and the write is "
+                    "retried; iotide_archives_waiting counts such archives (logged once)",
                     self.name, where, error.strerror or error,
                 )  # fmt: skip
             self._set_problem(error.strerror or str(error))

@@ -126,7 +126,7 @@ class Archives:
             try:
                 job.go_on(each)
             except OSError as error:
-                _log.error("the archive of job %s, %s, cannot be gone on with: %s", name, each["path"], error.strerror)
+                _log.error("job %s: its archive %s cannot be continued: %s", name, each["path"], error.strerror)
                 self.counters["archives_failed"] += 1
                 job = self._made(name, self._clock())
                 job.follow(each)

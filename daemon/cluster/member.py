@@ -142,12 +142,12 @@ class ClusterMember:
                 self.read_s = time.monotonic() - begun_s
             except (NatsError, TimeoutError) as error:
                 if not is_away:
-                    _log.warning("the other members cannot be seen: %s; retried until they can", reason_of(error))
+                    _log.warning("the list of cluster members cannot be read: %s; retrying", reason_of(error))
                 is_away = True
                 self.not_ready_because = "the NATS servers do not answer"
             else:
                 if is_away:
-                    _log.warning("the other members can be seen again")
+                    _log.warning("the list of cluster members can be read again")
                 is_away = False
                 self.not_ready_because = ""
                 found[self.name] = own

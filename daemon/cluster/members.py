@@ -123,7 +123,7 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
         has = f"{found[1]} partitions" if found else f"no number of partitions ({told!r})"
         raise ConfigError(
             f"the cluster {settings.name} has {has}; cluster.partitions = {partitions} differs, and "
-            "jobs would be looked for elsewhere"
+            "jobs would be in other partitions; use the number of the cluster"
         )
     asked = link.client.jetstream(timeout=settings.lease_s / _ANSWER_SHARE)
     return Members(asked, await asked.key_value(bucket), bucket)

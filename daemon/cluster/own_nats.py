@@ -77,7 +77,7 @@ class OwnNats:
             began_s = time.monotonic()
             status = await self._process.wait()
             pause_s = _PAUSE_S if time.monotonic() - began_s > _STEADY_S else pause_s
-            _log.error("the NATS server ended (%d): %s says more; it is started again", status, self._log_file)
+            _log.error("the NATS server ended with status %d and is restarted; see its log %s", status, self._log_file)
             await asyncio.sleep(pause_s)
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             try:
@@ -132,7 +132,7 @@ class OwnNats:
                 return
             await asyncio.sleep(_LOOK_S)
         await self.stop()
-        raise ConfigError(f"the NATS server does not start; {self._log_file} says why")
+        raise ConfigError(f"the NATS server does not start; see its log {self._log_file}")
 
 
 def _program() -> str:

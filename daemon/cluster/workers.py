@@ -104,7 +104,9 @@ class Worker:
     def check(self) -> None:
         """Kill a process that hangs: another one can continue from its data."""
         if self.listens is not None and time.monotonic() - self._heard_s > self._watchdog_s:
-            _log.error("partition %d: no sign of life for %g s; it is killed", self.number, self._watchdog_s)
+            _log.error(
+                "partition %d: its process has not responded for %g s and is killed", self.number, self._watchdog_s
+            )
             self._counters["worker_hangs"] += 1
             self._heard_s = time.monotonic()
             self._send(signal.SIGKILL)
@@ -137,7 +139,9 @@ class Worker:
                     return
                 self._counters["worker_restarts"] += 1
                 pause_s = _FIRST_PAUSE_S if time.monotonic() - began_s > _STEADY_S else pause_s
-                _log.error("partition %d: its process ended (%d); again in %g s", self.number, status, pause_s)
+                _log.error(
+                    "partition %d: its process ended with status %d; restart in %g s", self.number, status, pause_s
+                )
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._ends.wait(), pause_s)
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)

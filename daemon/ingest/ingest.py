@@ -221,5 +221,5 @@ class Ingest:
         except Exception:  # a message that causes a failure only affects itself
             self.core.stats.failed += 1
             if self.core.stats.failed <= _MOST_LOGGED:
-                _log.exception("a message could not be taken in")
+                _log.exception("ingest: a message could not be processed")
             return []

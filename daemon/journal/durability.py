@@ -251,8 +251,8 @@ class Durability:
         expected_s = self._fixed_s + self._each_s * len(changed)
         if expected_s > within_s and not self.journal.problem:
             _log.warning(
-                "writing %d jobs down would take %.0f s, longer than stop_within_s allows: the next aggregator goes on "
-                "from the journal, if it is of this version",
+                "no snapshot at exit: %d jobs would take %.0f s, longer than stop_within_s; the next aggregator "
+                "replays the journal, if it is of this version",
                 len(changed), expected_s,
             )  # fmt: skip
             return False
@@ -262,7 +262,7 @@ class Durability:
                 self.journal.remove()
                 return True
         except OSError as error:
-            _log.error("the jobs could not be written down: %s; the next aggregator has the journal", error.strerror)
+            _log.error("the snapshot at exit failed: %s; the next aggregator replays the journal", error.strerror)
         return False
 
     def close(self) -> None:
@@ -276,7 +276,7 @@ class Durability:
             try:
                 self.journal.restart(self._wake)
             except OSError as error:
-                self._failed(f"a new file cannot be begun: {error.strerror}", now_s)
+                self._failed(f"a new file of the journal cannot be created: {error.strerror}", now_s)
                 return
         at = self.journal.last
         self._has_news = False
@@ -285,7 +285,7 @@ class Durability:
         self._unwritten |= jobs.touched
         jobs.touched.clear()
         if not self.child.begin(lambda: self._write(at, self._unwritten), self._keep()):
-            self._failed("the process cannot be copied", now_s)
+            self._failed("the process cannot be forked", now_s)
             return
         self._written_at = at
         self._worked_from_s = time.thread_time()
@@ -298,8 +298,8 @@ class Durability:
         self.counters["journal_failing"] = 1
         self._next_s = 0.0
         _log.error(
-            "the journal takes no more: %s; messages are taken in, and acknowledged once the jobs have been written "
-            "down: free the disk of state, or raise journal.quota_bytes (this is said once)",
+            "the journal cannot be written: %s; messages are processed, and acknowledged after the next snapshot; free "
+            "space on the disk of state, or raise journal.quota_bytes (logged once)",
             self.journal.problem,
         )
 
@@ -327,7 +327,7 @@ class Durability:
         if self.snapshot_problem:
             self.snapshot_problem = ""
             self.counters["snapshots_failing"] = 0
-            _log.warning("the jobs are written down again")
+            _log.warning("snapshots of the jobs succeed again")
         if self._is_suspended:
             self._resume()
         self._next_s = now_s if self.journal.problem else now_s + self._settings.snapshot_s
@@ -341,7 +341,7 @@ class Durability:
             self._is_suspended = False
             self.counters["journal_failing"] = 0
             _log.warning(
-                "the journal goes on after %.0f s; what came meanwhile is acknowledged now",
+                "the journal is written again after %.0f s; the messages received meanwhile are acknowledged now",
                 self._aggregator.clock() - self.problem_since_s,
             )
             self.problem = ""
@@ -354,9 +354,7 @@ class Durability:
         self._next_s = self._retry_at_s = now_s + _RETRY_S
         if not self.snapshot_problem:
             self.snapshot_problem_since_s = self._aggregator.clock()
-            _log.error(
-                "the jobs could not be written down: %s; it is tried each %.0f s (this is said once)", why, _RETRY_S
-            )
+            _log.error("the snapshot of the jobs failed: %s; retried every %.0f s (logged once)", why, _RETRY_S)
         self.snapshot_problem = why
 
     # ---- internal ----

@@ -51,7 +51,7 @@ def do_again(
     for each in found:
         if isinstance(each, Gap):
             damaged += each.missing
-            _log.error("the journal is damaged: %d records from %s on cannot be read", each.missing, each.where)
+            _log.error("the journal is damaged: %d records cannot be read, from %s on", each.missing, each.where)
             core.pass_gap()
             continue
         with clocks.held(each.moment.clock_s, each.moment.steady_s):

@@ -203,7 +203,7 @@ class SegmentJournal:
     @property
     def _writing(self) -> SegmentWriter:
         if self._writer is None:
-            raise JournalError("the journal has not begun an epoch")
+            raise JournalError("the journal has no epoch yet")
         return self._writer
 
     def _sound_segments(self) -> list[Segment]:
@@ -216,7 +216,7 @@ class SegmentJournal:
                 found.append(read_header(path))
             except JournalError as error:
                 aside = path.with_suffix(".unreadable")
-                _log.error("%s; it is set aside as %s", error, aside.name)
+                _log.error("%s; the file is renamed to %s", error, aside.name)
                 path.replace(aside)
         return found
 
@@ -226,7 +226,7 @@ class SegmentJournal:
         torn = last.path.stat().st_size - end
         if torn:
             _log.warning(
-                "%s: its last %d bytes, from byte %d on, are no whole record and cut off", last.path, torn, end
+                "%s: the last %d bytes, from byte %d on, are an incomplete record and are removed", last.path, torn, end
             )
             os.truncate(last.path, end)
         return number

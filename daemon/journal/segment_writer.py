@@ -257,7 +257,7 @@ class SegmentWriter:
         """
         for path in self._folder.glob(f"*{SUFFIX}"):
             if path.name > name_of(self._epoch + 1, 0):
-                raise JournalError(f"{path} is of a later aggregator; this one may write no more")
+                raise JournalError(f"{path} belongs to a later aggregator; this one must not write any more")
         name = Path(name_of(self._epoch, first))
         self._path, self._first = self._folder / (name.with_suffix(STAGED) if self._is_staged else name), first
         self._descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)

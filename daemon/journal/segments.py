@@ -79,10 +79,10 @@ def read_header(path: Path) -> Segment:
     with path.open("rb") as file:
         content = file.read(HEADER_BYTES)
     if len(content) < HEADER_BYTES or not content.startswith(_MAGIC):
-        raise JournalError(f"{path}: this is no file of a journal")
+        raise JournalError(f"{path}: not a journal file")
     _, version, epoch, first = _HEADER.unpack_from(content)
     if version != VERSION:
-        raise JournalError(f"{path}: it is of version {version}; this iotide reads {VERSION}")
+        raise JournalError(f"{path}: version {version} of the journal; this iotide reads version {VERSION}")
     if zlib.crc32(content[: _HEADER.size]) != _SUM.unpack_from(content, _HEADER.size)[0]:
         raise JournalError(f"{path}: its header is damaged")
     return Segment(path, epoch, first)

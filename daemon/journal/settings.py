@@ -21,14 +21,16 @@ def _server(address: str) -> str:
     except ValueError:
         is_one = False
     if not is_one or parts.path or parts.query or parts.fragment:
-        raise ConfigError(f"{address!r} is no NATS server such as nats://127.0.0.1:4222 or tls://nats1:4222")
+        raise ConfigError(
+            f"{address!r} is no address of a NATS server, such as nats://127.0.0.1:4222 or tls://nats1:4222"
+        )
     return address
 
 
 def _monitor(address: str) -> str:
     parts = urllib.parse.urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"{address!r} is no monitoring address of a NATS server such as http://127.0.0.1:8222")
+        raise ConfigError(f"{address!r} is no monitoring address of a NATS server, such as http://127.0.0.1:8222")
     return address
 
 
@@ -105,12 +107,12 @@ class JournalSettings(BaseModel):
     @model_validator(mode="after")
     def _private(self) -> Self:
         if (self.certificate is None) != (self.certificate_key is None):
-            raise ConfigError("journal.certificate and journal.certificate_key go together")
+            raise ConfigError("journal.certificate and journal.certificate_key need each other: set both")
         for server in self.servers:
             parts = urllib.parse.urlsplit(server)
             if parts.scheme != "tls" and not self.allow_plaintext and not is_loopback(parts.hostname or ""):
                 raise ConfigError(
-                    f"journal.servers: {server} would be spoken to in plain text; use tls://, or set "
-                    "journal.allow_plaintext on a trusted network"
+                    f"journal.servers: {server} is not encrypted; use tls://, or set journal.allow_plaintext "
+                    "on a trusted network"
                 )
         return self

@@ -18,33 +18,35 @@ _PLACE: Final = ("file_system",)
 CONTENTION_FAMILIES: Final[dict[str, Family]] = {
     "iotide_filesystem_capacity_bytes_per_second": Family(
         GaugeMetricFamily,
-        "What a file system can move, by how that is known: configured, learnt, or at_least.",
+        "Capacity of a file system; known is configured, learnt, or at_least.",
         (*_PLACE, "known"),
     ),
     "iotide_filesystem_bandwidth_bytes_per_second": Family(
-        GaugeMetricFamily, "What jobs moved on a file system, mean over the minute before the last look.", _PLACE
+        GaugeMetricFamily,
+        "Bandwidth of jobs on a file system, mean over the minute before the last evaluation.",
+        _PLACE,
     ),
     "iotide_filesystem_busy_ratio": Family(
-        GaugeMetricFamily, "Share of that minute in which a job did I/O on it, 0 to 1.", _PLACE
+        GaugeMetricFamily, "Share of that minute with I/O of a job on it, 0 to 1.", _PLACE
     ),
     "iotide_filesystem_collision_start_timestamp_seconds": Family(
-        GaugeMetricFamily, "When the next collision of jobs on a file system is expected, Unix time.", _PLACE
+        GaugeMetricFamily, "Predicted start of the next collision on a file system, Unix time.", _PLACE
     ),
     "iotide_filesystem_collision_probability_ratio": Family(
         GaugeMetricFamily, "Probability of this collision, 0 to 1.", _PLACE
     ),
     "iotide_filesystem_collision_jobs": Family(GaugeMetricFamily, "Jobs in this collision.", _PLACE),
     "iotide_filesystem_collision_delay_seconds": Family(
-        GaugeMetricFamily, "Longest delay of a job in it; absent where the capacity is not known.", _PLACE
+        GaugeMetricFamily, "Longest delay of a job in it; absent without a known capacity.", _PLACE
     ),
     "iotide_job_slowdown_ratio": Family(
         GaugeMetricFamily,
-        "How much longer calls of a job take in phases that other jobs overlap; of jobs slowed down for sure.",
+        "Slowdown of a job's calls in phases that other jobs overlap, only for jobs that are surely slowed down.",
         ("job_id", "file_system", "measure"),
     ),
     "iotide_contention_alert_active": Family(
         GaugeMetricFamily,
-        "1 while an alert is raised, by kind (slowdown: job_id is slowed down by others; collision: jobs are about to "
+        "1 while an alert is active, by kind (slowdown: other jobs slow job_id down; collision: jobs are about to "
         "collide, job_id is empty).",
         ("kind", "file_system", "job_id"),
     ),
@@ -52,7 +54,7 @@ CONTENTION_FAMILIES: Final[dict[str, Family]] = {
         CounterMetricFamily, "Alerts on contention, by kind and state (raised, resolved).", ("kind", "state")
     ),
     "iotide_contention_jobs_abstained": Family(
-        GaugeMetricFamily, "Jobs of which too little arrived, or is known, to claim something."
+        GaugeMetricFamily, "Jobs without a claim, because too little is known of them."
     ),
     "iotide_contention_jobs_left_out": Family(GaugeMetricFamily, "Jobs beyond contention.max_jobs."),
     "iotide_contention_analyzer": Family(
@@ -61,17 +63,17 @@ CONTENTION_FAMILIES: Final[dict[str, Family]] = {
     "iotide_contention_results_left_out_total": Family(
         CounterMetricFamily, "Results of jobs beyond cluster.results_bytes, counted at each interval."
     ),
-    "iotide_contention_looks_total": Family(CounterMetricFamily, "Looks for contention between jobs."),
-    "iotide_contention_failures_total": Family(CounterMetricFamily, "Looks that failed."),
-    "iotide_contention_seconds_total": Family(CounterMetricFamily, "CPU time of these looks."),
+    "iotide_contention_looks_total": Family(CounterMetricFamily, "Evaluations of contention between jobs."),
+    "iotide_contention_failures_total": Family(CounterMetricFamily, "Evaluations that failed."),
+    "iotide_contention_seconds_total": Family(CounterMetricFamily, "CPU time of these evaluations."),
     "iotide_notifications_total": Family(
         CounterMetricFamily,
-        "Messages with alerts to a receiver over HTTP, by outcome: sent, refused, or failed and tried again.",
+        "Messages with alerts to a receiver over HTTP, by outcome: sent, refused, or failed (retried).",
         ("receiver", "outcome"),
     ),
-    "iotide_notifications_waiting": Family(GaugeMetricFamily, "Alerts that wait for a receiver.", ("receiver",)),
+    "iotide_notifications_waiting": Family(GaugeMetricFamily, "Alerts waiting for a receiver.", ("receiver",)),
     "iotide_notifications_dropped_total": Family(
-        CounterMetricFamily, "Alerts for which notify.max_waiting left no room."
+        CounterMetricFamily, "Alerts dropped because notify.max_waiting was reached."
     ),
 }
 

@@ -69,7 +69,7 @@ class FtioReply:
             self._socket.send(packed(prediction), zmq.NOBLOCK)
         except zmq.Again:
             if not self._counters["replies_dropped"]:
-                _log.warning("nobody takes FTIO's replies at %s; they are dropped and counted", self._endpoint)
+                _log.warning("no program receives FTIO's replies at %s; they are dropped and counted", self._endpoint)
             self._counters["replies_dropped"] += 1
         else:
             self._counters["replies"] += 1

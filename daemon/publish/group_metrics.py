@@ -16,13 +16,13 @@ _LABELS: Final = ("job_id", "kind", "group")
 GROUP_FAMILIES: Final[dict[str, Family]] = {
     "iotide_job_group_period_seconds": Family(
         GaugeMetricFamily,
-        "Period of a group of the job's members (ranks, commands, files ...) that is periodic.",
+        "Period of a group of the job's members (ranks, commands, files ...).",
         _LABELS,
     ),
-    "iotide_job_group_confidence_ratio": Family(GaugeMetricFamily, "Confidence in that period, 0 to 1.", _LABELS),
+    "iotide_job_group_confidence_ratio": Family(GaugeMetricFamily, "Confidence of that period, 0 to 1.", _LABELS),
     "iotide_job_group_next_phase_start_timestamp_seconds": Family(
         GaugeMetricFamily,
-        "When the group's next phase is expected to start, Unix time; absent for traces with a clock of their own.",
+        "Predicted start of the group's next phase, Unix time; absent for traces with a clock of their own.",
         _LABELS,
     ),
 }

@@ -23,64 +23,64 @@ _LONGEST_ACTIVITY: Final = 128
 JOB_FAMILIES: Final[dict[str, Family]] = {
     "iotide_job_period_seconds": Family(GaugeMetricFamily, "Period of the job's I/O; absent without a period.", _JOB),
     "iotide_job_prediction_confidence_ratio": Family(
-        GaugeMetricFamily, "Confidence in the period, 0 to 1; 0 without a period.", _JOB
+        GaugeMetricFamily, "Confidence of the period, 0 to 1; 0 without a period.", _JOB
     ),
     "iotide_job_next_phase_confidence_ratio": Family(
         GaugeMetricFamily,
-        "Probability that the next I/O phase starts within a fifth of a period of when it is expected, 0 to 1.",
+        "Probability that the next I/O phase starts within a fifth of a period of its predicted start, 0 to 1.",
         _JOB,
     ),
     "iotide_job_next_phase_start_timestamp_seconds": Family(
         GaugeMetricFamily,
-        "When the next I/O phase is expected to start, Unix time; absent for traces with a clock of their own.",
+        "Predicted start of the next I/O phase, Unix time; absent for traces with a clock of their own.",
         _JOB,
     ),
     "iotide_job_next_phase_duration_seconds": Family(
-        GaugeMetricFamily, "How long the next I/O phase is expected to last.", _JOB
+        GaugeMetricFamily, "Predicted duration of the next I/O phase.", _JOB
     ),
-    "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "How much the next I/O phase is expected to move.", _JOB),
+    "iotide_job_next_phase_bytes": Family(GaugeMetricFamily, "Predicted volume of the next I/O phase.", _JOB),
     "iotide_job_info": Family(
         GaugeMetricFamily,
-        "What the batch system says of the job, in labels; always 1. Absent where it says nothing.",
+        "Facts of the batch system about the job, in labels; always 1; absent if the batch system provides nothing.",
         (*_JOB, "name", "user", "account", "partition", "nodes"),
     ),
     "iotide_job_end_timestamp_seconds": Family(
-        GaugeMetricFamily, "When the job is killed at the latest, Unix time; absent where nobody has said so.", _JOB
+        GaugeMetricFamily, "Time limit of the job, Unix time; absent if unknown.", _JOB
     ),
     "iotide_job_end_lost_seconds": Family(
         GaugeMetricFamily,
-        "Work since the last whole checkpoint that is lost when the job is killed then, as expected; absent where "
-        "nothing is known of its checkpoints.",
+        "Expected loss of work at the time limit: the work since the last complete checkpoint; absent if no "
+        "checkpoints are known.",
         _JOB,
     ),
     "iotide_job_clock_offset_seconds": Family(
         GaugeMetricFamily,
-        "By how much the clock of one of its nodes was ahead of the aggregator's (or behind, negative), the largest; "
-        "its calls were corrected by it. Absent where none was off.",
+        "Largest offset of the clocks of the job's nodes from the aggregator's clock, positive if ahead; the "
+        "job's calls were corrected by it; absent if no clock was off.",
         _JOB,
     ),
-    "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes that the job read of its data.", _JOB),
-    "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes that the job wrote of its data.", _JOB),
+    "iotide_job_read_bytes_total": Family(CounterMetricFamily, "Bytes of its data that the job read.", _JOB),
+    "iotide_job_written_bytes_total": Family(CounterMetricFamily, "Bytes of its data that the job wrote.", _JOB),
     "iotide_job_uncounted_bytes_total": Family(
         CounterMetricFamily,
-        "Bytes that the job moved and that do not count, by group (system: shared libraries, imports and files of the "
-        "machine; channel: pipes, sockets and devices) and direction.",
+        "Bytes that do not count as data, by group (system: shared libraries, imports and files of the machine; "
+        "channel: pipes, sockets and devices) and direction.",
         (*_JOB, "group", "direction"),
     ),
     "iotide_job_bandwidth_bytes_per_second": Family(
         GaugeMetricFamily, "Bandwidth of the job on its data, mean over ten seconds.", _JOB
     ),
-    "iotide_job_events_total": Family(CounterMetricFamily, "I/O calls taken in of the job.", _JOB),
+    "iotide_job_events_total": Family(CounterMetricFamily, "I/O calls received from the job.", _JOB),
     "iotide_job_complete": Family(GaugeMetricFamily, "1 while nothing of the job was lost, else 0.", _JOB),
     "iotide_job_events_dropped_total": Family(
-        CounterMetricFamily, "I/O calls of the job that were lost on the way, by where and why.", (*_JOB, "reason")
+        CounterMetricFamily, "Lost I/O calls of the job, by reason.", (*_JOB, "reason")
     ),
     "iotide_job_bytes_dropped_total": Family(
         CounterMetricFamily, "Bytes that these calls moved, at least.", (*_JOB, "reason")
     ),
     "iotide_job_prediction_completeness_ratio": Family(
         GaugeMetricFamily,
-        "Share of the calls in the prediction's window that was not lost; below 0.99 no period.",
+        "Share of calls in the prediction's window that arrived; below 0.99 there is no period.",
         _JOB,
     ),
     "iotide_job_lag_seconds": Family(
@@ -90,7 +90,7 @@ JOB_FAMILIES: Final[dict[str, Family]] = {
         CounterMetricFamily, "Events of the job's most frequent activities.", _ACTIVITY
     ),
     "iotide_job_activity_seconds_total": Family(
-        CounterMetricFamily, "Time that these events took, summed over threads and processes.", _ACTIVITY
+        CounterMetricFamily, "Time of these events, summed over threads and processes.", _ACTIVITY
     ),
     "iotide_job_activity_bytes_total": Family(CounterMetricFamily, "Bytes that these events moved.", _ACTIVITY),
 }

@@ -10,44 +10,40 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from .families import Family
 
 JOURNAL_FAMILIES: Final[dict[str, Family]] = {
-    "iotide_journal_bytes": Family(GaugeMetricFamily, "Bytes that the files of the journal take."),
+    "iotide_journal_bytes": Family(GaugeMetricFamily, "Size of the files of the journal."),
     "iotide_journal_records_total": Family(
-        CounterMetricFamily, "Records written to the journal: messages, and steps that time made due."
+        CounterMetricFamily, "Records written to the journal: messages and time steps."
     ),
     "iotide_journal_syncs_total": Family(
-        CounterMetricFamily, "Times that the disk was made to take what was journalled, since it was last begun."
+        CounterMetricFamily, "Syncs of the journal to disk since it was last started."
     ),
-    "iotide_journal_sync_seconds_total": Family(CounterMetricFamily, "Time that the disk took for that, likewise."),
-    "iotide_journal_waiting_bytes": Family(GaugeMetricFamily, "Bytes that wait to be written to the journal."),
+    "iotide_journal_sync_seconds_total": Family(CounterMetricFamily, "Time of these syncs."),
+    "iotide_journal_waiting_bytes": Family(GaugeMetricFamily, "Bytes waiting to be written to the journal."),
     "iotide_journal_unwritten_total": Family(
         CounterMetricFamily,
         "Messages received but not journalled, by reason (quota, disk); acknowledged once a snapshot has them.",
         ("reason",),
     ),
-    "iotide_journal_failures_total": Family(CounterMetricFamily, "Times that the journal could not be written."),
+    "iotide_journal_failures_total": Family(CounterMetricFamily, "Failed writes of the journal."),
     "iotide_journal_failing": Family(
         GaugeMetricFamily, "1 while the journal cannot be written and nothing is acknowledged."
     ),
     "iotide_journal_deferred_answers": Family(
-        GaugeMetricFamily, "Messages whose acknowledgement waits for a snapshot, as the journal failed."
+        GaugeMetricFamily, "Messages whose acknowledgement waits for a snapshot because the journal failed."
     ),
-    "iotide_journal_recovered_records": Family(
-        GaugeMetricFamily, "Records of the journal that were done again when the aggregator started."
-    ),
+    "iotide_journal_recovered_records": Family(GaugeMetricFamily, "Records of the journal replayed at start."),
     "iotide_journal_damaged_records_total": Family(
-        CounterMetricFamily, "Records of the journal that could not be read again."
+        CounterMetricFamily, "Records of the journal that could not be read."
     ),
     "iotide_job_states_lost_total": Family(
-        CounterMetricFamily, "Jobs that began anew, as what was written down of them could not be read."
+        CounterMetricFamily, "Jobs that started anew because their state could not be read."
     ),
     "iotide_snapshots_total": Family(CounterMetricFamily, "Snapshots of all jobs, after which the journal is shorter."),
     "iotide_snapshot_failures_total": Family(CounterMetricFamily, "Snapshots that could not be made or written."),
     "iotide_snapshots_failing": Family(GaugeMetricFamily, "1 if the last snapshot failed."),
     "iotide_alerts_unwritten": Family(GaugeMetricFamily, "1 if the last write of the alerts file failed."),
-    "iotide_snapshot_seconds": Family(GaugeMetricFamily, "How long the last snapshot took, beside the aggregator."),
-    "iotide_snapshot_pause_seconds": Family(
-        GaugeMetricFamily, "For how long the last snapshot held the aggregator up."
-    ),
+    "iotide_snapshot_seconds": Family(GaugeMetricFamily, "Duration of the last snapshot, beside the aggregator."),
+    "iotide_snapshot_pause_seconds": Family(GaugeMetricFamily, "Pause of the aggregator for the last snapshot."),
 }
 
 

@@ -41,97 +41,91 @@ FAMILIES: Final[dict[str, Family]] = {
     **CONTENTION_FAMILIES,
     "iotide_graph_dropped_total": Family(
         CounterMetricFamily,
-        "What directly-follows graphs lack: events too late for an edge or of activities beyond the bound, "
-        "occurrences of rare edges, cases closed by the bound.",
+        "Losses of directly-follows graphs, by reason: events too late for an edge or of activities beyond the "
+        "bound, occurrences of rare edges, cases closed by the bound.",
         ("reason",),
     ),
     "iotide_layers_dropped_total": Family(
         CounterMetricFamily,
-        "What the layers of jobs lack, by the bound or the gap in a trace that cost it: calls, processes or handles.",
+        "Losses of the layers of jobs, by bound or gap in the trace: calls, processes or handles.",
         ("reason",),
     ),
     "iotide_interactions_dropped_total": Family(
         CounterMetricFamily,
-        "What the interaction graphs of jobs lack, by the bound that cost it: events of threads (actors), of pairs of "
-        "thread and file (uses), and of pairs of threads (links).",
+        "Losses of the interaction graphs of jobs, by bound: events of threads (actors), of pairs of thread and "
+        "file (uses), and of pairs of threads (links); files, pipes and sockets that join no two threads (files).",
         ("reason",),
     ),
     "iotide_analyzer_dropped_total": Family(
         CounterMetricFamily,
-        "What an analyzer that has no such metric of its own lacks, by its name and the bound that cost it.",
+        "Losses of analyzers without a metric of their own, by analyzer and bound.",
         ("analyzer", "reason"),
     ),
     "iotide_names_beyond_total": Family(
-        CounterMetricFamily, "Files and calls beyond max_files and max_calls, once a stream, by kind.", ("kind",)
+        CounterMetricFamily, "Files and calls beyond max_files and max_calls, once per stream, by kind.", ("kind",)
     ),
     "iotide_streams_refused_total": Family(
-        CounterMetricFamily, "Streams refused, by the bound: max_jobs, max_streams or max_collectors.", ("reason",)
+        CounterMetricFamily, "Streams refused, by bound: max_jobs, max_streams or max_collectors.", ("reason",)
     ),
     "iotide_groups_dropped_total": Family(
         CounterMetricFamily,
-        "What is missing in the groups of jobs: members, for times that they were told apart less finely for "
-        "detect.group_members, and ahead, for events left out as they were ahead of all others.",
+        "Losses in the groups of jobs: merges of members for detect.group_members (members), events ahead of all "
+        "others (ahead).",
         ("reason",),
     ),
-    "iotide_jobs": Family(GaugeMetricFamily, "Jobs held, by state.", ("state",)),
-    "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs left out of the series of jobs by their bound."),
+    "iotide_jobs": Family(GaugeMetricFamily, "Jobs in memory, by state.", ("state",)),
+    "iotide_jobs_without_series": Family(GaugeMetricFamily, "Jobs without series because of max_job_series."),
     "iotide_predictions_total": Family(CounterMetricFamily, "Predictions made."),
     "iotide_prediction_errors_total": Family(CounterMetricFamily, "Predictions that failed in an analyzer."),
-    "iotide_predictions_late_total": Family(
-        CounterMetricFamily, "Predictions that came more than an interval after they were due."
-    ),
+    "iotide_predictions_late_total": Family(CounterMetricFamily, "Predictions more than one interval late."),
     "iotide_predictions_put_off_total": Family(
         CounterMetricFamily,
-        "Predictions after which the next one was put off, as they took more than prediction_share.",
+        "Predictions that exceeded prediction_share, which delays the next one.",
     ),
     "iotide_behind_seconds": Family(
-        GaugeMetricFamily, "By how much the most overdue job is late; past one second collectors get less credit."
+        GaugeMetricFamily, "Delay of the most overdue job; above one second collectors get less credit."
     ),
     "iotide_jobs_removed_early_total": Family(
-        CounterMetricFamily, "Ended jobs removed before retain_s had passed, for max_ended_jobs or max_jobs."
+        CounterMetricFamily, "Ended jobs removed before retain_s, for max_ended_jobs or max_jobs."
     ),
     "iotide_last_words_skipped_total": Family(
         CounterMetricFamily,
-        "Jobs of less than a second whose period was not looked for: beyond short_jobs_share, or as messages waited.",
+        "Jobs of less than a second without a search for a period: beyond short_jobs_share, or while messages waited.",
     ),
     "iotide_signal_dropped_bytes_total": Family(
         CounterMetricFamily,
-        "Bytes left out of the signals: too late for the bins held, or ahead of all clocks.",
+        "Bytes left out of the signals, by reason: too late for the stored bins, or ahead of all clocks.",
         ("reason",),
     ),
-    "iotide_ingest_events_total": Family(CounterMetricFamily, "Events taken in."),
-    "iotide_ingest_batches_total": Family(CounterMetricFamily, "Batches taken in."),
+    "iotide_ingest_events_total": Family(CounterMetricFamily, "Events received."),
+    "iotide_ingest_batches_total": Family(CounterMetricFamily, "Batches received."),
     "iotide_ingest_bytes_total": Family(CounterMetricFamily, "Bytes of batches received."),
     "iotide_ingest_duplicates_total": Family(CounterMetricFamily, "Batches received again and dropped."),
-    "iotide_ingest_malformed_total": Family(CounterMetricFamily, "Messages that broke the protocol."),
+    "iotide_ingest_malformed_total": Family(CounterMetricFamily, "Messages that violated the protocol."),
     "iotide_ingest_foreign_total": Family(
         CounterMetricFamily, "Messages about streams of other collectors, and a few of each collector that reconnected."
     ),
     "iotide_ingest_rejected_total": Family(CounterMetricFamily, "Messages rejected, by code.", ("code",)),
-    "iotide_ingest_streams": Family(GaugeMetricFamily, "Streams open."),
-    "iotide_ingest_streams_silent": Family(GaugeMetricFamily, "Streams open whose collector is not heard of."),
-    "iotide_collectors": Family(GaugeMetricFamily, "Collectors heard of lately."),
-    "iotide_collectors_lost_total": Family(CounterMetricFamily, "Collectors that fell silent, or have ended."),
+    "iotide_ingest_streams": Family(GaugeMetricFamily, "Open streams."),
+    "iotide_ingest_streams_silent": Family(GaugeMetricFamily, "Open streams with a silent collector."),
+    "iotide_collectors": Family(GaugeMetricFamily, "Connected collectors."),
+    "iotide_collectors_lost_total": Family(CounterMetricFamily, "Collectors that became silent or ended."),
     "iotide_paced_calls_total": Family(CounterMetricFamily, "Calls that waited for their turn."),
-    "iotide_paced_wait_seconds_total": Family(CounterMetricFamily, "How long they waited together."),
-    "iotide_paced_phases_overdue_total": Family(CounterMetricFamily, "Phases that had waited as long as one may."),
-    "iotide_events_dropped_total": Family(
-        CounterMetricFamily, "Events lost on the way and counted, by where and why.", ("reason",)
-    ),
+    "iotide_paced_wait_seconds_total": Family(CounterMetricFamily, "Total time of these waits."),
+    "iotide_paced_phases_overdue_total": Family(CounterMetricFamily, "Phases that reached the longest wait."),
+    "iotide_events_dropped_total": Family(CounterMetricFamily, "Events lost and counted, by reason.", ("reason",)),
     "iotide_events_left_out_total": Family(
-        CounterMetricFamily, "Calls that tracers were told not to record, by the switch that said so.", ("switch",)
+        CounterMetricFamily, "Calls excluded from recording, by switch.", ("switch",)
     ),
-    "iotide_bytes_sampled_out_total": Family(
-        CounterMetricFamily, "Bytes of calls that tracers left out as samples are taken."
-    ),
+    "iotide_bytes_sampled_out_total": Family(CounterMetricFamily, "Bytes of calls left out by sampling."),
     "iotide_input_malformed_total": Family(
-        CounterMetricFamily, "Malformed pieces of input skipped by collectors, by kind.", ("kind",)
+        CounterMetricFamily, "Malformed input skipped by collectors, by kind.", ("kind",)
     ),
     "iotide_access_refused_total": Family(
         CounterMetricFamily,
-        "Peers and messages that were refused: connections to ingest and publish by their key, http without a token, "
-        "http_permission for what it does not allow, revoked for messages of a key that is no longer listed; and "
-        "job_of_another for streams that named a job of another user.",
+        "Refused peers and messages, by place: ingest and publish (connections by their key), http (without a "
+        "token), http_permission (not permitted), revoked (messages of a key that is no longer listed), "
+        "job_of_another (streams that named a job of another user).",
         ("where",),
     ),
     "iotide_http_malformed_total": Family(CounterMetricFamily, "Malformed HTTP requests that were refused."),
@@ -144,60 +138,64 @@ FAMILIES: Final[dict[str, Family]] = {
         CounterMetricFamily, "Messages dropped because publish_behind of them waited for a slow subscriber."
     ),
     "iotide_http_refused_total": Family(
-        CounterMetricFamily, "Connections refused as http_limits.connections was reached."
+        CounterMetricFamily, "Connections refused because http_limits.connections was reached."
     ),
-    "iotide_http_timeouts_total": Family(CounterMetricFamily, "Connections ended as their client took too long."),
+    "iotide_http_timeouts_total": Family(CounterMetricFamily, "Connections ended because their client was too slow."),
     "iotide_listener_pauses_total": Family(
-        CounterMetricFamily, "Times that no connections were let in for want of descriptors."
+        CounterMetricFamily, "Times that no connections were accepted for lack of descriptors."
     ),
-    "iotide_archives_total": Family(CounterMetricFamily, "Archives of jobs begun."),
+    "iotide_archives_total": Family(CounterMetricFamily, "Archives of jobs started."),
     "iotide_archive_bytes_total": Family(CounterMetricFamily, "Bytes written to archives."),
     "iotide_events_misplaced_total": Family(
         CounterMetricFamily,
-        "Events placed at their arrival, as their stamps lay more than clock_skew_s ahead of the aggregator's clock.",
+        "Events placed at their arrival time because their stamps were more than clock_skew_s ahead of the "
+        "aggregator's clock.",
     ),
     "iotide_events_unaccounted": Family(
         GaugeMetricFamily,
-        "Events of streams that have ended, of the jobs that are held, which neither came nor were told as lost.",
+        "Events of ended streams of the jobs in memory that neither arrived nor were counted as lost.",
     ),
-    "iotide_archives_failed_total": Family(CounterMetricFamily, "Archives that could not be made or written on."),
+    "iotide_archives_failed_total": Family(CounterMetricFamily, "Archives that could not be created or continued."),
     "iotide_archives_waiting": Family(
-        GaugeMetricFamily, "Archives whose files take nothing now, as on a disk without room; they are tried again."
+        GaugeMetricFamily,
+        "Archives that cannot be written now, for example because the disk is full; they are retried.",
     ),
     "iotide_archive_failed_writes_total": Family(CounterMetricFamily, "Attempts to write archives that failed."),
-    "iotide_archives_removed_total": Family(CounterMetricFamily, "Archives removed for their age or for room."),
+    "iotide_archives_removed_total": Family(CounterMetricFamily, "Archives removed because of their age or the quota."),
     "iotide_archive_early_sections_total": Family(
-        CounterMetricFamily, "Streams saved before time as archive.memory_bytes was reached."
+        CounterMetricFamily, "Streams written early because archive.memory_bytes was reached."
     ),
     "iotide_archive_late_checkpoints_total": Family(
-        CounterMetricFamily, "Checkpoints of archives that were not done when the next was due."
+        CounterMetricFamily, "Checkpoints of archives not finished when the next was due."
     ),
     "iotide_archive_dropped_events_total": Family(
-        CounterMetricFamily, "Events that are in no archive though archives are kept, by reason.", ("reason",)
+        CounterMetricFamily, "Events missing in archives, by reason.", ("reason",)
     ),
-    "iotide_listener_errors_total": Family(CounterMetricFamily, "Publishers that raised and were left out."),
+    "iotide_listener_errors_total": Family(CounterMetricFamily, "Publishers that raised an exception."),
     "iotide_publisher_errors_total": Family(
-        CounterMetricFamily, "Times that a publisher raised and was left out, by publisher.", ("publisher",)
+        CounterMetricFamily, "Exceptions of publishers, by publisher.", ("publisher",)
     ),
     "iotide_analysis_failures_total": Family(
-        CounterMetricFamily, "Times that an analysis broke over a job, by analysis.", ("analysis",)
+        CounterMetricFamily, "Failures of an analysis for a job, by analysis.", ("analysis",)
     ),
     "iotide_task_failures_total": Family(
-        CounterMetricFamily, "Times that a task of the aggregator failed and was started again, by task.", ("task",)
+        CounterMetricFamily, "Failures and restarts of a task of the aggregator, by task.", ("task",)
     ),
     "iotide_cpu_seconds_total": Family(CounterMetricFamily, "CPU time of the aggregator, all threads."),
-    "iotide_memory_bytes": Family(GaugeMetricFamily, "Memory that the aggregator has."),
+    "iotide_memory_bytes": Family(GaugeMetricFamily, "Memory of the aggregator."),
     "iotide_loop_held_seconds": Family(
-        GaugeMetricFamily, "Longest time of the last minute or two for which something held the aggregator's loop."
+        GaugeMetricFamily, "Longest blocking of the aggregator's loop in the last minute or two."
     ),
     "iotide_stage_seconds_total": Family(
         CounterMetricFamily,
-        "CPU time of the loop's thread, by stage: ingest (messages taken in), jobs (lives and predictions), journal "
-        "(snapshots begun and ended) and archives.",
+        "CPU time of the loop's thread, by stage: ingest (received messages), jobs (states and predictions), "
+        "journal (start and end of snapshots) and archives.",
         ("stage",),
     ),
     "iotide_ftio_replies_total": Family(
-        CounterMetricFamily, "Replies to users of FTIO, by outcome: sent, or dropped as nobody took them.", ("outcome",)
+        CounterMetricFamily,
+        "Replies to users of FTIO, by outcome: sent, or dropped because nobody received them.",
+        ("outcome",),
     ),
 }
 _BY_NAME: Final = {

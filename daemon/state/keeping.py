@@ -92,8 +92,8 @@ class Keeping:
             self._journal = journal or SegmentJournal(folder / JOURNAL, settings.segment_bytes, settings.quota_bytes)
             if journal is not None and any((folder / JOURNAL).glob(f"*{SUFFIX}")):
                 raise ConfigError(
-                    f"state = {folder}: an aggregator without journal.servers was killed there, and its journal would "
-                    "be passed over; start one, and end it with SIGTERM, first"
+                    f"state = {folder}: an aggregator without journal.servers was killed, and its journal in this "
+                    "folder would be ignored; first start an aggregator without them, and end it with SIGTERM"
                 )
             self._journal.bring(self._saved.path)
             self._at = self._take_up()
@@ -169,7 +169,7 @@ class Keeping:
         if self._archives is not None:
             self._archives.begin_recovery(None if state is None else state.get("archives"))
         if self._attempts.read() >= _MOST_ATTEMPTS:
-            _log.error("the journal ended %d aggregators that went on from it: it is set aside", _MOST_ATTEMPTS)
+            _log.error("the journal is set aside: %d aggregators in a row ended while they replayed it", _MOST_ATTEMPTS)
             self._journal.set_aside()
         self._attempts.count()
         again = do_again(self._journal.replay(at), self._aggregator, self._clocks, core, self._another)
@@ -183,7 +183,7 @@ class Keeping:
             self._archives.end_recovery()
         self._attempts.forget()
         if jobs := len(self._aggregator.jobs):
-            _log.info("going on with %d jobs; %d records of the journal were done again", jobs, again.records)
+            _log.info("state restored: %d jobs; %d records of the journal were replayed", jobs, again.records)
         return at
 
     def _another(self) -> IngestCore:

@@ -60,7 +60,7 @@ class AlertFile:
             aside = self._path.with_suffix(".unreadable")
             reason = f"{error.error_count()} errors" if isinstance(error, ValidationError) else str(error)
             _log.error(
-                "%s cannot be read (%s): it is set aside as %s, and alerts begin anew", self._path, reason, aside.name
+                "%s cannot be read (%s): it is renamed to %s, and alerts start anew", self._path, reason, aside.name
             )
             with contextlib.suppress(OSError):
                 self._path.replace(aside)
@@ -85,7 +85,7 @@ class AlertFile:
                 self._partial.replace(self._path)
                 self._written = content
             if self._failed:
-                _log.warning("alerts are written again to %s", self._path)
+                _log.warning("alerts can be written to %s again", self._path)
             self._failed = False
         except OSError as error:
             self._written = b""
@@ -93,8 +93,8 @@ class AlertFile:
                 self._partial.unlink(missing_ok=True)
             if not self._failed:
                 _log.error(
-                    "alerts could not be written to %s: %s; they stay in memory, and it is tried again "
-                    "(this is said once)",
+                    "alerts could not be written to %s: %s; they stay in memory, and the write is retried "
+                    "(logged once)",
                     self._path, error.strerror,
                 )  # fmt: skip
             self._failed = True

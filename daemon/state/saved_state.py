@@ -81,7 +81,7 @@ class SavedState:
                 return True
         except OSError as error:
             _log.error(
-                "what is known of %d jobs could not be written to %s: %s",
+                "the state of %d jobs could not be written to %s: %s",
                 len(aggregator.jobs), self._path, error.strerror or error,
             )  # fmt: skip
         return False
@@ -118,9 +118,7 @@ class SavedState:
             state["aggregator"] = aggregator.state()  # after updates by the archives
             self._write(aggregator, state, changed)
         except SnapshotError as error:
-            _log.error(
-                "what is known of %d jobs could not be written to %s: %s", len(aggregator.jobs), self._path, error
-            )
+            _log.error("the state of %d jobs could not be written to %s: %s", len(aggregator.jobs), self._path, error)
             return False
         except OSError:
             with contextlib.suppress(OSError):  # half a file would keep a full disk full
@@ -164,9 +162,9 @@ class SavedState:
                 state = restore(_checked(self._path.read_bytes()), _shared(aggregator))
             lacking = {"aggregator", "ingest"} - state.keys() or aggregator.lacking(state["aggregator"])
             if lacking:
-                raise SnapshotError(f"it is of another version, and lacks {', '.join(sorted(lacking))}")
+                raise SnapshotError(f"it is of another version and lacks {', '.join(sorted(lacking))}")
         except (SnapshotError, AttributeError, OSError, zlib.error) as error:
-            _log.error("%s: %s; it is set aside as %s, and jobs begin anew", self._path, error, self._aside.name)
+            _log.error("%s: %s; the file is renamed to %s, and jobs start anew", self._path, error, self._aside.name)
             self._close_file()
             with contextlib.suppress(OSError):
                 self._path.replace(self._aside)
@@ -213,7 +211,7 @@ class SavedState:
         """Add the jobs of a file to the job table as sleeping; damaged ones begin anew."""
         if damaged := set(file.damaged()):
             _log.error(
-                "%s: what it knows of %d of %d jobs is damaged; a copy is kept as %s, and these jobs begin anew",
+                "%s: the state of %d of %d jobs is damaged; a copy is kept as %s, and these jobs start anew",
                 self._path, len(damaged), len(file.jobs), self._aside.name,
             )  # fmt: skip
             with contextlib.suppress(OSError):
@@ -227,7 +225,7 @@ class SavedState:
                     session: JobSession = restore(self._file.job(job), shared)
                     return session
             except (SnapshotError, OSError, KeyError, zlib.error) as error:
-                _log.error("%s: what it knows of job %s cannot be read: %s; it begins anew", self._path, job, error)
+                _log.error("%s: the state of job %s cannot be read: %s; the job starts anew", self._path, job, error)
             aggregator.lose_job(job)
             return None
 
@@ -274,10 +272,10 @@ def _checked(content: bytes) -> bytes:
         SnapshotError: it is not such a file, or is damaged.
     """
     if not content.startswith(_MAGIC):
-        raise SnapshotError("this is no state of an aggregator")
+        raise SnapshotError("not a state file of an aggregator")
     digest, packed = content[len(_MAGIC) :][:_DIGEST], content[len(_MAGIC) + _DIGEST :]
     if hashlib.sha256(packed).digest() != digest:
-        raise SnapshotError("it is damaged: the check sum differs")
+        raise SnapshotError("it is damaged: the checksum differs")
     return zlib.decompress(packed)
 
 

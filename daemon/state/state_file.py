@@ -133,29 +133,29 @@ class StateFile:
     def _read_index(self) -> _Index:
         size = os.fstat(self.descriptor).st_size
         if os.pread(self.descriptor, len(MAGIC), 0) != MAGIC:
-            raise SnapshotError("this is no state of an aggregator")
+            raise SnapshotError("not a state file of an aggregator")
         end = os.pread(self.descriptor, _END.size, max(size - _END.size, 0))
         if len(end) < _END.size or not end.endswith(_LAST):
             raise SnapshotError("it is damaged: its end is missing")
         at, length, check, _ = _END.unpack(end)
         if at + length + _END.size != size:
-            raise SnapshotError("it is damaged: its end says otherwise how long it is")
+            raise SnapshotError("it is damaged: its length differs from the length at its end")
         index = os.pread(self.descriptor, length, at)
         if zlib.crc32(index) != check:
-            raise SnapshotError("it is damaged: the check sum of its index differs")
+            raise SnapshotError("it is damaged: the checksum of its index differs")
         try:
             found = msgspec.msgpack.decode(zlib.decompress(index), type=_Index)
         except (msgspec.MsgspecError, UnicodeDecodeError, zlib.error) as error:
             raise SnapshotError(f"its index cannot be read: {error}") from None
         for each in (found.rest, *(kept.section for kept in found.jobs.values())):
             if not (len(MAGIC) <= each.at <= at and 0 <= each.size <= at - each.at):
-                raise SnapshotError("its index names what is not in the file")
+                raise SnapshotError("its index refers to data beyond the file")
         return found
 
     def _document(self, section: Section) -> bytes:
         packed = self.raw(section)
         if zlib.crc32(packed) != section.check:
-            raise SnapshotError("it is damaged: the check sum differs")
+            raise SnapshotError("it is damaged: the checksum differs")
         return zlib.decompress(packed)
 
 

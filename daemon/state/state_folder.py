@@ -57,7 +57,7 @@ def made(folder: Path) -> bool:
             raise unusable(folder, "the folder cannot be written", error) from None
         reason = str(error.strerror)
     _log.warning(
-        "jobs are not kept over a restart: %s: %s; --state DIR names another folder, --state none switches this off",
+        "jobs are lost at a restart: %s: %s; use another folder with --state DIR, or --state none without state",
         folder,
         reason,
     )

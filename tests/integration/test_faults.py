@@ -203,7 +203,7 @@ async def test_publisher_that_raises_is_named_and_costs_nobody_else(
             metrics = (await client.get("/metrics")).text
         assert set(heard) == {"Prediction", "JobSummary"}
         assert f'iotide_publisher_errors_total{{publisher="{name}"}}' in metrics
-        assert f"job job: the publisher {name} raised" in caplog.text
+        assert f"job job: the publisher {name} raised an exception" in caplog.text
 
 
 async def test_message_that_breaks_ingest_costs_itself(monkeypatch: pytest.MonkeyPatch) -> None:

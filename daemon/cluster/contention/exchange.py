@@ -101,7 +101,7 @@ class Exchange:
                 try:
                     received(decode_found(message.data))
                 except ProtocolError as error:  # of a later version
-                    _log.warning("contention of the cluster: %s", error)
+                    _log.warning("contention of the cluster: findings of another version are ignored: %s", error)
 
             await self._link.client.subscribe(self._found, cb=take)
         except (NatsError, TimeoutError) as error:
@@ -152,7 +152,7 @@ class Exchange:
         try:
             return decode_found(message.data or b""), message.seq or 0
         except ProtocolError as error:
-            _log.error("contention of the cluster begins anew: %s", error)
+            _log.error("contention of the cluster starts anew, because the last findings cannot be read: %s", error)
             return None, message.seq or 0
 
     async def put_found(self, found: Found) -> int:
@@ -168,7 +168,7 @@ class Exchange:
         payload, is_logged = encode_found(found), False
         if len(payload) > (most := self._link.client.max_payload - _HEADER_BYTES):
             raise ProtocolError(
-                f"contention takes {len(payload)} bytes of {most}; raise max_payload of the NATS servers"
+                f"contention needs {len(payload)} bytes, of at most {most}; raise max_payload of the NATS servers"
             )
         headers = {api.Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(found.after)}
         while True:
@@ -179,7 +179,10 @@ class Exchange:
                 if isinstance(error, APIError) and error.err_code == _WRONG_SEQUENCE:
                     return await self._own(payload)
                 if not is_logged:
-                    _log.warning("contention of the cluster waits for the NATS servers: %s", str(error) or "no answer")
+                    _log.warning(
+                        "contention of the cluster: the NATS servers do not answer: %s; retrying",
+                        str(error) or "no answer",
+                    )
                 is_logged = True
             await asyncio.sleep(_RETRY_S)
 

@@ -188,7 +188,7 @@ class ClusterContention(ContentionWatch):
                     await self._adopt()
                     break
                 except (NatsError, TimeoutError) as error:
-                    _log.warning("alerts of the cluster cannot be read yet: %s", reason_of(error))
+                    _log.warning("alerts of the cluster cannot be read: %s; retrying", reason_of(error))
                     await asyncio.sleep(1.0)
             if not self._lost.is_set():
                 self._held.set()
@@ -229,7 +229,9 @@ class ClusterContention(ContentionWatch):
             self._is_away = False
         except (NatsError, TimeoutError) as error:
             if not self._is_away:
-                _log.warning("contention of the cluster waits for the NATS servers: %s", reason_of(error))
+                _log.warning(
+                    "contention of the cluster: the NATS servers do not answer: %s; retrying", reason_of(error)
+                )
             self._is_away = True
         except Exception:
             self._aggregator.counters[FAILURES] += 1

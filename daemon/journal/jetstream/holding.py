@@ -85,7 +85,10 @@ class Holding:
     async def _renew(self) -> None:
         while not self._lease.is_lost:
             await self._step()
-        _log.error("%s has the lease: what this aggregator still knows is nobody's", self.holder or "another one")
+        _log.error(
+            "the lease was taken over by %s: this aggregator's state is no longer valid",
+            self.holder or "another aggregator",
+        )
         self.on_lost()
 
     async def _step(self) -> None:

@@ -156,11 +156,11 @@ class NatsLink:
 
     async def _gone(self) -> None:
         if self._client is not None and not self._client.is_closed:
-            _log.warning("the connection to NATS is gone; it is made anew, and what comes waits for it")
+            _log.warning("the connection to NATS was lost; reconnecting, and messages wait meanwhile")
 
     async def _back(self) -> None:
         url = self.client.connected_url
-        _log.warning("the connection to NATS is there again: %s", "" if url is None else url.netloc)
+        _log.warning("the connection to NATS is restored: %s", "" if url is None else url.netloc)
 
 
 class _EncryptedClient(Client):
@@ -169,7 +169,9 @@ class _EncryptedClient(Client):
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         server = self._current_server
         if server is not None and server.uri.scheme == "tls" and not info.get("tls_required"):
-            raise NatsError(f"{server.uri.netloc} does not encrypt: use TLS at the server, or nats:// on loopback")
+            raise NatsError(
+                f"{server.uri.netloc} does not use TLS: enable it at the server, or use nats:// on loopback"
+            )
         await super()._process_info(info, initial_connection)
 
 

@@ -112,7 +112,7 @@ def problem_of(config: api.StreamConfig, subject: str) -> str:
     if config.storage != api.StorageType.FILE:
         return "it is in memory; expected files"
     if config.max_age or (config.max_msgs or -1) > 0 or config.retention not in (None, api.RetentionPolicy.LIMITS):
-        return "it drops messages by age, number or who has read them; expected no such limit"
+        return "it drops messages by age, number or readers; expected no such limit"
     if (config.max_bytes or -1) > 0 and config.discard != api.DiscardPolicy.NEW:
         return "it drops its oldest messages when max_bytes is reached; expected discard: new"
     if not config.allow_direct:
@@ -124,8 +124,8 @@ def check_replicas(stream: str, config: api.StreamConfig, settings: JournalSetti
     """Raise ConfigError if a stream has fewer replicas than configured."""
     if (config.num_replicas or 1) < settings.replicas:
         raise ConfigError(
-            f"{stream} has {config.num_replicas} replicas; journal.replicas = {settings.replicas} asks for more: "
-            "raise it with the nats command, or ask for less"
+            f"{stream} has {config.num_replicas} replicas; journal.replicas = {settings.replicas} needs more: "
+            "raise the stream's replicas with the nats command, or lower the option"
         )
 
 
@@ -137,21 +137,21 @@ async def check_sync(settings: JournalSettings) -> None:
     """
     if not settings.monitors:
         raise ConfigError(
-            f"journal.replicas = {settings.replicas} keeps what was acknowledged only where servers have "
-            "sync_interval: always; name their monitoring addresses in journal.monitors so that they can be asked, or "
-            f"have {SAFE_REPLICAS} replicas"
+            f"journal.replicas = {settings.replicas} keeps acknowledged messages only if the servers have "
+            "sync_interval: always; list their monitoring addresses in journal.monitors to have that checked, or set "
+            f"journal.replicas = {SAFE_REPLICAS}"
         )
     for monitor in settings.monitors:
         address = f"{monitor.rstrip('/')}/jsz?config=true"
         try:
             config = await asyncio.to_thread(_config_at, address)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigError(f"{address} does not say how the server keeps messages: {error}") from None
+            raise ConfigError(f"{address} does not return the server's sync_interval: {error}") from None
         if config.get("sync_always") is not True:
             interval_s = float(config.get("sync_interval", 0)) / _SECOND_NS
             raise ConfigError(
                 f"the server at {monitor} acknowledges messages up to {interval_s:g} s before they are on disk: set "
-                f"sync_interval: always, or have journal.replicas = {SAFE_REPLICAS}"
+                f"sync_interval: always, or journal.replicas = {SAFE_REPLICAS}"
             )
 
 

@@ -62,6 +62,6 @@ async def when_ready(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
             now_s = time.monotonic()
             if not logged_s or now_s - logged_s > _REPEAT_S:
                 logged_s = now_s
-                _log.warning("NATS servers are not ready: %s; retried until they are", error)
+                _log.warning("the NATS servers are not ready: %s; retrying", error)
         await asyncio.sleep(pause_s)
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)

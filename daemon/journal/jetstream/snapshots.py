@@ -105,7 +105,7 @@ class Snapshots:
             file.flush()
             os.fsync(file.fileno())
         if info.digest != _DIGEST + base64.urlsafe_b64encode(digest.digest()).decode():
-            raise JournalError(f"the snapshot {info.name} is damaged: its check sum differs")
+            raise JournalError(f"the snapshot {info.name} is damaged: its checksum differs")
 
     async def _remove(self, info: api.ObjectInfo) -> None:
         """Remove an object with its name; the library would keep a deletion mark forever."""

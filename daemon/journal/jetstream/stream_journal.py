@@ -89,7 +89,7 @@ class StreamJournal:
                 why = str(error) or "no answer"
                 if time.monotonic() > until_s or self._holding.is_lost:
                     raise JournalError(f"the stream {self._places.stream} cannot be taken over: {why}") from None
-                _log.warning("the stream %s is not taken over yet: %s", self._places.stream, why)
+                _log.warning("the stream %s cannot be taken over yet: %s; retrying", self._places.stream, why)
                 time.sleep(_RETRY_S / 4)
 
     async def _claim(self) -> None:
@@ -111,7 +111,7 @@ class StreamJournal:
                     headers={api.Header.EXPECTED_LAST_SEQUENCE: str(sequence)},
                 )
             except (NatsError, TimeoutError) as error:  # the earlier writer appended, or our answer was lost
-                _log.info("the stream %s is claimed again: %s", self._places.stream, error or "no answer")
+                _log.info("the claim of stream %s is retried: %s", self._places.stream, error or "no answer")
                 if self.is_fenced:
                     raise JournalError("another aggregator has the lease") from None
                 await asyncio.sleep(_RETRY_S / 4)
@@ -175,7 +175,9 @@ class StreamJournal:
     def _check_latest(self) -> None:
         kept = self._insist(self._snapshots.found)
         if kept and (self._brought is None or kept[-1].at > self._brought.at):
-            raise JournalError(f"the stream {self._places.stream} was shortened meanwhile; start again")
+            raise JournalError(
+                f"the stream {self._places.stream} was shortened by another aggregator; restart this one"
+            )
 
     def _each(self, reading: AsyncIterator[_T]) -> Iterator[_T]:
         """Yield items read by the connection's loop, some of them ahead."""
@@ -318,7 +320,7 @@ class StreamJournal:
                 await self._link.jetstream.purge_stream(self._places.stream, seq=gone[-1].sequence + 1)
                 self._writing.trimmed(gone)
         except (NatsError, TimeoutError, OSError) as error:
-            _log.error("the snapshot cannot be kept, and the next one will be: %s", error or "no answer")
+            _log.error("the snapshot could not be stored: %s; the next one is tried as usual", error or "no answer")
 
     def release(self) -> None:
         """Release the lease, and close the connection."""
@@ -333,5 +335,5 @@ class StreamJournal:
     @property
     def _writing(self) -> StreamWriter:
         if self._writer is None:
-            raise JournalError("the journal has not begun an epoch")
+            raise JournalError("the journal has no epoch yet")
         return self._writer

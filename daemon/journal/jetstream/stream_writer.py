@@ -209,7 +209,7 @@ class StreamWriter:
                 return
             if not is_told and time.monotonic() - begun_s > _SILENT_S:
                 is_told = True
-                _log.warning("the stream %s takes nothing: %s; what comes waits for it", self._stream, why)
+                _log.warning("the stream %s accepts no messages: %s; they wait and are retried", self._stream, why)
             await asyncio.sleep(_PAUSE_S)
 
     async def _is_there(self, message: Message) -> bool:
@@ -222,7 +222,7 @@ class StreamWriter:
             return False
         if (found.data or b"") == message.payload:
             return True
-        raise FencedError("another aggregator goes on with the stream")
+        raise FencedError("another aggregator has taken over the stream")
 
     def _stop(self, why: str) -> None:
         with self._changed:

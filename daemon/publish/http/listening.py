@@ -95,7 +95,7 @@ class Certificate:
             self._load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
             self._load(self.context)
         except (OSError, ValueError) as error:
-            _log.error("%s: %s; the certificate of before is used", self._chain, error)
+            _log.error("%s: %s; the earlier certificate stays in use", self._chain, error)
         else:
             _log.warning("%s was read again", self._chain)
 
@@ -112,7 +112,7 @@ class Certificate:
 
 
 def _no_password() -> str:
-    raise ValueError("the key has a password, which nobody is there to type")
+    raise ValueError("the key has a password; use a key without one")
 
 
 def _is_left_over(path: Path) -> bool:

@@ -91,5 +91,5 @@ def _token(path: Path) -> str:
     except UnicodeDecodeError:
         token = ""
     if not token or not token.isascii() or not token.isprintable() or " " in token:
-        raise ValueError(f"{path} holds no token")  # its content must not be logged
+        raise ValueError(f"{path} contains no token")  # its content must not be logged
     return token

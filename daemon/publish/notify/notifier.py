@@ -48,10 +48,10 @@ class Receiver:
         """Count a result, and log a changed one."""
         self.outcomes[answer.outcome] += 1
         if answer.said and answer.said != self._said:
-            then = f"tried again in {pause_s:.0f} s" if answer.outcome == "failed" else "given up"
+            then = f"retried in {pause_s:.0f} s" if answer.outcome == "failed" else "dropped"
             _log.warning("%d alerts could not be sent to %s: %s; %s", count, self.name, answer.said, then)
         elif self._said and not answer.said:
-            _log.warning("%s takes alerts again", self.name)
+            _log.warning("%s accepts alerts again", self.name)
         self._said = answer.said
 
 

@@ -99,7 +99,7 @@ class NotifySettings(BaseModel):
             for url in urls:
                 parts = urlsplit(url)
                 if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
-                    raise ConfigError(f"{shown_url(url)}: {name}_token_file would go there in plain text; use https")
+                    raise ConfigError(f"{shown_url(url)}: {name}_token_file would be sent in plain text; use https")
         return self
 
     @model_validator(mode="after")

@@ -76,7 +76,7 @@ def test_run_on_a_disk_that_fills_up_says_so_and_counts_what_it_has_not_stored(t
         job = json.loads((tmp_path / "run.json").read_text())["job"]
         left_out = job["losses"]["events_not_archived:no_room"]
         assert calls_in(room) == job["events"] - left_out  # none, where the first checkpoint came late and was too much
-        assert re.search(r"the archive of job .* cannot be written to .*No space left on device", done.stderr)
+        assert re.search(r"job .*: its archive cannot be written to .*No space left on device", done.stderr)
         assert f"{left_out:,} calls not archived" in done.stderr
         assert f"{job['events'] - left_out:,} of {job['events']:,} calls: " in done.stderr
         assert all(path.stat().st_size for path in room.rglob("*") if path.is_file())

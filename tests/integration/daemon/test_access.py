@@ -167,7 +167,7 @@ async def test_list_that_is_broken_leaves_the_one_before(listed: Listed, caplog:
     keys = listed.key("node", "collect")
     async with serving(access=listed.settings()) as server:
         listed.path.write_text("[[principal]]\nname = 5\n")
-        await until(lambda: "who could connect before still can" in caplog.text)
+        await until(lambda: "the earlier list of principals stays in use" in caplog.text)
         async with feeding(server, fed("a", "job"), **collector_keys(keys)):
             await until(lambda: has_events(server, "job"))
 
@@ -502,7 +502,7 @@ async def test_another_user_of_the_machine_sees_what_is_of_that_user(tmp_path: P
         ({"http": "0.0.0.0:0", "access": {}}, "access.certificate"),
         ({"http": "unix:"}, "a Unix socket's path"),
         ({"http": "unix:/no/such/folder/http.sock"}, "cannot listen"),
-        ({"access": {"certificate": "a.pem"}}, "go together"),
+        ({"access": {"certificate": "a.pem"}}, "need each other: set both"),
         ({"access": {"certificate": "a.pem", "certificate_key": "b.pem"}}, "access.certificate = a.pem"),
         ({"ingest": "tcp://0.0.0.0:*"}, "access.key"),
         ({"publish": "tcp://0.0.0.0:*"}, "access.key"),

@@ -77,16 +77,16 @@ def test_a_server_that_does_not_encrypt_gets_nothing_by_tls(tmp_path: Path) -> N
     token.write_text("secret")
     with nats_servers(tmp_path / "nats", more="authorization { token: secret }\n") as servers:
         assert connects(JournalSettings(servers=servers.urls, token=token))
-        with pytest.raises(ConfigError, match="does not encrypt"):
+        with pytest.raises(ConfigError, match="does not use TLS"):
             connects(JournalSettings(servers=encrypted(servers), token=token))
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"servers": ("nats://10.1.0.1:4222",)}, "would be spoken to in plain text"),
-        ({"servers": ("tls://10.1.0.1:4222", "nats://10.1.0.2:4222")}, "would be spoken to in plain text"),
-        ({"certificate": Path("a.pem")}, "go together"),
+        ({"servers": ("nats://10.1.0.1:4222",)}, "is not encrypted; use tls://"),
+        ({"servers": ("tls://10.1.0.1:4222", "nats://10.1.0.2:4222")}, "is not encrypted; use tls://"),
+        ({"certificate": Path("a.pem")}, "need each other: set both"),
     ],
 )
 def test_settings_that_would_send_in_plain_text_are_refused(options: dict[str, object], message: str) -> None:

@@ -105,7 +105,7 @@ async def test_damaged_state_is_set_aside_and_jobs_begin_anew(
         told = second.aggregator.counters["job_states_lost"]
     assert (state / "jobs.unreadable").read_bytes() == bad[damage]
     assert "jobs.unreadable" in caplog.text
-    assert "begin anew" in caplog.text
+    assert "start anew" in caplog.text
     assert told == (damage == "flipped")  # which is in the job's part: the others are not concerned
 
 
@@ -121,7 +121,7 @@ async def test_state_that_lacks_what_this_version_keeps_is_set_aside(
     rewrite(state / NAME, shared, lambda document: document["aggregator"].pop("_ages"))
     async with serving(state=state) as second:
         assert not second.aggregator.jobs
-    assert "set aside as jobs.unreadable" in caplog.text
+    assert "renamed to jobs.unreadable" in caplog.text
     assert "lacks _ages" in caplog.text
 
 

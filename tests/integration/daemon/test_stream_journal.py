@@ -232,7 +232,7 @@ def test_server_that_acknowledges_before_it_syncs_is_refused(tmp_path: Path) -> 
         with pytest.raises(ConfigError, match="acknowledges messages up to 120 s before they are on disk"):
             asyncio.run(stand_by(servers.settings(), lambda _: None))
         unasked = servers.settings().model_copy(update={"monitors": ()})
-        with pytest.raises(ConfigError, match=r"name their monitoring addresses in journal\.monitors"):
+        with pytest.raises(ConfigError, match=r"list their monitoring addresses in journal\.monitors"):
             asyncio.run(stand_by(unasked, lambda _: None))
 
 

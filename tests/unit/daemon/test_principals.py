@@ -66,7 +66,7 @@ def test_list_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory
         ("[[principal]]\nname = 'a'\nmay = []\n[[principal]]\nname = 'a'\nmay = []", "two principals are called 'a'"),
         (
             f"[[principal]]\nname='a'\nmay=[]\nkey='{KEYS[0]}'\n[[principal]]\nname='b'\nmay=[]\nkey='{KEYS[0]}'",
-            "one key",
+            "the same key",
         ),
         ("[[user]]\nname = 'a'", "user"),
         ("principal = 5", "principal"),

@@ -55,11 +55,11 @@ def job_routes(access: JobAccess) -> APIRouter:
         last, session = await prediction(job), access.session(job)
         end_s = ends_at_s or session.ends_at_s
         if not end_s:
-            raise not_found(f"nobody has said when job {job!r} ends", "ends_at_s in the query, Unix time")
+            raise not_found(f"the end of job {job!r} is not known", "ends_at_s in the query, Unix time")
         with session.failures.asking(PREDICTION):
             found = session.time_limit(last, end_s)
         if found is None:
-            raise not_found(f"job {job!r} has a clock of its own", "a job with the time of day")
+            raise not_found(f"the times of job {job!r} are not times of day", "a job with the time of day")
         return found
 
     @router.get("/api/v1/jobs/{job:path}/ledger")

@@ -54,7 +54,7 @@ def test_a_member_waits_for_servers_at_its_start_and_goes_on_after_they_were_awa
         servers.start()
         wait_for(lambda: ready(member.url) and not unserved(member.url), what="readiness to come back")
         assert member.end(signal.SIGTERM) == 0
-        away = [line for line in member.heard if "members cannot be seen" in line]
+        away = [line for line in member.heard if "members cannot be read" in line]
         assert len(away) <= 2, away  # one line per outage, and none per attempt
 
 

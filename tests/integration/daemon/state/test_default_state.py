@@ -75,7 +75,7 @@ def test_folder_that_cannot_be_made_is_told_and_the_daemon_serves(tmp_path: Path
     in_the_way.touch()
     with Talking(command(in_the_way, f"ipc://{tmp_path}/in"), listen_to="stderr") as process:
         started(process)
-        assert any("jobs are not kept over a restart" in line and "--state DIR" in line for line in process.heard)
+        assert any("jobs are lost at a restart" in line and "--state DIR" in line for line in process.heard)
 
 
 @pytest.mark.parametrize("kind", ["full", "read_only"])

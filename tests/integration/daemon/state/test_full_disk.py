@@ -36,7 +36,7 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
             collect = ["collect", "--replay", "--connect", server.endpoint, "--job", "j", str(SAMPLE)]
             with Talking([*IOTIDE, *collect], listen_to="stderr") as collector:
                 wait_for(lambda: metric(server, "iotide_journal_deferred_answers"), what="answers that wait")
-                assert "No space left on device" in server.says("the journal takes no more")
+                assert "No space left on device" in server.says("the journal cannot be written")
                 shown = wait_for(lambda: job_at(server.url), what="the job, which is shown meanwhile")
                 assert shown.events
                 assert metric(server, "iotide_journal_failing") == 1
@@ -47,7 +47,7 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
                 assert "No space left on device" in {each.part: each.problem for each in status.troubles}["journal"]
                 assert collector.process.poll() is None  # it waits for acknowledgements
                 ballast.unlink()
-                server.says("the journal goes on")
+                server.says("the journal is written again")
                 assert collector.process.wait(DEADLINE_S) == 0
             assert metric(server, "iotide_journal_failing") == 0
             assert fetch_of_all(server.url, "status", AggregatorStatus).healthy

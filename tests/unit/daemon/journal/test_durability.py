@@ -87,7 +87,7 @@ def test_damaged_record_costs_its_stream_one_batch_and_is_told_in_its_job(
     assert events(after) == EVENTS * 7
     assert after.aggregator.counters["journal_damaged"] == 1
     assert after.aggregator.jobs["job"].losses.total[LOST_IN_JOURNAL] == 1
-    assert f"the journal is damaged: 1 records from {file}, byte" in caplog.text
+    assert f"the journal is damaged: 1 records cannot be read, from {file}, byte" in caplog.text
     for stream in "ab":
         talk.hello(after, stream)
         (answer,) = talk.batch(after, stream)
@@ -114,8 +114,8 @@ def test_quota_defers_acknowledgements_until_the_jobs_are_written_down(
     assert [answer.seq for answer in answers if isinstance(answer, Ack)] == list(
         range(acknowledged + 1, talk.seq["a"] + 1)
     )
-    assert caplog.text.count("the journal takes no more: journal.quota_bytes") == 1
-    assert caplog.text.count("the journal goes on") == 1
+    assert caplog.text.count("the journal cannot be written: journal.quota_bytes") == 1
+    assert caplog.text.count("the journal is written again") == 1
     before = daemon.aggregator.counters["journal_unwritten:quota"]
     (answer,) = talk.batch(daemon, "a")
     assert isinstance(answer, Ack)
@@ -185,12 +185,12 @@ def test_full_disk_is_said_once_and_costs_nothing_once_there_is_room(
         assert len(answers) == talk.seq["a"] - acknowledged
         assert daemon.durability.problem == daemon.durability.snapshot_problem == ""
         for said in (
-            "the journal takes no more: No space left",
-            "could not be written down: a new file cannot be begun: No space left",
+            "the journal cannot be written: No space left",
+            "the snapshot of the jobs failed: a new file of the journal cannot be created: No space left",
         ):
             assert caplog.text.count(said) == 1
-        assert caplog.text.count("the journal goes on") == 1
-        assert caplog.text.count("the jobs are written down again") == 1
+        assert caplog.text.count("the journal is written again") == 1
+        assert caplog.text.count("snapshots of the jobs succeed again") == 1
         (answer,) = talk.batch(daemon, "a")
         assert isinstance(answer, Ack)
         daemon.be_killed(tmp_path / "1", 0.0)
@@ -212,7 +212,7 @@ def test_journal_that_ended_three_daemons_is_set_aside(
     last = Daemon(tmp_path / "1")
     is_aside = attempts == 3
     assert ("job" in last.aggregator.jobs) == (not is_aside)
-    assert ("ended 3 aggregators" in caplog.text) == is_aside
+    assert ("3 aggregators in a row ended" in caplog.text) == is_aside
     assert bool(list((tmp_path / "1/journal").glob("*.unreadable"))) == is_aside
     assert not (tmp_path / "1/recovering").exists()
     last.keeping.close()

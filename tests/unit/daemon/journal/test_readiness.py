@@ -41,5 +41,5 @@ async def test_work_is_repeated_until_servers_are_ready_and_logged_once(caplog: 
     with caplog.at_level(logging.WARNING):
         assert await when_ready(work) == "done"
     assert [record.getMessage() for record in caplog.records] == [
-        f"NATS servers are not ready: JetStream at nats://a cannot be used: {NO_PEERS}; retried until they are"
+        f"the NATS servers are not ready: JetStream at nats://a cannot be used: {NO_PEERS}; retrying"
     ]

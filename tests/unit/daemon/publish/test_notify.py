@@ -183,7 +183,7 @@ def test_message_is_posted_with_a_token_of_a_file(tmp_path: Path) -> None:
     for wrong in ("", "two words", "two\nlines", "\udcff"):
         token.write_bytes(wrong.encode(errors="surrogateescape"))
         answer = post(heard.url, b"[]", 5, token, None)
-        assert (answer.outcome, answer.said) == ("failed", f"{token} holds no token")
+        assert (answer.outcome, answer.said) == ("failed", f"{token} contains no token")
 
 
 def test_redirection_is_not_followed() -> None:

@@ -29,7 +29,7 @@ async def test_state_of_one_that_ended_is_set_aside_and_told(tmp_path: Path, cap
     async with serving(state=tmp_path) as server:
         assert "j" not in server.aggregator.jobs
         assert (tmp_path / "jobs.unreadable").read_bytes() == (LEFT / "2026-11-23.state").read_bytes()
-    assert "set aside" in caplog.text
+    assert "renamed to" in caplog.text
 
 
 def test_archive_is_read() -> None:

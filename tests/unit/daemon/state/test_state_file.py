@@ -106,5 +106,5 @@ def test_index_that_names_what_is_not_in_the_file_is_refused(tmp_path: Path, fie
     rest[("at", "size").index(field)] = value
     index = zlib.compress(msgspec.msgpack.encode([rest, jobs]))
     path.write_bytes(data[:at] + index + END.pack(at, len(index), zlib.crc32(index), last))
-    with pytest.raises(SnapshotError, match="names what is not in the file"):
+    with pytest.raises(SnapshotError, match="refers to data beyond the file"):
         StateFile(path)
