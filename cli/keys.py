@@ -136,7 +136,7 @@ def revoke(principals: Path, name: str) -> None:
         names = ", ".join(each.name for each in listed) or "nobody"
         raise click.UsageError(f"{principals} does not list {name!r}; it has {names}")
     _write(principals, left)
-    click.echo(f"{name} may connect no more")
+    click.echo(f"{name} may no longer connect")
 
 
 def _add(path: Path, principal: Principal) -> None:

@@ -143,7 +143,7 @@ def command(
     shared: dict[str, object] = {}
     if cluster:
         if journal or workers:
-            raise click.UsageError("--cluster takes the place of --journal and --workers")
+            raise click.UsageError("--cluster replaces --journal and --workers: leave these out")
         chosen["servers"] = cluster.split(",")
         shared["on"] = True
     if partitions is not None:

@@ -92,11 +92,11 @@ def _reload(server: Server, load: Callable[[], AggregatorSettings], manager: Ser
     try:
         reload = server.reload(load())
     except ConfigError as error:
-        _log.error("the settings were not reloaded, and those of before are in force: %s", error)
+        _log.error("the settings were not reloaded, and the earlier ones stay in force: %s", error)
     else:
         _log.warning("the settings were reloaded; changed: %s", ", ".join(reload.taken) or "nothing")
         if reload.waiting:
-            _log.warning("changed, and in force after a restart: %s", ", ".join(reload.waiting))
+            _log.warning("changed settings that take effect after a restart: %s", ", ".join(reload.waiting))
     manager.ready()
 
 

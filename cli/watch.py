@@ -61,7 +61,7 @@ def command(
     known = read_client_keys(*keys)
     if alerts:
         if jobs:
-            raise click.UsageError("--alerts are of all jobs: leave --job out")
+            raise click.UsageError("--alerts shows those of all jobs: leave --job out")
         _print_alerts(connect, as_json, count, timeout, known)
         return
     from ..clients.subscriber import Subscriber

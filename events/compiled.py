@@ -41,7 +41,7 @@ def load(path: str, functions: Mapping[str, tuple[Any, list[Any]]]) -> ctypes.CD
     if not Path(path).exists():
         return None
     if problem := problem_of(path):
-        _log.warning("%s: %s; Python does its work, many times slower. To mend it, %s", path, problem, REBUILD)
+        _log.warning("%s: %s; Python does its work, many times slower. To fix it, %s", path, problem, REBUILD)
         return None
     library = ctypes.CDLL(path)
     for name, (result, arguments) in functions.items():

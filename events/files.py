@@ -51,7 +51,7 @@ def read_bytes(path: Path, most: int) -> bytes:
             writer = select.poll()
             writer.register(file, select.POLLIN)
             if not writer.poll(_WRITER_WAIT_S * 1000):
-                raise OSError(errno.ETIMEDOUT, "a pipe that nobody writes to", str(path))
+                raise OSError(errno.ETIMEDOUT, "a pipe without a writer", str(path))
             os.set_blocking(file.fileno(), True)
         data = file.read(most + 1)
     if len(data) > most:

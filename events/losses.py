@@ -51,83 +51,81 @@ class Reason(NamedTuple):
 REASONS: Final[dict[str, Reason]] = {
     "events_dropped:ring_full": Reason("calls dropped as a thread's ring was full", "raise --ring-records"),
     "events_dropped:spool_full": Reason(
-        "calls dropped as those before them filled memory and files",
+        "calls dropped as the spool in memory and on disk was full",
         "raise --spool-disk or --spool-memory, or make room in $TMPDIR",
     ),
-    "events_dropped:left_unread": Reason("calls left unread, by the user's wish", ""),
-    "events_dropped:no_slot": Reason("calls dropped as their thread found no ring", ""),
-    "events_dropped:reentrant": Reason("calls of signal handlers dropped inside the record of another call", ""),
-    "events_dropped:collector_gone": Reason("calls lost in memory whose collector was gone", ""),
+    "events_dropped:left_unread": Reason("calls not read, as the user stopped the reading", ""),
+    "events_dropped:no_slot": Reason("calls dropped as no ring was free for their thread", ""),
+    "events_dropped:reentrant": Reason("calls of signal handlers dropped while another call was recorded", ""),
+    "events_dropped:collector_gone": Reason("calls lost in memory as their collector had ended", ""),
     "events_dropped:collector_late": Reason(
-        "calls made before the collector came", "start the collector before the program"
+        "calls made before the collector started", "start the collector before the program"
     ),
-    "events_dropped:lost_with_collector": Reason("calls that a collector had taken and not sent when it was gone", ""),
-    "events_dropped:malformed": Reason("records dropped as no call can have their values", ""),
+    "events_dropped:lost_with_collector": Reason("calls lost with a collector that had read but not sent them", ""),
+    "events_dropped:malformed": Reason("records dropped as their values are invalid", ""),
     "events_dropped:closed": Reason("calls read and not sent before the collector ended", ""),
     "events_dropped:shipper_full": Reason(
         "calls dropped as the collector's backlog was full", "raise backlog_bytes of the collector"
     ),
-    "events_dropped:spool_damaged": Reason("calls that the collector's spool could not be read for", ""),
+    "events_dropped:spool_damaged": Reason("calls lost as the collector's spool could not be read", ""),
     LOST_IN_JOURNAL: Reason(
-        "streams of which calls are lost, as the aggregator's journal was damaged or could not be written", ""
+        "streams with lost calls, as the aggregator's journal was damaged or could not be written", ""
     ),
-    STATE_LOST: Reason(
-        "times that what the aggregator knew of the job could not be read: what came before is missing", ""
-    ),
+    STATE_LOST: Reason("times that the aggregator's state of the job could not be read: earlier data are missing", ""),
     "events_dropped:rejected": Reason("calls that the aggregator refused", ""),
     MISPLACED: Reason(
-        "calls placed at the time at which they arrived, as their stamps lie ahead of the aggregator's clock",
+        "calls placed at their arrival time, as their stamps are ahead of the aggregator's clock",
         "set the clocks of the nodes",
     ),
-    "events_dropped:too_many_streams": Reason(
-        "calls of further streams of one input, beyond what a format may have", ""
-    ),
+    "events_dropped:too_many_streams": Reason("calls of streams beyond the limit of one input", ""),
     LINES: Reason("lines or records of the input that cannot be read", "the collector names the first of them"),
     "input_bytes_dropped:unknown_format": Reason("bytes of an input whose format is not known", ""),
     "input_bytes_dropped:malformed": Reason("bytes of the input that cannot be read", ""),
     "events_not_archived:job_bytes": Reason("calls not archived as the archive was full", "raise archive.job_bytes"),
     "events_not_archived:disk": Reason("calls not archived as the disk did not keep up", ""),
     "events_not_archived:no_room": Reason("calls not archived as the archive's file could not be written", ""),
-    "events_not_archived:lost": Reason("calls not archived as the archive was gone when the aggregator went on", ""),
+    "events_not_archived:lost": Reason(
+        "calls not archived as the archive was missing after a restart of the aggregator", ""
+    ),
     "events_not_archived:failed": Reason("calls not archived as the archive failed", ""),
     "definitions_dropped": Reason("names of files, calls or handles lost", ""),
     "details_dropped:descriptors": Reason(
         "descriptors without a file, as their numbers are 65,536 or more", "lower ulimit -n"
     ),
-    "details_dropped:handles": Reason("handles of libraries forgotten, as one more found the table of 65,536 full", ""),
-    "details_dropped:contended": Reason("looks into a table given up, as other threads held it", ""),
+    "details_dropped:handles": Reason("handles of libraries evicted, as the table of 65,536 was full", ""),
+    "details_dropped:contended": Reason("lookups in a table given up, as other threads had locked it", ""),
     "details_dropped:forked_files": Reason(
         "files of a parent process without a name in its child: the last 512 of up to 248 bytes are kept", ""
     ),
-    "details_dropped:mappings": Reason("mapped files forgotten, as 1,024 others are mapped", ""),
+    "details_dropped:mappings": Reason("mapped files evicted, as 1,024 others are mapped", ""),
     "details_dropped:path_buffers": Reason("calls without a file, as 32 others were looking up theirs", ""),
     "details_dropped:paths": Reason("paths cut or unknown, as they are longer than 4,096 bytes", ""),
     "details_dropped:texts": Reason("text parameters cut to 4,096 bytes", ""),
     "details_dropped:nested": Reason("calls within 16 others or more, whose depth is recorded as 16", ""),
-    "details_dropped:copies": Reason("copies of a library beyond four, whose handles are not told apart", ""),
-    "details_dropped:callers": Reason("looks for a caller given up, as 1,024 objects call wrapped libraries", ""),
-    "details_dropped:operations": Reason("asynchronous operations without a number, as too many are under way", ""),
+    "details_dropped:copies": Reason("copies of a library beyond four, whose handles are not distinguished", ""),
+    "details_dropped:callers": Reason("lookups of a caller given up, as 1,024 objects call wrapped libraries", ""),
+    "details_dropped:operations": Reason("asynchronous operations without a number, as too many are in progress", ""),
     "details_dropped:thread_memory": Reason("calls without details, as hooks use 16 KiB of memory in each thread", ""),
-    "details_dropped:mpi_files": Reason("open files of MPI-IO beyond 1,024, or opens beyond 4,096 told apart", ""),
+    "details_dropped:mpi_files": Reason("open files of MPI-IO beyond 1,024, or distinct opens beyond 4,096", ""),
     "details_dropped:dimensions": Reason("calls without bytes, as their variable has over 1,024 dimensions", ""),
-    CUT_OFF: Reason("streams cut off as their collector was gone", ""),
-    "streams_silent": Reason("streams whose collector is silent: what they do now may be lost", ""),
-    "events_dropped:max_jobs": Reason("calls dropped as the aggregator held as many jobs as it may", "raise max_jobs"),
+    CUT_OFF: Reason("streams cut off as their collector had disconnected", ""),
+    "streams_silent": Reason("streams whose collector is silent: their latest calls may be lost", ""),
+    "events_dropped:max_jobs": Reason("calls dropped as the aggregator had reached max_jobs", "raise max_jobs"),
     "streams_refused:max_streams": Reason("streams refused", "raise bounds.max_streams"),
     "streams_refused:max_collectors": Reason("streams refused", "raise bounds.max_collectors"),
     "streams_refused:max_jobs": Reason(
-        "streams refused at first as the aggregator held as many jobs as it may", "raise max_jobs"
+        "streams refused at first as the aggregator had reached max_jobs", "raise max_jobs"
     ),
     "processes_refused": Reason("processes refused by the collector", ""),
     "processes_failed": Reason("processes that the collector could not follow to their end", ""),
     UNHEARD_RANKS: Reason(
-        "ranks never heard of: on nodes without a collector, or not traced",
+        "ranks without data: on nodes without a collector, or not traced",
         "with Slurm `iotide run` and `sbatch --comment=iotide` see all nodes of a job",
     ),
     UNSEEN_NODES: Reason(
         "nodes whose programs were not seen, or not to their end", "the log of their collectors says why"
     ),
-    UNHEARD: Reason("processes that could not reach the collector, and are not seen", ""),
+    UNHEARD: Reason("processes that could not reach the collector, and whose calls are missing", ""),
 }
 """Every loss of this version; collectors of other versions may report further ones."""
 

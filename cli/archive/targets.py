@@ -111,7 +111,9 @@ def target_for(name: str | None, output: PurePath) -> str:
     told = by_ending.get(ending)
     if name is None and told is None:
         known = ", ".join(f"{target.endings[0]} ({key})" for key, target in TARGETS.items())
-        raise ConfigError(f"the name of {output} does not tell a format: say --to, or end it in one of {known}")
+        raise ConfigError(
+            f"the name of {output} does not determine a format: give --to, or a name that ends in one of {known}"
+        )
     if name is not None and told is not None and told != name:
         usual = TARGETS[name].endings[0]
         raise ConfigError(

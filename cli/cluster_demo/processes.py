@@ -65,4 +65,4 @@ def wait_for(condition: Callable[[], T | None], what: str, deadline_s: float) ->
         if found := condition():
             return found
         time.sleep(_LOOK_S)
-    raise UnavailableError(f"{what} was waited for in vain, {deadline_s:g} s")
+    raise UnavailableError(f"timeout after {deadline_s:g} s: {what}")

@@ -88,7 +88,7 @@ def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadl
     """
     munged, controller, daemon = program("munged"), program("slurmctld"), program("slurmd")
     if os.getuid() != 0:
-        raise UnavailableError("Slurm's daemons start programs as their users, which takes root")
+        raise UnavailableError("Slurm's daemons start programs as other users: run this as root")
     shared = folder / "node"
     of_nodes = [folder / f"{kind}.{node}" for kind in ("spool", "files") for node in NODES]
     for each in (folder / "state", shared, *of_nodes):

@@ -190,17 +190,17 @@ def command(
         _print_environment(gate, job, tracer, paced=pace is not None)
         return
     if said := [name for name in tracer if given(name)]:
-        raise click.UsageError(f"{', '.join(said)}: what programs record goes with --print-environment")
+        raise click.UsageError(f"{', '.join(said)}: options of the tracer need --print-environment")
     if not files and gate is None and ftio_listen is None:
         raise click.UsageError("nothing to collect: name FILEs, a --socket or --ftio-listen")
     if replay and (gate is not None or ftio_listen is not None):
-        raise click.UsageError("--replay reads finished FILEs; programs behind a socket have no end")
+        raise click.UsageError("--replay reads finished FILEs only: leave out --socket and --ftio-listen")
     if pace is not None and gate is None:
         raise click.UsageError("--pace needs the --socket: only traced programs wait")
     if (until_unused or given("grace")) and (gate is None or not until_unused):
         raise click.UsageError("--until-unused needs the --socket, and --grace needs --until-unused")
     if replay and ends_at is not None:
-        raise click.UsageError("--replay reads finished FILEs, and --ends-at is of a job that runs")
+        raise click.UsageError("--replay reads finished FILEs, and --ends-at is for running jobs")
     settings = CollectorSettings(
         ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _say),
         ends_job=known_job or "",

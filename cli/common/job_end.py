@@ -71,6 +71,6 @@ def end_of_job(given: float | None, environment: Mapping[str, str], say: Callabl
     try:
         at_s = absolute_s(text)
     except ValueError:
-        say(f"{VARIABLE} is {text[:40]!r} and no time: the job's end is not known")
+        say(f"{VARIABLE} is {text[:40]!r}, which is not a time: the job's end is not known")
         return 0.0
     return at_s

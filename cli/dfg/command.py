@@ -195,7 +195,7 @@ def command(
     job = name_of(paths)
     selection = select(trace, view)
     if not selection.events:
-        raise click.UsageError(f"--filter lets none of the {trace.events:,} events through")
+        raise click.UsageError(f"--filter matches none of the {trace.events:,} events")
     if selection.names.overflowed:
         click.echo(
             f"iotide: {selection.names.overflowed:,} calls and files beyond the bound count as unknown", err=True

@@ -138,7 +138,7 @@ class _Probe:
         with contextlib.suppress(RuntimeError):
             _wait(periodic, _PERIOD_S, "")
         if not said:
-            raise RuntimeError("the job is there, and nothing is predicted of it")
+            raise RuntimeError("the job exists, but has no prediction")
         if (period := said[0].period_s) is None:
             return "predicted, without a period: this machine is busy"
         return f"a period of {period.value:.2f} s, {said[0].confidence:.0%} sure"

@@ -115,7 +115,7 @@ def _trace_layer(layer: Layer, command_in: Callable[[Path], list[str]]) -> str:
         command = command_in(Path(folder))
         _, found = _trace(Path(folder), command, lambda batch: bool((batch.layer == layer).any()))
     if not found:
-        raise RuntimeError(f"{Path(command[0]).name} ran, and none of its calls of this layer was seen")
+        raise RuntimeError(f"{Path(command[0]).name} ran, but none of its calls of this layer was recorded")
     return "calls of a child process seen"
 
 

@@ -40,7 +40,7 @@ def _check_script(name: str, path: str, ingest: str) -> None:
     """Check a script of iotide; a foreign one may call ours, and is not checked."""
     if any(letter in path for letter in "*?["):
         if not any(os.access(each, os.X_OK) for each in Path("/").glob(path.lstrip("/"))):
-            raise RuntimeError(f"{name}: nothing that can be run is called {path} on this node")
+            raise RuntimeError(f"{name}: no executable file is called {path} on this node")
         return
     if not os.access(path, os.X_OK):
         raise RuntimeError(f"{name}: {path} cannot be run on this node, or is not there")

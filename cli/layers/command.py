@@ -112,7 +112,7 @@ def _of_traces(
     cut = Cut(handles=max(200, top), files=max(200, top))
     report = report_of(trace, paths, chosen, name_of(paths), cut, data_paths)
     if not report.layers.events:
-        raise click.UsageError(f"--filter lets none of the {trace.events:,} events through")
+        raise click.UsageError(f"--filter matches none of the {trace.events:,} events")
     return report
 
 

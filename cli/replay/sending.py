@@ -84,7 +84,7 @@ async def _watch(
             click.echo(f"iotide: waiting for an aggregator at {settings.endpoint}", err=True)
             said = True
         if silence > patience_s:
-            click.echo(f"iotide: {settings.endpoint} has said nothing for {silence:.0f} s", err=True)
+            click.echo(f"iotide: {settings.endpoint} has not responded for {silence:.0f} s", err=True)
             return True
     return False
 
@@ -101,10 +101,12 @@ def _told(agent: Agent, replayer: Replayer, calls: int, *, acknowledged: bool, i
     for problem in agent.problems.first:
         click.echo(f"iotide: {problem}", err=True)
     if not acknowledged:
-        click.echo(f"iotide: {agent.unacknowledged:,} calls were not acknowledged; is the aggregator there?", err=True)
+        click.echo(
+            f"iotide: {agent.unacknowledged:,} calls were not acknowledged; is the aggregator running?", err=True
+        )
     if dropped:
         told = ", ".join(f"{count:,} ({reason})" for reason, count in dropped.items())
-        click.echo(f"iotide: calls that the aggregator did not take: {told}", err=True)
+        click.echo(f"iotide: calls that the aggregator did not accept: {told}", err=True)
     sent = _given(replayer) - sum(dropped.values()) if acknowledged else counters["events_sent"]
     if interrupted:
         click.echo(f"iotide: interrupted after {_given(replayer):,} of {calls:,} calls", err=True)

@@ -37,7 +37,7 @@ def report_folder(wanted: Path, fallback_name: str, say: Callable[[str], None]) 
         say(f"cannot write the report to {wanted}: {error.strerror or error}")
         found = _elsewhere(fallback_name)
         if found is None:
-            say("no other folder takes it either: the run leaves no report")
+            say("no other folder is writable either: the run has no report")
             yield None
             return
         folder, descriptor, made = found

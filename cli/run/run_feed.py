@@ -207,4 +207,4 @@ class Feed:
             listener(*news, **more)
         except Exception:
             self._stats.failed += 1
-            _log.exception("the aggregator raised")
+            _log.exception("the aggregator raised an exception")

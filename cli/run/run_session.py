@@ -131,7 +131,7 @@ class Session:
                 self._view.close()
             self._sum_up(lasted, returncode)
         except Exception as error:
-            _say(f"the run could not be summed up: {error!r}")
+            _say(f"the run could not be summarized: {error!r}")
 
     def close(self) -> None:
         """End everything that is still running."""
@@ -256,7 +256,7 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
     if left := not_counted_text(job.not_counted):
         _say(f"{left} (--count files or everything counts it)")
     for failure in job.failures:
-        _say(f"the analysis {failure.analysis} failed, and what it tells is missing: {failure.reason}")
+        _say(f"the analysis {failure.analysis} failed, and its results are missing: {failure.reason}")
     if advice is not None:
         _say(spent_line(advice))
         _say(moved_line(advice))

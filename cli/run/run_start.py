@@ -70,7 +70,7 @@ def run_traced(plan: RunPlan) -> int:
             folder = stack.enter_context(private_folder(of_this_node=launcher is not None))
             source = stack.enter_context(contextlib.closing(_collector(plan, folder)))
         except (InputError, OSError) as error:  # no descriptor, process, memory or space left
-            _say(f"the command runs unobserved: {error}")
+            _say(f"the command runs untraced: {error}")
         if source is None:  # files of the failed attempt are closed by now
             stack.close()
             return _unobserved(plan)
@@ -99,7 +99,7 @@ def run_traced(plan: RunPlan) -> int:
                 with session.observing(low_priority):
                     waiting.join()
             except Exception as error:
-                _say(f"the command runs on unobserved: {error!r}")
+                _say(f"the command continues untraced: {error!r}")
                 session = None
                 waiting.join()
         # From here on nothing may change the exit status of the command.
@@ -206,7 +206,7 @@ def _prepared(plan: RunPlan, gate: Path) -> tuple[RunPlan, dict[str, str]]:
     """Return the plan with the reason if the command cannot be traced (also printed), and the command's environment."""
     plain = dict(os.environ)
     if absent := [name for name in HELPERS if not path_of(name).exists()]:
-        _say(f"not built: {', '.join(absent)}; Python does their work, many times slower. To mend it, {REBUILD}")
+        _say(f"not built: {', '.join(absent)}; Python does their work, many times slower. To fix it, {REBUILD}")
     mend_libraries(plan.tracer, _say, plain)
     try:
         traced = traced_environment(plain, gate, plan.job, plan.tracer)

@@ -173,9 +173,9 @@ def command(
     if sum(map(bool, (sources, classes, mix))) != 1:
         raise click.UsageError("name jobs in one way: JOBs (traces or addresses), --class, or --mix")
     if sources and (load is not None):
-        raise click.UsageError("--load is for --class and --mix: JOBs have the load that they have")
+        raise click.UsageError("--load is for --class and --mix: JOBs have a load of their own")
     if not classes and (spread is not None or jitter is not None or uneven):
-        raise click.UsageError("--spread, --jitter and --uneven are for --class; a --mix says them of each class")
+        raise click.UsageError("--spread, --jitter and --uneven are for --class; a --mix sets them for each class")
     if start is not None and not sources:
         raise click.UsageError("--start is for traced JOBs")
     if plot is None and (plot_from is not None or plot_to is not None):

@@ -105,7 +105,7 @@ def plan_of_sources(
         jobs = [replace(job, limit=limit) for job in jobs]
     notes = list(real.notes)
     if len(jobs) > 1 and not _overlap(jobs):
-        notes.append("no two jobs ran at the same time; --start together or random lets them meet")
+        notes.append("no two jobs ran at the same time; use --start together or random")
     return Plan(jobs, bandwidth or max(job.limit for job in jobs), duration_s or real.duration_s, list(sources), notes)
 
 

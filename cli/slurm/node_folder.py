@@ -57,7 +57,7 @@ class JobPlace:
         self.folder.mkdir(mode=0o755, parents=True, exist_ok=True)
         state = self.folder.stat()
         if state.st_uid != os.geteuid() or state.st_mode & 0o022:
-            raise IotideError(f"{self.folder} is not ours alone to write")
+            raise IotideError(f"{self.folder} is writable by other users")
         self.sockets.mkdir(mode=0o700)
         if (uid, gid) != (os.geteuid(), os.getegid()):
             os.chown(self.sockets, uid, gid)

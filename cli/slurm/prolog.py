@@ -80,7 +80,7 @@ def _waited(collector: subprocess.Popen[bytes], place: JobPlace, within_s: float
             place.environment.unlink(missing_ok=True)
             return False
         if time.monotonic() >= latest_s:
-            say(f"the collector was not there after {within_s:g} s: what programs do before it is not seen")
+            say(f"the collector did not start within {within_s:g} s: earlier calls of programs are missing")
             return False
         time.sleep(_LOOK_S)
     return True

@@ -33,7 +33,7 @@ def write_scripts(to: Path, program: Path, config: Path, settings: SlurmSettings
         OSError: a file cannot be written.
     """
     if not SHIPPED.is_dir():
-        raise UnavailableError(f"{SHIPPED} is not here: this installation lacks the scripts of Slurm")
+        raise UnavailableError(f"{SHIPPED} is missing: this installation lacks the scripts of Slurm")
     to.mkdir(parents=True, exist_ok=True)
     for name in (*_CALLED, *_OTHERS):
         text = (SHIPPED / name).read_text()

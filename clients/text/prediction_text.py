@@ -66,9 +66,9 @@ def time_limit_text(limit: TimeLimit) -> str:
         told.append("no further checkpoint fits")
     if limit.lost_s is not None:
         low, high = duration_text(limit.lost_s.low), duration_text(limit.lost_s.high)
-        told.append(f"killed then it loses {duration_text(limit.lost_s.value)} of work ({low} to {high})")
+        told.append(f"a kill at the limit loses {duration_text(limit.lost_s.value)} of work ({low} to {high})")
     if limit.begin_by_s is not None and limit.cut_off:
-        told.append(f"one on request has to begin by {clock_text(limit.begin_by_s)}")
+        told.append(f"a checkpoint on request must start by {clock_text(limit.begin_by_s)}")
     if limit.unknown:
         told.append(limit.unknown)
     return "; ".join(told)

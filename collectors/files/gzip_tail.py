@@ -81,7 +81,7 @@ class GzipTail:
             return self._inflate(data)
         if self._tail.ended and self._half:
             self._half = False
-            raise InputError(str(self.path), None, "it ends within what gzip has packed", _EXPECTED)
+            raise InputError(str(self.path), None, "its gzip data are incomplete", _EXPECTED)
         return data
 
     def stop(self) -> None:

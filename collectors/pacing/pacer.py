@@ -78,7 +78,7 @@ class Pacer:
                 plan = PacingPlan.model_validate_json(text) if text else None
                 policy_named(plan.policy if plan is not None else "fcfs")
             except ValueError as error:
-                _log.warning("the aggregator's plan cannot be followed: %s", str(error).splitlines()[0])
+                _log.warning("pacing: the aggregator's plan is invalid and is ignored: %s", str(error).splitlines()[0])
                 plan = None
         self._heard = plan, time.monotonic()
 
@@ -109,7 +109,7 @@ class Pacer:
                 every_s = IDLE_TICK_S if self._turns.is_idle else TICK_S
                 self._closing.wait(max(every_s, (_LONGEST_SHARE - 1) * took_s))
         except Exception as error:  # the collector continues without pacing
-            _log.exception("pacing has ended")
+            _log.exception("pacing stopped because of an error")
             self.problem = repr(error)
         finally:
             for process in self._processes.values():

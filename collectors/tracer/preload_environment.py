@@ -112,7 +112,9 @@ def _libraries(environment: Mapping[str, str], tracer: TracerSettings) -> Iterab
         if library is not None:
             yield library
         elif tracer.layers is not None:
-            raise ConfigError(f"the library of layer {layer}: {problem_of(layer)}; `iotide doctor` says which are fit")
+            raise ConfigError(
+                f"the library of layer {layer}: {problem_of(layer)}; `iotide doctor` lists the usable ones"
+            )
     for path in tracer.libraries:
         try:
             with open_regular(path) as file:

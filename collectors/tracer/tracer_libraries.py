@@ -32,7 +32,7 @@ def mend(names: Iterable[str], say: Callable[[str], None]) -> None:
         if not digest_of(name):  # no sources are installed
             say(f"{library}: {problem}; {_INSTALL}" if name == CORE_NAME else f"{library}: {problem}")
             continue
-        say(f"{library}: {problem}; building it again takes up to a minute")
+        say(f"{library}: {problem}; rebuilding it takes up to a minute")
         if told := _built_again(name):
             say(f"{library} cannot be built: {told}")
 

@@ -281,13 +281,13 @@ class Agent:
         endpoint, waiting = self._route.endpoint, self._shipper.unacknowledged
         if is_away:
             _log.warning(
-                "the aggregator at %s was not heard of for %g s; what comes waits, up to backlog_bytes = %d",
+                "the aggregator at %s has not responded for %g s; calls are buffered, up to backlog_bytes = %d",
                 endpoint,
                 self._settings.away_after_s,
                 self._settings.backlog_bytes,
             )
         else:
-            _log.warning("the aggregator at %s is heard of again; %d calls wait for it", endpoint, waiting)
+            _log.warning("the aggregator at %s responds again; %d calls are buffered", endpoint, waiting)
 
     def _look_after_keys(self, now_s: float) -> None:
         """Reconnects with new keys if the key files changed and the aggregator does not answer."""
@@ -298,7 +298,7 @@ class Agent:
         try:
             keys = read_client_keys(self._settings.key, self._settings.server_key)
         except ConfigError as error:
-            _log.warning("%s; the keys of before are used", error)
+            _log.warning("%s; the earlier keys stay in use", error)
             return
         if keys != self._keys:
             self._keys = keys

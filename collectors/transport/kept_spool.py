@@ -241,7 +241,7 @@ class KeptSpool:
             return not self.is_failing
         try:
             if self.is_failing:
-                raise sqlite3.OperationalError("the disk took nothing some seconds ago")
+                raise sqlite3.OperationalError("the last write failed a few seconds ago")
             self._write()
         except sqlite3.Error as error:
             with suppress(sqlite3.Error):
@@ -253,7 +253,7 @@ class KeptSpool:
             if not self.is_failing:
                 self.failures += 1
                 self._retry_at_s = self._clock() + _RETRY_S
-                _log.warning("should this collector be killed, what it takes from now on is lost: %s", error)
+                _log.warning("further calls will be lost if this collector is killed: %s", error)
             return False
         for taken in (self._facts, self._places, self._streams, self._fresh, self._numbers, self._over):
             taken.clear()
@@ -278,7 +278,7 @@ class KeptSpool:
             raise
         except (sqlite3.DatabaseError, VersionError) as error:
             aside = self._path.with_suffix(".unreadable")
-            _log.error("%s: %s; it is set aside as %s, and what it holds is not sent", self._path, error, aside.name)
+            _log.error("%s: %s; the file is renamed to %s, and its calls are not sent", self._path, error, aside.name)
             self._path.replace(aside)
             for suffix in ("-wal", "-shm", "-journal"):
                 self._path.with_name(NAME + suffix).unlink(missing_ok=True)

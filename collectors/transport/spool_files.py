@@ -67,7 +67,7 @@ class SpoolFiles:
             _write(file.descriptor, pieces, file.size)
         except OSError as error:
             if not self.failures:
-                _log.warning("what waits for the aggregator cannot be spooled: %s", error)
+                _log.warning("calls that wait for the aggregator cannot be spooled to disk: %s", error)
             self.failures += 1
             return None
         place = Place(file, file.size, size)

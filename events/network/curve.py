@@ -68,7 +68,9 @@ def read_pair(path: Path) -> KeyPair:
     if secret is None:
         raise ConfigError(f"{path} has no secret key: name the file that ends with {SECRET}")
     if path.stat().st_mode & _OTHERS:
-        raise ConfigError(f"{path} may be used by others: `chmod 600` it, and make a new key if somebody read it")
+        raise ConfigError(
+            f"{path} is accessible to other users: `chmod 600` it, and make a new key if another user read it"
+        )
     return KeyPair(public, secret)
 
 
@@ -115,12 +117,12 @@ def _read(path: Path) -> tuple[bytes, bytes | None]:
     try:
         with open_regular(path) as file:
             if len(file.read(_LARGEST + 1)) > _LARGEST:
-                raise ConfigError(f"{path} is no file of keys, which `iotide keys new` makes")
+                raise ConfigError(f"{path} is not a key file of `iotide keys new`")
         public, secret = zmq.auth.load_certificate(path)
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
     except (ValueError, UnicodeDecodeError):
-        raise ConfigError(f"{path} is no file of keys, which `iotide keys new` makes") from None
+        raise ConfigError(f"{path} is not a key file of `iotide keys new`") from None
     for key in (public, secret):
         if key is not None and not is_public_key(key.decode(errors="replace")):
             raise ConfigError(f"{path}: a key has 40 characters of Z85")

@@ -138,7 +138,7 @@ class ListenerGuard:
         if self._is_shut:
             self._spell.goes_on(now_s)
         elif (ended := self._spell.ended(now_s)) is not None:
-            text = "%s lets connections in again, after %d pauses in %.0f s"
+            text = "%s accepts connections again, after %d pauses in %.0f s"
             _log.warning(text, self._name, ended.times, ended.lasted_s)
 
     def renew(self) -> None:
@@ -161,8 +161,8 @@ class ListenerGuard:
         self._on_pause()
         if self._spell.occurred(now_s):
             _log.error(
-                "%s lets no more connections in: %d of %d files are open; raise ulimit -n (LimitNOFILE= of the unit). "
-                "further pauses are counted until this is over",
+                "%s accepts no more connections: %d of %d files are open; raise ulimit -n (LimitNOFILE= of the unit). "
+                "Further pauses are counted but not logged",
                 self._name, limit() - left, limit(),
             )  # fmt: skip
 

@@ -22,7 +22,7 @@ def key_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_keys(*arguments: Any, key: Path | None, server_key: Path | None, **options: Any) -> Any:
         if (key is None) != (server_key is None):
-            raise click.UsageError("--key and --server-key go together")
+            raise click.UsageError("--key and --server-key need each other: give both")
         return command(*arguments, keys=(key, server_key), **options)
 
     return with_keys

@@ -137,7 +137,7 @@ def _adding(function: Callable[..., Any], live: bool) -> Callable[..., Any]:
     @wraps(function)
     def gathered(**values: Any) -> Any:
         if given("tolerance") and values["outlier"] in _WITHOUT_TOLERANCE:
-            raise click.UsageError(f"--tolerance means nothing to --outlier {values['outlier']}")
+            raise click.UsageError(f"--tolerance cannot be used with --outlier {values['outlier']}")
         if values["outlier"] in _CLUSTERING and importlib.util.find_spec("sklearn") is None:
             raise click.UsageError(f"--outlier {values['outlier']} needs scikit-learn: pip install 'iotide[cluster]'")
         detection = {_NAMES.get(key, key): values.pop(key) for key in _KEYS}

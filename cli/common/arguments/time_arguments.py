@@ -56,7 +56,9 @@ def moment_of(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     try:
         return parsed(value)
     except ValueError:
-        raise click.BadParameter(f"{value.strip()!r} is not a moment; expected {_EXPECTED}", ctx, param) from None
+        raise click.BadParameter(
+            f"{value.strip()!r} is not a point in time; expected {_EXPECTED}", ctx, param
+        ) from None
 
 
 def parsed(value: str) -> Moment:

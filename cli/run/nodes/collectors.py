@@ -62,7 +62,7 @@ class NodeCollectors:
         if ready:
             self._say(f"collectors listen on {_listed(ready)}, too")
         if silent:
-            self._say(f"no collector yet on {_listed(silent)}: programs that start there before it is are not seen")
+            self._say(f"no collector yet on {_listed(silent)}: programs that start there before it are not recorded")
 
     def end(self, within_s: float = _ENDED_WITHIN_S) -> int:
         """Make all collectors send their remaining events; print missing data.
@@ -141,7 +141,7 @@ class NodeCollectors:
         if news.state == "failed":
             self._say(f"no collector on {news.node}: {news.reason}")
         elif news.state == "listening" and not self._is_waited_for:
-            self._say(f"the collector of {news.node} has come: what programs did there before is not seen")
+            self._say(f"the collector of {news.node} has started: earlier calls of programs there are missing")
 
     def _pass_on(self, line: bytes) -> None:
         self._said += 1

@@ -72,8 +72,8 @@ def address_towards(host: str) -> str:
                 tried.connect(address)  # a UDP connect sends nothing
                 return str(tried.getsockname()[0])
     except OSError as error:
-        raise UnavailableError(f"no way leads to {host}: {error.strerror or error}") from None
-    raise UnavailableError(f"no way leads to {host}")
+        raise UnavailableError(f"no route to {host}: {error.strerror or error}") from None
+    raise UnavailableError(f"no route to {host}")
 
 
 def _of_slurm(environment: Mapping[str, str]) -> Launcher | None:
@@ -83,7 +83,7 @@ def _of_slurm(environment: Mapping[str, str]) -> Launcher | None:
     if environment.get("SLURM_STEP_NUM_TASKS", "1") != "1":
         return None  # one of several tasks, each of which has a run of its own
     if (srun := shutil.which("srun", path=environment.get("PATH"))) is None:
-        raise UnavailableError("there is no srun")
+        raise UnavailableError("srun is not installed")
     own, found = own_node(environment), _nodes_of_slurm(listed, environment)
     others = {name: address for name, address in found.items() if own not in (name, address)}
     if not others:

@@ -36,7 +36,7 @@ def messages(path: Path) -> Iterator[tuple[dict[str, Any], bytes]]:
                 yield from _read(child.stdout)
             status = child.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:
-            raise InputError(str(path), None, "Darshan's library does not come to an end", EXPECTED) from None
+            raise InputError(str(path), None, "Darshan's library did not finish", EXPECTED) from None
         finally:
             child.kill()
         if status:

@@ -77,11 +77,11 @@ class Grammar:
             symbols, times = body[:, 0], body[:, 1]
             if rule not in inside:
                 if (times < 1).any() or (symbols >= terminals).any():
-                    raise ValueError(f"rule {rule} has a symbol that is not there, or comes less than once")
+                    raise ValueError(f"rule {rule} has an undefined symbol, or one with a count below 1")
                 inside.add(rule)
                 inner = [each for each in np.unique(symbols[symbols < 0]).tolist() if each not in lengths]
                 if any(each in inside for each in inner):
-                    raise ValueError(f"rule {rule} stands for itself")
+                    raise ValueError(f"rule {rule} refers to itself")
                 waiting += inner
             if all(each in lengths for each in np.unique(symbols[symbols < 0]).tolist()):
                 waiting.pop()

@@ -230,7 +230,7 @@ def test_an_existing_name_is_kept_unless_forced(serial: Path, tmp_path: Path, en
     ("arguments", "said"),
     [
         (["--to", "chrome", "-o", "x.parquet"], "--to chrome conflicts with the ending of x.parquet (parquet)"),
-        (["-o", "x.trace"], "does not tell a format: say --to"),
+        (["-o", "x.trace"], "does not determine a format: give --to"),
         (["--to", "otf3", "-o", "x"], "'otf3' is not one of"),
         (["-o", "nowhere/x.json"], "there is no folder"),
         (["--format", "sqlite", "-o", "x.json"], "no file format is called 'sqlite'"),

@@ -169,9 +169,9 @@ def test_collector_says_when_the_aggregator_goes_and_comes_and_what_it_lacks(tmp
         with Talking([*command, "--connect", server.endpoint, "--job", "j", trace], listen_to="stderr") as collector:
             wait_for(lambda: server.events() == 7, what="the first calls")
             server.kill()
-            collector.hear(lambda line: f"aggregator at {server.endpoint} was not heard of" in line)
+            collector.hear(lambda line: f"aggregator at {server.endpoint} has not responded" in line)
             server.start()
-            collector.hear(lambda line: f"aggregator at {server.endpoint} is heard of again" in line)
+            collector.hear(lambda line: f"aggregator at {server.endpoint} responds again" in line)
             server.kill()
             with trace.open("a") as file:
                 file.write(trace.read_text())

@@ -193,7 +193,7 @@ def test_all_analyses_are_told_in_json_and_in_text(tmp_path: Path) -> None:
         (("--from", "4000"), "no event lies in the window"),
         (("--by", "job", "--top", "0"), "--top"),
         (("--frequency", "0"), "expected 1e-06 to 1e+06 Hz, or auto"),
-        (("--outlier", "lof", "--tolerance", "0.5"), "--tolerance means nothing to --outlier lof"),
+        (("--outlier", "lof", "--tolerance", "0.5"), "--tolerance cannot be used with --outlier lof"),
     ],
 )
 def test_options_that_make_no_sense_end_with_status_2(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:

@@ -231,7 +231,7 @@ def test_pictures_appear(traces: Path, tmp_path: Path, name: str) -> None:
         (["--map", "call+dir:2", "a_host1_9042.st"], "character 6: 'dir' is no part of a name"),
         (["--case", "thread", "a_host1_9042.st"], "this is no case; expected stream, pid"),
         (["--filter", "rank=x", "a_host1_9042.st"], "character 6: 'x' is no rank"),
-        (["--filter", "call=nothing", "a_host1_9042.st"], "lets none of the"),
+        (["--filter", "call=nothing", "a_host1_9042.st"], "matches none of the"),
         (["--map", "rules:absent", "a_host1_9042.st"], "absent: cannot be read"),
         (["--site", "SCRATCH", "a_host1_9042.st"], "expected NAME=FOLDER"),
         (["--compare", "command=a", "command=b", "a_host1_9042.st"], "--compare RED command=b: no event"),

@@ -116,7 +116,7 @@ def test_absent_aggregator_is_waited_for_and_then_given_up(trace: Path, tmp_path
     done = iotide("replay", "--to", f"ipc://{tmp_path}/nobody", "--patience", "1", trace, cwd=tmp_path)
     assert done.returncode == 1
     assert "waiting for an aggregator at ipc://" in done.stderr
-    assert "has said nothing for" in done.stderr
+    assert "has not responded for" in done.stderr
     assert done.stdout.startswith("0 of 480 calls")
 
 

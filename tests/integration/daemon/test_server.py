@@ -436,4 +436,4 @@ def test_collect_without_an_aggregator_says_so(tmp_path: Path) -> None:
         collector.send_signal(signal.SIGTERM)
         _, err = collector.communicate(timeout=DEADLINE_S)
     assert collector.returncode == 1
-    assert "is the aggregator there?" in err
+    assert "is the aggregator running?" in err

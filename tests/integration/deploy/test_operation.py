@@ -80,7 +80,7 @@ def test_reload_takes_over_what_it_can_and_names_what_needs_a_restart(tmp_path: 
         server.process.send_signal(signal.SIGHUP)
         taken = server.hear(lambda line: "reloaded" in line)
         assert taken == "iotide: the settings were reloaded; changed: log_level, notify.webhooks"
-        assert server.hear(lambda line: "restart" in line).endswith("in force after a restart: retain_s")
+        assert server.hear(lambda line: "restart" in line).endswith("take effect after a restart: retain_s")
         metrics = urllib.request.urlopen(f"{url}/metrics", timeout=DEADLINE_S).read().decode()
         assert "iotide_notifications_waiting{" in metrics
         done = iotide("collect", "--replay", "--connect", f"ipc://{tmp_path}/in", "--job", "j", SAMPLE, cwd=tmp_path)
@@ -89,7 +89,7 @@ def test_reload_takes_over_what_it_can_and_names_what_needs_a_restart(tmp_path: 
         for bad in ("retain_s = ", "retain_s = -1", 'log_level = "loud"'):
             (tmp_path / "serve.toml").write_text(bad)
             server.process.send_signal(signal.SIGHUP)
-            assert "those of before are in force" in server.hear(lambda line: "not reloaded" in line)
+            assert "the earlier ones stay in force" in server.hear(lambda line: "not reloaded" in line)
         assert job_at(url) is not None
         assert not any("secret" in line for line in server.heard)
         assert server.end(signal.SIGTERM) == 0

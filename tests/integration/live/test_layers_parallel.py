@@ -146,7 +146,7 @@ def test_what_is_data_can_be_told(traced: Path) -> None:
 def test_what_cannot_be_done_is_said(traced: Path) -> None:
     folder = traced.parent
     for arguments, message in (
-        (["--filter", "call=none", traced], "--filter lets none of the"),
+        (["--filter", "call=none", traced], "--filter matches none of the"),
         (["-o", "x.png", traced], "expected a name that ends in .html or .json"),
     ):
         done = iotide("layers", *arguments, cwd=folder)

@@ -46,7 +46,7 @@ def test_value_of_the_batch_system_that_is_no_time_is_told_and_does_no_harm(tmp_
     environment = plain_environment(SLURM_JOB_END_TIME="tomorrow")
     done = iotide("run", "-q", "--no-report", "--", "true", cwd=tmp_path, env=environment)
     assert done.returncode == 0
-    assert done.stderr == "iotide: SLURM_JOB_END_TIME is 'tomorrow' and no time: the job's end is not known\n"
+    assert done.stderr == "iotide: SLURM_JOB_END_TIME is 'tomorrow', which is not a time: the job's end is not known\n"
 
 
 async def test_aggregator_tells_the_end_of_a_job_in_all_its_answers() -> None:
@@ -83,4 +83,4 @@ async def test_aggregator_tells_the_end_of_a_job_in_all_its_answers() -> None:
 def test_replay_of_finished_files_has_no_end(tmp_path: Path) -> None:
     done = iotide("collect", "--replay", "--ends-at", "+60", "trace.jsonl", cwd=tmp_path)
     assert done.returncode == 2
-    assert "--ends-at is of a job that runs" in done.stderr
+    assert "--ends-at is for running jobs" in done.stderr

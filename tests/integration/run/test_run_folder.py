@@ -75,7 +75,7 @@ def test_no_folder_at_all_is_none(tmp_path: Path) -> None:
     with report_folder(tmp_path / "taken/x", "x" * 5000, said.append) as folder:
         assert folder is None
     assert "taken/x" in said[0]
-    assert "leaves no report" in said[1]
+    assert "has no report" in said[1]
 
 
 def test_command_that_does_not_start_leaves_no_folder(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def test_command_runs_unobserved_where_iotide_gets_too_little(tmp_path: Path, li
         command, cwd=tmp_path, env=plain_environment(), capture_output=True, text=True, timeout=DEADLINE_S, umask=0o077
     )
     assert (done.returncode, done.stdout) == (7, "ran\n"), done.stderr
-    assert "the command runs unobserved: " in done.stderr
+    assert "the command runs untraced: " in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
 

@@ -91,7 +91,7 @@ def test_collector_forwards_every_message(sender: Talking) -> None:
         (["serve", "--ftio-reply", "tcp://127.0.0.1:5556"], "ftio_listen"),
         (["serve", "--ingest", "tcp://127.0.0.1:*", "--http", "none", "--ftio-listen", "tcp://*:5555"], "allow_remote"),
         (["collect", "--ftio-listen", "tcp://*:5555"], "allow_remote"),
-        (["collect", "--replay", "--ftio-listen", "tcp://127.0.0.1:*"], "have no end"),
+        (["collect", "--replay", "--ftio-listen", "tcp://127.0.0.1:*"], "leave out --socket and --ftio-listen"),
     ],
 )
 def test_options_that_cannot_be_served_end_the_start(command: list[str], words: str, tmp_path: Path) -> None:

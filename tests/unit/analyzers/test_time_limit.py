@@ -261,7 +261,7 @@ def test_any_value_of_the_batch_system_is_a_time_or_is_told(text: str) -> None:
 @pytest.mark.parametrize("text", ["+0", "+x", "-5", "12.5", "tomorrow", "+1e99", "nan", "+nan"])
 def test_end_that_is_no_moment_is_refused(text: str) -> None:
     option = click.Option(["--ends-at"])
-    with pytest.raises(click.BadParameter, match=r"is no end|is not a moment"):
+    with pytest.raises(click.BadParameter, match=r"is no end|is not a point in time"):
         parsed_end(click.Context(click.Command("x")), option, text)
 
 

@@ -70,5 +70,5 @@ def test_scripts_of_others_that_call_ours_are_left_alone(cluster: Path) -> None:
     configure(cluster, f"Prolog={cluster}/pro*.sh", f"TaskProlog={cluster}/own.sh", f"Epilog={cluster}/epilog.sh")
     assert f"Prolog {cluster}/pro*.sh" in slurm_scripts(INGEST)
     configure(cluster, f"Prolog={cluster}/x*.sh", f"TaskProlog={cluster}/own.sh", f"Epilog={cluster}/epilog.sh")
-    with pytest.raises(RuntimeError, match="nothing that can be run"):
+    with pytest.raises(RuntimeError, match="no executable file is called"):
         slurm_scripts(INGEST)

@@ -166,6 +166,6 @@ def test_pacer_follows_no_policy_that_it_does_not_know(policy: str, caplog: pyte
 
     pacer = Pacer(FileInfo("/"), dict)
     pacer.hear(plan_for("x", policy=policy).model_dump_json().encode())
-    assert "cannot be followed" in caplog.text
+    assert "is invalid and is ignored" in caplog.text
     pacer.hear(b"{")
     pacer.close()

@@ -108,7 +108,7 @@ def test_keys_are_written_once_and_read_back(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="both keys"):
         read_client_keys(secret, None)
     secret.chmod(0o640)
-    with pytest.raises(ConfigError, match="may be used by others"):
+    with pytest.raises(ConfigError, match="is accessible to other users"):
         read_pair(secret)
 
 

@@ -55,6 +55,6 @@ def test_descriptors_that_run_short_again_and_again_are_two_lines(
         guard.check(now_s + 2 * CALM_S)
         guard.close()
     begun, ended = [record.getMessage() for record in caplog.records]
-    assert begun.startswith("ingest lets no more connections in: ")
+    assert begun.startswith("ingest accepts no more connections: ")
     assert "ulimit -n" in begun
-    assert ended == "ingest lets connections in again, after 5 pauses in 8 s"
+    assert ended == "ingest accepts connections again, after 5 pauses in 8 s"

@@ -178,16 +178,16 @@ def _received(peer: socket.socket, *, keeps: bool) -> Arrival | ProtocolError | 
         return None
     try:
         if uid not in (os.getuid(), 0):
-            raise ProtocolError(f"process {pid} belongs to user {uid}, not to us")
+            raise ProtocolError(f"process {pid} belongs to user {uid}, not to the collector's user")
         if len(message) != HELLO.size or len(descriptors) != 1:
             raise ProtocolError(f"process {pid} sent no HELLO of {HELLO.size} bytes with one descriptor")
         magic, layout, _, _, token = HELLO.unpack(message)
         if magic != MAGIC or layout != LAYOUT:
-            raise ProtocolError(f"process {pid} speaks layout {layout}, not {LAYOUT}")
+            raise ProtocolError(f"process {pid} uses layout {layout}, not {LAYOUT}")
         region = Region(descriptors[0])
         try:
             if region.token != token:
-                raise ProtocolError(f"process {pid} sent a region that is not the one it names")
+                raise ProtocolError(f"process {pid} sent a region whose token differs from its HELLO")
             watch = watch_of(peer, pid)
         except BaseException:
             region.close()

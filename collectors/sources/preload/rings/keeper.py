@@ -140,7 +140,7 @@ class Keeper:
                     if self._pid == 0:
                         _hold(theirs, listening, address)
             except OSError as error:
-                _log.warning("should this collector be killed, what it has not read is lost: %s", error)
+                _log.warning("unread calls will be lost if this collector is killed: %s", error)
                 self._channel.close()
 
     @property
@@ -182,7 +182,7 @@ class Keeper:
         try:
             _send(self._channel, message, descriptors)
         except OSError as error:  # it was killed or is stopped
-            _log.warning("should this collector be killed, what it has not read from now on is lost: %s", error)
+            _log.warning("further unread calls will be lost if this collector is killed: %s", error)
             self._channel.close()
 
 

@@ -99,7 +99,7 @@ def test_controller_that_does_not_answer_is_told(tmp_path: Path, programs: Calla
 
 def test_address_is_that_of_the_way_to_a_host() -> None:
     assert address_towards("127.0.0.1") == "127.0.0.1"
-    with pytest.raises(UnavailableError, match="no way leads"):
+    with pytest.raises(UnavailableError, match="no route to"):
         address_towards("no-such-host.invalid")
 
 
@@ -179,10 +179,10 @@ def test_collector_that_comes_late_is_told(tmp_path: Path) -> None:
     )
     running = collectors(said, script, ("n2",))
     running.wait_until_listening(0.1)
-    assert "no collector yet on n2: programs that start there before it is are not seen" in said
+    assert "no collector yet on n2: programs that start there before it are not recorded" in said
     (tmp_path / "go").touch()
     running.end()
-    assert "the collector of n2 has come: what programs did there before is not seen" in said
+    assert "the collector of n2 has started: earlier calls of programs there are missing" in said
 
 
 def test_what_is_no_message_is_no_order() -> None:

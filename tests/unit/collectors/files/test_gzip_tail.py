@@ -71,7 +71,7 @@ def test_truncated_file_gives_what_is_there_and_says_so(tmp_path: Path) -> None:
     data, problems, _ = unpacked(tmp_path / "calls.jsonl.gz")
     assert data
     assert CALLS.startswith(data)
-    assert problems == ["it ends within what gzip has packed"]
+    assert problems == ["its gzip data are incomplete"]
 
 
 def test_broken_file_is_named_once_and_the_rest_counted(tmp_path: Path) -> None:
