@@ -82,7 +82,7 @@ async def collect(
         manager.stopping()
         complete = await agent.drain(_DRAIN_S)
         if not complete:
-            left = "is the aggregator there?"
+            left = "is the aggregator running?"
             if settings.state is not None:
                 left = f"the next collector with --state {settings.state} sends them"
             click.echo(f"iotide: {agent.unacknowledged:,} calls were not acknowledged; {left}", err=True)
