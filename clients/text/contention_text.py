@@ -42,19 +42,19 @@ def show(found: Contention, console: Console | None = None) -> None:
     for each in slowed[:_MOST]:
         console.print(_slowdown_text(each))
     if not slowed:
-        console.print("No job is slowed down by others for sure.")
+        console.print("No slowdown of a job by others is certain.")
     for collision in found.ongoing[:_MOST]:
-        console.print(f"As measured, {_collision_text(collision, found.made_at_s)}")
+        console.print(f"Measured: {_collision_text(collision, found.made_at_s)}")
     for collision in found.collisions[:_MOST]:
         console.print(_collision_text(collision, found.made_at_s))
     if not found.collisions:
-        console.print("No collision is foreseen.")
+        console.print("No collision is predicted.")
     for file in found.files[:_MOST]:
         who = _and([shown(user.job) for user in file.jobs])
         console.print(f"{shown(file.path)} is shared by {who}, {duration_text(file.together_s)} at once")
     for one in found.abstained[:_MOST]:
-        what = {"both": "nothing is claimed", "forecast": "nothing is foreseen", "slowdown": "no slowdown is told"}
-        console.print(f"Of {shown(one.job)} {what[one.what]}: {one.reason}")
+        what = {"both": "no result", "forecast": "no forecast", "slowdown": "no slowdown"}
+        console.print(f"{shown(one.job)}: {what[one.what]}, because {one.reason}")
     more = len(found.collisions) - _MOST
     if more > 0:
         console.print(f"{more} further collisions: --json has all")

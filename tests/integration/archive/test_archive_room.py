@@ -166,7 +166,7 @@ tests:
           - exp_labels: {{severity: critical}}
             exp_annotations:
               runbook_url: runbooks.md#iotidearchivewithoutroom
-              summary: "2 archives cannot be written, and wait in memory: is there room in archive.folder?"
+              summary: "2 archives cannot be written and wait in memory: check the free space of archive.folder"
 """
     )
     done = subprocess.run([promtool, "test", "rules", "test.yml"], cwd=tmp_path, capture_output=True, text=True)
