@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import curses
 import locale
+import os
 import select
 import sys
 import threading
@@ -72,6 +73,8 @@ def run_screen(address: str, wanted: Wanted, first: Fleet) -> None:
         locale.setlocale(locale.LC_ALL, "")  # curses encodes letters by it
     with contextlib.suppress(KeyboardInterrupt):
         try:
+            for name in ("LINES", "COLUMNS"):  # curses would take them for the size of a window that never changes
+                os.environ.pop(name, None)
             curses.wrapper(_Screen(address, wanted, first).run)
         except curses.error:
             if not _is_hung_up():  # else there is no terminal to restore
@@ -106,7 +109,11 @@ class _Screen:
             while not (self._ended or _is_hung_up()):
                 self._draw(window)
                 with contextlib.suppress(curses.error):
-                    self._press(window.get_wch())
+                    key = window.get_wch()
+                    if key == curses.KEY_RESIZE:
+                        window.clear()  # the terminal may have cut what curses believes to be there
+                    else:
+                        self._press(key)
         finally:
             self._ended = True
             self._wake.set()

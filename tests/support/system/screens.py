@@ -29,7 +29,8 @@ class OnScreen:
         os.set_blocking(self._control, False)
         self.screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self.screen)
-        environment = plain_environment(TERM=term)
+        # As after GNU readline has started in a parent: the size of the window counts, not these.
+        environment = plain_environment(TERM=term, LINES=str(lines), COLUMNS=str(columns))
         self.process = subprocess.Popen(
             command, stdin=terminal, stdout=terminal, cwd=folder, env=environment, start_new_session=True
         )
