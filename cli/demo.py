@@ -116,9 +116,8 @@ def _compare(summary: RunSummary, output: str) -> int:
     predicted_s = found.period_s.value
     error = truth.error_of(predicted_s)
     verdict = "right" if error <= TOLERANCE else "WRONG"
-    _say(
-        f"period {predicted_s:.3f} s predicted, {truth.text()}: {error:.1%} apart, {verdict} (at most {TOLERANCE:.0%})"
-    )
+    distance = f"{error:.1%} apart" if error else "between the two" if truth.held_up else "equal"
+    _say(f"period {predicted_s:.3f} s predicted, {truth.text()}: {distance}, {verdict} (at most {TOLERANCE:.0%})")
     _say(f"{summary.job.events:,} calls seen, {summary.job.events_dropped:,} dropped")
     _say(f"run took {duration_text(summary.ended_at_s - summary.started_at_s)}; report: {summary.report}")
     return 0 if error <= TOLERANCE else 1

