@@ -127,6 +127,26 @@ def test_job_that_slurm_kills_and_a_slurmd_that_is_killed_cost_no_call(cluster: 
 
 
 @pytest.mark.slow
+def test_job_at_its_time_limit_is_traced_until_slurm_kills_it(cluster: Cluster, tmp_path: Path) -> None:
+    """The smallest limit is a minute, so its end is moved. The controller compares every 30 s, and may kill late."""
+    write = WRITE.replace("sleep 0.2", "sleep 1")
+    job = cluster.submit(tmp_path, f"exec srun --overlap sh -c 'trap \"\" TERM; while :; do {write}; done'", "--time=1")
+    seen = wait_for(lambda: cluster.on_both_nodes(job), what="calls of both nodes")
+    assert seen.batch is not None
+    assert seen.batch.started_at_s is not None
+    assert seen.batch.limit_s == 60
+    assert seen.ends_at_s == seen.batch.started_at_s + 60
+    cluster.slurm.said("scontrol", "update", f"jobid={job}", "EndTime=now+1")
+    wait_for(lambda: cluster.over(job), what="the end that Slurm makes")
+    assert cluster.state(job) == "TIMEOUT"
+    told = wait_for(lambda: (found := cluster.closed(job)) and found.state == "ended" and found, what="its state")
+    assert told.losses == {}
+    assert told.complete
+    assert all(0 <= count <= WRITE_BYTES for count in missing(told, tmp_path))
+    wait_for(lambda: not list(cluster.folder.glob("files.node*/iotide/*")), what="the ends of the collectors")
+
+
+@pytest.mark.slow
 def test_node_that_is_gone_is_told_and_the_other_is_seen_on(cluster: Cluster, tmp_path: Path) -> None:
     job = cluster.submit(tmp_path, f"srun sh -c 'while :; do {WRITE}; done'", "--no-requeue", "--time=10")
     wait_for(lambda: cluster.on_both_nodes(job), what="calls of both nodes")
