@@ -1,4 +1,6 @@
-"""What tests share: how generated ones take a busy machine, what those of traced programs need, who is to blame."""
+"""Shared fixtures: hypothesis profiles, tracer and region fixtures, and attribution of unclosed resources to their
+test.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from support.tracing.programs import left_out
 from support.tracing.regions import MadeRegion
 from support.tracing.tracing import Tracing
 
-# Slow is what other processes make of a test, too: neither a clock nor a check of one fails any.
+# Load from other processes slows tests, so neither a deadline nor the too_slow check may fail one.
 settings.register_profile("busy", parent=settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("quick", parent=settings.get_profile("busy"), max_examples=10)  # make check
 settings.load_profile("busy")
@@ -26,21 +28,21 @@ _NUMBERS = itertools.count()
 
 @pytest.fixture
 def tracing(tmp_path: Path) -> Iterator[Tracing]:
-    """A listening collector; give programs its ``environment()``, or ``run`` them."""
+    """A listening collector; pass its ``environment()`` to programs, or ``run`` them."""
     with Tracing(tmp_path) as made:
         yield made
 
 
 @pytest.fixture
 def made() -> Iterator[MadeRegion]:
-    """A region as a traced process makes it; ``hand_over`` gives it to a collector."""
+    """A region as a traced process creates it; ``hand_over`` passes it to a collector."""
     with MadeRegion() as region:
         yield region
 
 
 @pytest.fixture(autouse=True, scope="session")
 def _state_of_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Keeps aggregators away from the state of whoever runs the tests."""
+    """Keep aggregators away from the state folder of the user who runs the tests."""
     folder = tmp_path_factory.getbasetemp() / "state"
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("XDG_STATE_HOME", str(folder / "shared"))
@@ -50,20 +52,20 @@ def _state_of_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path
 
 @pytest.fixture(autouse=True)
 def _state_of_its_own(_state_of_session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives the aggregators of each test jobs of their own."""
+    """Give the aggregators of each test a state folder of their own."""
     monkeypatch.setenv("XDG_STATE_HOME", str(_state_of_session / str(next(_NUMBERS))))
 
 
 @pytest.fixture(autouse=True)
 def _garbage() -> Iterator[None]:
-    """Frees what a test left behind while the test itself is blamed for what it did not close."""
+    """Collect garbage at the end of each test, so that unclosed resources are reported for this test."""
     yield
     gc.collect()
-    gc.freeze()  # what stays, such as modules, is not looked through again: a look takes a tenth of a second
+    gc.freeze()  # long-lived objects, such as modules, are not scanned again: each scan takes 0.1 s
 
 
 def pytest_sessionfinish() -> None:
-    """Has what has become garbage since then found after all."""
+    """Collect the garbage that appeared after the last test."""
     gc.unfreeze()
 
 
@@ -71,7 +73,7 @@ def pytest_sessionfinish() -> None:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Lets go of what a failed test had open: its frames would be freed, and blamed, during the next test."""
+    """Release the frames of a failed test: they would otherwise be freed, and reported, during the next test."""
     report = yield
     if report.failed and call.excinfo is not None and not item.config.getoption("usepdb"):
         with warnings.catch_warnings(action="ignore", category=ResourceWarning):
@@ -92,7 +94,7 @@ def _clear(error: BaseException | None) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Says in one line what was left out for want of a program, and the command that brings it."""
+    """Print one line with the number of tests skipped for absent programs and the command that installs these."""
     reasons = [report.longrepr[2] for report in terminalreporter.stats.get("skipped", ()) if report.longrepr]
     if line := left_out(reasons):
         terminalreporter.write_line(line, yellow=True)

@@ -1,4 +1,4 @@
-"""Where the repository, its tests, their data and their programs lie."""
+"""Paths of the repository, its tests, their data and their programs."""
 
 from __future__ import annotations
 

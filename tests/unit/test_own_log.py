@@ -33,7 +33,7 @@ def test_a_log_is_even_within_five_times_the_tolerance(tmp_path: Path, last: flo
 
 
 def test_a_machine_that_stands_still_in_each_run_fails_no_test(tmp_path: Path) -> None:
-    with pytest.raises(pytest.skip.Exception, match="stood still in each of 2 runs"):
+    with pytest.raises(pytest.skip.Exception, match="stalled in each of 2 runs"):
         even_run(lambda inside: inside, lambda _: UNEVEN, tmp_path, 0.02)
 
 

@@ -1,4 +1,4 @@
-"""Archives for tests of what reads and writes them."""
+"""Archives for tests of readers and writers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BEGIN = 1_700_000_000_123_456_789
 
 
 def archived(seed: int, calls: int = 300) -> ArchiveReader:
-    """Two processes with calls of every kind, in every column."""
+    """Two processes with calls of every kind and values in every column."""
     random = np.random.default_rng(seed)
     writer = ArchiveWriter()
     written = writer.begin({"job": "simulation"})

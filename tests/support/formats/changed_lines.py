@@ -1,4 +1,4 @@
-"""Lines of a text format with parts of them changed, for tests of what takes them apart."""
+"""Mutated lines of a text format, for tests of parsers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 @st.composite
 def changed(draw: st.DrawFn, lines: st.SearchStrategy[bytes], parts: list[bytes]) -> bytes:
-    """Draws a line with some of the parts put in, some of it left out and some bytes changed."""
+    """Draw a line with some parts inserted, some bytes removed and some bytes changed."""
     line = draw(lines)
     for _ in range(draw(st.integers(0, 3))):
         begin, length = draw(st.integers(0, len(line))), draw(st.sampled_from([0, 0, 1, 5, 400]))

@@ -1,4 +1,4 @@
-"""Logs of Darshan 3.4 and later, made of older ones: the header of format 3.41, and DXT's segments with threads."""
+"""Logs of Darshan 3.4 and later, made from older ones: header of format 3.41, and DXT segments with threads."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 OLD_MODULES, NEW_MODULES = 16, 64
 OLD_HEADER = 40 + 20 * OLD_MODULES
 NEW_HEADER = 48 + 20 * NEW_MODULES
-PNETCDF_VARIABLES = 6  # the module that format 3.41 brought, before those behind it
+PNETCDF_VARIABLES = 6  # number of variables in the PnetCDF module, which format 3.41 inserted
 POSIX, DXT_POSIX, DXT_MPIIO = 1, 10, 11
 
 
 def regions(data: bytes) -> tuple[bytes, bytes, dict[int, tuple[int, bytes]]]:
-    """Returns job, names, and by module (numbered as in 3.41) its version and what is in it, of a log of 3.21."""
+    """Return job, names, and by module (numbered as in 3.41) its version and content, of a 3.21 log."""
     name_at, name_length = struct.unpack_from("<QQ", data, 24)
     maps = [struct.unpack_from("<QQ", data, 40 + 16 * each) for each in range(OLD_MODULES)]
     versions = struct.unpack_from(f"<{OLD_MODULES}I", data, 40 + 16 * OLD_MODULES)
@@ -30,7 +30,7 @@ def regions(data: bytes) -> tuple[bytes, bytes, dict[int, tuple[int, bytes]]]:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Returns what several compressed pieces hold."""
+    """Return the decompressed content of several pieces."""
     whole = b""
     while data:
         piece = zlib.decompressobj()
@@ -40,7 +40,9 @@ def unpacked(data: bytes) -> bytes:
 
 
 def log_of(job: bytes, names: bytes, modules: Mapping[int, tuple[int, bytes]], pieces: int = 1) -> bytes:
-    """Returns a log of format 3.41; each module in so many compressed pieces, as several ranks write them."""
+    """Return a log of format 3.41; each module has the given number of compressed pieces, as if written by several
+    ranks.
+    """
     header = bytearray(NEW_HEADER)
     header[:8] = b"3.41\0\0\0\0"
     struct.pack_into("<q", header, 8, 6567223)
@@ -56,7 +58,7 @@ def log_of(job: bytes, names: bytes, modules: Mapping[int, tuple[int, bytes]], p
 
 
 def with_threads(data: bytes, thread: Callable[[int], int]) -> bytes:
-    """Returns DXT's records with 40 bytes a segment, the last eight of them what ``thread`` says of its number."""
+    """Return DXT records with 40 bytes per segment; the last eight bytes are what ``thread`` returns for its number."""
     made, at = b"", 0
     while at < len(data):
         writes, reads = struct.unpack_from("<qq", data, at + 88)
@@ -69,7 +71,7 @@ def with_threads(data: bytes, thread: Callable[[int], int]) -> bytes:
 
 
 def threaded(path: Path, pieces: int = 2) -> bytes:
-    """Returns a log of 3.21 as Darshan 3.5 would have written it: DXT_POSIX 2, DXT_MPIIO 3, two threads a file."""
+    """Return a 3.21 log as Darshan 3.5 would write it: DXT_POSIX 2, DXT_MPIIO 3, two threads per file."""
     job, names, modules = regions(path.read_bytes())
     for number, version in ((DXT_POSIX, 2), (DXT_MPIIO, 3)):
         if number in modules:

@@ -1,4 +1,7 @@
-"""Darshan's Python package: the library that reads its logs, and logs. None of its wheels has one for Python 3.13."""
+"""Darshan's Python package, with its library for reading logs and sample logs.
+
+No wheel has the library for Python 3.13.
+"""
 
 from __future__ import annotations
 

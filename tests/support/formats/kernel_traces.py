@@ -1,4 +1,4 @@
-"""Kernel traces: the source without its compiled helper, and lines with parts of them changed."""
+"""Kernel traces: the source without its compiled helper, and mutated lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PARTS = [
 
 @contextmanager
 def without_native() -> Iterator[None]:
-    """Has parsers that are made inside do without the kernels, as where they were not built."""
+    """Parsers created inside the block do not use the compiled helper, as if it was not built."""
     with ExitStack() as stack:
         stack.enter_context(without_texts())
         for user in USERS:

@@ -1,4 +1,4 @@
-"""Whether an archive gives back what went into it: every column of every call, and every name, file and handle."""
+"""Check that an archive returns its input: every column of every call, and every name, file and handle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Chunks = Sequence[tuple[EventBatch, Definitions]]
 
 
 def archive_of(info: Mapping[str, StreamInfo], chunks: Mapping[str, Chunks], seed: int = 0) -> bytes:
-    """Archives streams as they might come in: in turns of any length, with checkpoints of some and of all between."""
+    """Archive streams with interleaved input of random lengths, with checkpoints of some and of all streams."""
     chance = random.Random(seed)
     writer = ArchiveWriter()
     data = [writer.begin({"job": "job"})]
@@ -36,7 +36,7 @@ def archive_of(info: Mapping[str, StreamInfo], chunks: Mapping[str, Chunks], see
 
 
 def assert_lossless(info: Mapping[str, StreamInfo], chunks: Mapping[str, Chunks], seed: int = 0) -> int:
-    """Archives streams, reads them again and compares all; returns how many calls there were."""
+    """Archive streams, read them again and compare all; return the number of calls."""
     reader = ArchiveReader(io.BytesIO(archive_of(info, chunks, seed)), "archive")
     assert (reader.complete, reader.problems) == (True, [])
     found = {stream.name: number for number, stream in reader.streams.items()}

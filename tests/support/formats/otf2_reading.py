@@ -1,4 +1,4 @@
-"""OTF2 traces as the otf2 package reads them, and as otf2-print does."""
+"""OTF2 traces as read by the otf2 package and by otf2-print."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.tracing.programs import need
 
 @dataclass
 class Region:
-    """A call as the reader gives it."""
+    """A call as returned by the reader."""
 
     location: str
     name: str
@@ -29,7 +29,7 @@ class Region:
 
 
 def regions(trace: Any) -> list[Region]:
-    """Returns all calls of an open trace; fails where they are not nested or the clock goes back."""
+    """Return all calls of an open trace; fail if they are not nested or a timestamp decreases."""
     stacks: dict[Any, list[Region]] = {}
     latest: dict[Any, int] = {}
     found: list[Region] = []
@@ -56,14 +56,14 @@ def named(event: Any) -> dict[str, Any]:
 
 
 def parents(handle: Any) -> Iterator[Any]:
-    """Yields the handles above one, the nearest first."""
+    """Yield the parents of a handle, the nearest first."""
     while handle.parent is not None:
         handle = handle.parent
         yield handle
 
 
 def printed(folder: Path, *options: str) -> str:
-    """Returns what Debian's otf2-print says of a trace; fails where it complains of anything."""
+    """Return the output of Debian's otf2-print for a trace; fail on any warning or error."""
     done = subprocess.run(
         [need("otf2-print"), *options, str(folder / "traces.otf2")],
         capture_output=True,
@@ -76,5 +76,5 @@ def printed(folder: Path, *options: str) -> str:
 
 
 def opened(folder: Path) -> Any:
-    """Opens a trace; a context manager."""
+    """Open a trace; a context manager."""
     return otf2.reader.open(str(folder / "traces.otf2"))

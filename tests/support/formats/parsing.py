@@ -1,4 +1,4 @@
-"""Feeds parsers and makes what comes out easy to compare."""
+"""Feed parsers, and convert their output to a form that is easy to compare."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from iotide.events import DefinitionTable, EventBatch, StreamInfo, concatenate
 
 @dataclass
 class Stream:
-    """One stream, whole."""
+    """One complete stream."""
 
     info: StreamInfo
     definitions: DefinitionTable = field(default_factory=DefinitionTable)
@@ -26,7 +26,7 @@ class Stream:
         return concatenate(self.batches)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Returns the events as dicts, with names instead of numbers."""
+        """Return the events as dicts, with names instead of numbers."""
         columns = {name: column.tolist() for name, column in self.events.columns().items()}
         rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
         for row in rows:
@@ -36,7 +36,7 @@ class Stream:
 
 
 def collect(items: Iterable[SourceItem]) -> dict[str, Stream]:
-    """Checks the order of items and gathers them by stream."""
+    """Check the order of items and group them by stream."""
     streams: dict[str, Stream] = {}
     for item in items:
         if isinstance(item, Opened):
@@ -59,7 +59,7 @@ def collect(items: Iterable[SourceItem]) -> dict[str, Stream]:
 def parse(
     factory: ParserFactory, pieces: bytes | Sequence[bytes], name: str = "trace", modified_ns: int | None = None
 ) -> tuple[dict[str, Stream], Input]:
-    """Feeds a new parser all pieces and finishes it; every stream must be closed then."""
+    """Feed a new parser all pieces and finish it; fail unless every stream is closed then."""
     about = Input(name=name, origin=Origin(job="job", host="node1", user="ann"), modified_ns=modified_ns)
     parser = factory(about)
     items: list[SourceItem] = []
@@ -71,12 +71,12 @@ def parse(
 
 
 def one(streams: dict[str, Stream]) -> Stream:
-    """Returns the only stream."""
+    """Return the only stream."""
     assert len(streams) == 1
     return next(iter(streams.values()))
 
 
 def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
-    """Splits bytes at the given places, each taken modulo the length."""
+    """Split bytes at the given positions, each taken modulo the length."""
     edges = sorted({place % (len(data) + 1) for place in places} | {0, len(data)})
     return [data[begin:end] for begin, end in itertools.pairwise(edges)]

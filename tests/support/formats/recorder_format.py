@@ -1,6 +1,6 @@
-"""Writes traces as Recorder 2.3 and 2.5 do, from its documented structures; knows nothing of the reader.
+"""Write traces in the formats of Recorder 2.3 and 2.5, from its documented structures, independent of our reader.
 
-Recorder itself could not be had for the tests; its own reader takes these files.
+Recorder itself was not available for the tests. Recorder's own reader accepts these files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FUNCTIONS = [
 
 @dataclass(frozen=True)
 class Call:
-    """One call: when, in ticks since the start of the rank, and what."""
+    """One call: start and end in ticks since the start of the rank, and its signature."""
 
     start: int
     end: int
@@ -38,7 +38,7 @@ def key(call: Call) -> bytes:
 
 
 def grammar(terminals: Sequence[int]) -> bytes:
-    """A grammar of three levels: pairs that repeat have a rule, and a rule that repeats stands once."""
+    """A grammar of three levels: repeated pairs have a rule, and a repeated rule is stored once."""
     rules: list[tuple[int, list[tuple[int, int]]]] = []
     pairs: dict[tuple[int, ...], int] = {}
     top: list[int] = []
@@ -58,7 +58,7 @@ def grammar(terminals: Sequence[int]) -> bytes:
 
 
 def runs(symbols: Sequence[int]) -> list[tuple[int, int]]:
-    """Symbols with how often each comes in a row."""
+    """Symbols with their run lengths."""
     return [(symbol, len(list(group))) for symbol, group in groupby(symbols)]
 
 
@@ -72,7 +72,7 @@ def table(keys: Sequence[bytes], counts: Sequence[int], *, extended: bool) -> by
 
 
 def times(calls: Sequence[Call]) -> bytes:
-    """Pairs of ticks since the start of the call before."""
+    """Start and end of each call in ticks since the start of the previous call."""
     out, before = [], 0
     for call in calls:
         out += [(call.start - before) % 2**32, (call.end - before) % 2**32]
@@ -83,7 +83,7 @@ def times(calls: Sequence[Call]) -> bytes:
 def write_trace(
     folder: Path, ranks: Sequence[Sequence[Call]], version: str = "2.3.3", start_s: float = 1.7e9, tick_s: float = 1e-6
 ) -> Path:
-    """Writes a trace; with version "2.5.0+" one whose ranks share a table of signatures."""
+    """Write a trace; with version "2.5.0+" its ranks share one table of signatures."""
     folder.mkdir(exist_ok=True)
     extended, merged = not version.startswith("2.3"), version.endswith("+")
     facts = struct.pack("<i4xddii", len(ranks), start_s, tick_s, 1024, 0)

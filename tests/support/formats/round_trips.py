@@ -1,4 +1,4 @@
-"""Calls from an archive to a format and back: what is the same, and what the table in docs/convert.md promises."""
+"""Conversion of calls from an archive to a format and back, compared with the table in docs/convert.md."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DOCUMENT: Final = ROOT / "docs" / "convert.md"
 
 @cache
 def promised() -> dict[str, dict[str, str]]:
-    """Returns what the table says: format -> what -> ``yes``, ``no`` or what of it comes back."""
+    """Return the table: format -> information -> ``yes``, ``no`` or the part that is preserved."""
     text = DOCUMENT.read_text(encoding="utf-8").partition("## What comes back")[2].partition("\n## ")[0]
     rows = [
         [cell.strip().strip("`") for cell in line.strip("|").split("|")]
@@ -42,12 +42,12 @@ def promised() -> dict[str, dict[str, str]]:
 
 
 def archive_of(items: Iterable[SourceItem]) -> ArchiveReader:
-    """Returns what some items are as an archive."""
+    """Return items as an archive."""
     return ArchiveReader(io.BytesIO(archive_bytes(items)), "test")
 
 
 def archive_bytes(items: Iterable[SourceItem]) -> bytes:
-    """Returns the bytes of an archive of some items."""
+    """Return the bytes of an archive with the given items."""
     out, writer = io.BytesIO(), ArchiveWriter()
     out.write(writer.begin({"job": "job"}))
     write_items(writer, items, out)
@@ -56,7 +56,7 @@ def archive_bytes(items: Iterable[SourceItem]) -> bytes:
 
 
 def converted(reader: ArchiveReader, form: str, folder: Path) -> tuple[Path, Counter[str]]:
-    """Writes an archive in a format as ``convert`` does; returns where, and what it says it could not carry over."""
+    """Convert an archive to a format as ``convert`` does; return the path and the list of what was not converted."""
     path, lost = folder / f"calls{TARGETS[form].endings[0]}", Counter[str]()
     if TARGETS[form].folder:
         path.mkdir()
@@ -65,7 +65,7 @@ def converted(reader: ArchiveReader, form: str, folder: Path) -> tuple[Path, Cou
 
 
 def read_again(path: Path) -> list[Stream]:
-    """Reads a trace; nothing in it may be wrong."""
+    """Read a trace; fail on any error in it."""
     source = open_file(path, Origin(job="other"))
     streams = list(collect(read_all(source)).values())
     assert source.problems.total == 0, source.problems.first[:3]
@@ -73,7 +73,7 @@ def read_again(path: Path) -> list[Stream]:
 
 
 def facts_of(streams: list[Stream], what: set[str]) -> list[dict[str, Any]]:
-    """Returns what of each call is asked for, with texts in the place of numbers, in an order of their own."""
+    """Return the compared columns of each call, with strings in place of numbers, in a canonical order."""
     rows = [_facts(stream, row, what) for stream in streams for row in stream.rows()]
     return sorted(rows, key=repr)
 

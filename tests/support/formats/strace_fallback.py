@@ -14,7 +14,7 @@ USERS = ("line", "arguments", "unfinished_calls", "texts")
 
 @contextmanager
 def without_native() -> Iterator[None]:
-    """Has parsers that are made inside do without the helper, as where it was not built."""
+    """Parsers created inside the block do not use the compiled helper, as if it was not built."""
     patches = [mock.patch(f"iotide.collectors.sources.strace.{user}.native", return_value=None) for user in USERS]
     for patch in patches:
         patch.start()
@@ -26,7 +26,7 @@ def without_native() -> Iterator[None]:
 
 
 def assert_same(ours: dict[str, Stream], theirs: dict[str, Stream]) -> None:
-    """Compares streams, their batches and their definitions."""
+    """Compare streams, their batches and their definitions."""
     assert list(ours) == list(theirs)
     for stream, other in zip(ours.values(), theirs.values(), strict=True):
         assert (stream.info, len(stream.batches)) == (other.info, len(other.batches))

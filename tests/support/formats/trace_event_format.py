@@ -1,4 +1,4 @@
-"""A reader of Chrome's trace-event format that knows its published rules and nothing of ours."""
+"""A reader of Chrome's trace-event format, written from its published rules and independent of our code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PARTS = {
 
 
 def read(text: str) -> list[dict[str, Any]]:
-    """Returns the complete events of a document; fails where it breaks a rule."""
+    """Return the complete events of a document; fail if it violates a rule."""
     document = json.loads(text, parse_constant=_no_number)
     assert set(document) <= PARTS
     assert document.get("displayTimeUnit", "ms") in ("ms", "ns")
@@ -54,7 +54,7 @@ def _check(event: dict[str, Any]) -> None:
 
 
 def _check_nesting(complete: list[dict[str, Any]]) -> None:
-    """Events of a thread lie within each other or apart, else a viewer drops some."""
+    """Check that events of a thread are nested or disjoint; otherwise viewers drop some."""
     threads: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for event in complete:
         start = round(event["ts"] * 1000)

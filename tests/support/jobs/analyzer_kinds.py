@@ -1,4 +1,4 @@
-"""Analyzers made by hand, and others in the place of one."""
+"""Analyzers built by hand, and replacements of analyzers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from iotide.analyzers.pipeline.settings import AnalyzerSettings
 
 
 def context(names: JobNames, job: str = "j", **settings: object) -> JobContext:
-    """Returns what an analyzer is made of; ``settings``: tables by name."""
+    """Return the context of an analyzer; ``settings``: tables by name."""
     read: Callable[[str], str] = lambda name: Path(name).read_text()  # noqa: E731
     return JobContext(job, names, AnalyzerSettings.model_validate(settings), read)
 
 
 def made_by(monkeypatch: pytest.MonkeyPatch, name: str, make: Callable[[JobContext], Analyzer | None]) -> None:
-    """Has one analyzer of all jobs made in another way."""
+    """Replace the construction of one analyzer for all jobs."""
     monkeypatch.setitem(ANALYZERS, name, replace(ANALYZERS[name], make=make))
 
 
 def told_by(analyzer: object) -> object:
-    """Returns all that an analyzer tells, as something that can be compared."""
+    """Return everything that an analyzer reports, in a form that can be compared."""
     if isinstance(analyzer, JobTotals):
         totals = analyzer.totals
         return totals.events, totals.bytes_read, totals.bytes_written, totals.calls(), totals.files()

@@ -1,4 +1,4 @@
-"""A program whose period changes, and how a predictor follows it."""
+"""A program whose period changes, and the predictions that follow it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.jobs.periodic_jobs import TYPES, UNIX_S
 
 @dataclass(frozen=True)
 class Change:
-    """Phases with one period and then another; ``changed_s`` is the start of the last phase of the old periodicity."""
+    """Phases with one period and then another; ``changed_s`` is the start of the last phase with the old period."""
 
     batch: EventBatch
     starts_s: npt.NDArray[np.float64]
@@ -31,7 +31,7 @@ def changing(
     flags: Flag = Flag.BLOCKING,
     seed: int = 0,
 ) -> Change:
-    """A program that writes 32 blocks in a ``burst`` of the shorter period, and changes its period once."""
+    """A program that writes 32 blocks per phase, in a ``burst`` of the shorter period, and changes its period once."""
     rng = np.random.default_rng(seed)
     periods = np.concatenate([np.full(phases[0] - 1, before_s), np.full(phases[1], after_s)])
     periods = periods * (1 + jitter * rng.standard_normal(len(periods)))
@@ -55,7 +55,7 @@ def changing(
 def followed(
     predictor: Predictor, program: Change, every_s: float, later_every_s: float | None = None
 ) -> list[Prediction]:
-    """Feeds the events as they come, and asks at equal times; at others after the change, where they are given."""
+    """Feed the events in order, and predict at regular times; after the change at the given times, if any."""
     predictor.update(make_batch(1, {"start": round(UNIX_S * 1e9)}), TYPES)
     ends = program.batch.end / 1e9
     rows, since = [], 0.0

@@ -1,4 +1,7 @@
-"""Six programs as people have them, and what is said of each when it has run under ``iotide run``."""
+"""Six typical programs, and the expected summary of ``iotide run`` for each.
+
+2A Expected lines at the end of a run, in their order.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +34,11 @@ class Example:
 
     Attributes:
         title: of its section in the documentation.
-        needs: programs that have to be there.
+        needs: required programs.
         shown: its command, as a user types it.
         command: the same here, in a folder that ``prepare`` has filled.
-        prepare: makes what it reads.
-        tells: what the lines tell, whatever their figures.
+        prepare: creates its input.
+        tells: expected lines, independent of their figures.
     """
 
     title: str
@@ -46,7 +49,7 @@ class Example:
     prepare: Callable[[Path], None] = lambda folder: None
 
     def end_of_run(self, folder: Path) -> list[str]:
-        """Runs it traced in an empty folder; returns the lines of the summary, with the folder's path left out."""
+        """Run it traced in an empty folder; return the lines of the summary, without the folder's path."""
         self.prepare(folder)
         ran = iotide("run", "-o", "report", "--", *self.command(folder), cwd=folder)
         assert ran.returncode == 0, ran.stderr

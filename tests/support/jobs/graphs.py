@@ -1,4 +1,4 @@
-"""Directly-follows graphs made by hand."""
+"""Directly-follows graphs built by hand."""
 
 from __future__ import annotations
 

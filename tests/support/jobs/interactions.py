@@ -1,4 +1,4 @@
-"""Traces of who does what to whom, written by hand, and their rankings."""
+"""Hand-written traces of interactions between processes and files, and their rankings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 class Trace:
-    """Writes events by hand."""
+    """Builder of events."""
 
     def __init__(self) -> None:
         self.names = JobNames(1000, 1_000_000)

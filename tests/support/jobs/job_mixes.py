@@ -1,4 +1,4 @@
-"""Jobs that share file systems, simulated: who really slowed whom down, and what of it a collector would see."""
+"""Simulated jobs that share file systems: true slowdowns between jobs, and the part that a collector would see."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ T0 = 1_700_000_000.0
 
 @dataclass(frozen=True)
 class MixedJob:
-    """A job that computes and does I/O in turns on one file system."""
+    """A job that alternates between compute and I/O on one file system.
+
+    3A Whether no collector sees the job. 4A Share of its calls that is lost before the aggregator.
+    """
 
     name: str
     file_system: str
@@ -35,11 +38,11 @@ class MixedJob:
 
 @dataclass
 class Done:
-    """What became of a job.
+    """Outcome of a job.
 
     Attributes:
         phases: start, end and bytes of each.
-        crowded: by other job, seconds in which both did I/O and all together wanted more than there is.
+        crowded: by other job, seconds in which both did I/O and the total demand exceeded the bandwidth.
         together: by other job, seconds in which both did I/O.
     """
 
@@ -50,7 +53,7 @@ class Done:
 
 
 def simulate(jobs: Sequence[MixedJob], capacity: dict[str, float], until_s: float, seed: int) -> list[Done]:
-    """Plays jobs from event to event; those in I/O on one file system share it max-min fairly."""
+    """Simulate jobs event by event; jobs in I/O on one file system share its bandwidth max-min fairly."""
     chance = random.Random(seed)
     done = [Done(job) for job in jobs]
     left: list[float] = [0.0] * len(jobs)
@@ -101,7 +104,7 @@ def _rates(jobs: Sequence[MixedJob], active: Sequence[int], capacity: dict[str, 
 
 
 def seen_until(done: Done, now_s: float) -> Done:
-    """Returns what of a job has happened by then, with the phase that goes on as far as it has come."""
+    """Return the part of a job that has happened until then, with the current phase as far as it is complete."""
     rows = [
         (start, min(end, now_s), volume * (min(end, now_s) - start) / (end - start))
         for start, end, volume in done.phases
@@ -111,7 +114,7 @@ def seen_until(done: Done, now_s: float) -> Done:
 
 
 def view_of(done: Done, seed: int, *, noise: float = 0.1, prediction: Prediction | None = None) -> JobView:
-    """Returns what the public results say of a job; calls that are lost are missing in its phases, and told."""
+    """Return the public results of a job; lost calls are missing in its phases, and counted as lost."""
     chance = random.Random(f"{seed} {done.job.name}")
     phases, lost, calls = [], 0, 0
     for start, end, volume in done.phases:
@@ -164,7 +167,7 @@ def view_of(done: Done, seed: int, *, noise: float = 0.1, prediction: Prediction
 
 
 def random_mix(seed: int) -> tuple[list[MixedJob], dict[str, float]]:
-    """Returns jobs of two file systems: some do not hurt anybody, some are hidden, of some calls are lost."""
+    """Return jobs of two file systems: some slow down no other job, some are hidden, some lose calls."""
     chance = random.Random(seed)
     capacity = {"a": 1e9, "b": 5e8}
     jobs = []
@@ -184,5 +187,5 @@ def random_mix(seed: int) -> tuple[list[MixedJob], dict[str, float]]:
 
 
 def without_losses(jobs: Sequence[MixedJob]) -> list[MixedJob]:
-    """Returns the same jobs, all of them seen."""
+    """Return the same jobs, all of them visible and complete."""
     return [replace(job, hidden=False, lost=0.0) for job in jobs]

@@ -1,4 +1,7 @@
-"""Programs that log when their phases begin: the period that is told of one is held to its own log."""
+"""Compare the reported period of a program with the program's own log of its phases.
+
+2A Maximum spread of the distances in an even log (longest less shortest), in multiples of the tolerance.
+"""
 
 from __future__ import annotations
 
@@ -17,26 +20,26 @@ _UNEVEN: Final = 5.0
 
 
 def distances(starts_s: Sequence[float]) -> list[float]:
-    """Returns the seconds between phases."""
+    """Return the distances between phases, s."""
     return [later - earlier for earlier, later in itertools.pairwise(starts_s)]
 
 
 def even_run(
     run: Callable[[Path], _Run], starts_of: Callable[[_Run], Sequence[float]], folder: Path, near: float
 ) -> tuple[_Run, list[float]]:
-    """Runs a periodic program until its own log is even; skips the test where the machine stands still in each run.
+    """Run a periodic program until its own log is even; skip the test if the machine stalls in each run.
 
-    A program that was kept from running is not periodic, whatever is told of it. How often it is run depends on its
-    own log alone, so that a wrong period is not given a second chance.
+    A program that was kept from running is not periodic, whatever period is reported. The number of runs depends only
+    on the program's own log, so a wrong period gets no second chance.
 
     Args:
         run: runs the program in a folder of its own.
-        starts_of: when its phases began, by its own log, seconds.
-        folder: where the folders are made.
-        near: tolerance of the period that will be compared with ``assert_period``.
+        starts_of: returns the starts of its phases by its own log, s.
+        folder: parent of the runs' folders.
+        near: tolerance of the later comparison with ``assert_period``.
 
     Returns:
-        What the run returned, and the starts.
+        The result of the run, and the starts.
     """
     seen = []
     for attempt in range(_ATTEMPTS):
@@ -48,11 +51,11 @@ def even_run(
         if max(apart) <= (1 + _UNEVEN * near) * min(apart):
             return done, starts
         seen.append(f"{min(apart):.3f} to {max(apart):.3f} s")
-    pytest.skip(f"this machine stood still in each of {len(seen)} runs; phases were {', '.join(seen)} apart")
+    pytest.skip(f"the machine stalled in each of {len(seen)} runs; distances of phases: {', '.join(seen)}")
 
 
 def assert_period(period_s: float | None, starts_s: Sequence[float], near: float) -> None:
-    """Fails unless a period lies among the distances of an even log, within the tolerance."""
+    """Fail unless a period lies within the distances of an even log, with the given tolerance."""
     apart = distances(starts_s)
     assert period_s is not None, f"no period, but phases were {min(apart):.3f} to {max(apart):.3f} s apart"
     assert min(apart) * (1 - near) <= period_s <= max(apart) * (1 + near), (period_s, apart)

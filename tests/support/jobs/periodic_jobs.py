@@ -1,4 +1,4 @@
-"""Programs with a known I/O periodicity, and signals without one."""
+"""Programs with known periodic I/O, and signals without a period."""
 
 from __future__ import annotations
 

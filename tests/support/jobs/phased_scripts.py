@@ -1,4 +1,4 @@
-"""Scripts that do little I/O in phases after reading much to start up, and that log when their phases began."""
+"""Scripts with little I/O in phases after a large start-up, that log the start of each phase."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from support.tracing.programs import need
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """What a script does: phases of so many bytes, in so many requests, with pauses."""
+    """Phases of a script: bytes per phase, number of requests, and pauses.
+
+    4A Bytes of input that the script reads once before its phases.
+    """
 
     count: int = 8
     size: int = 50_000
@@ -89,9 +92,9 @@ KINDS: Final = ("python", "python-imports", "perl", "sh", "java")
 
 
 def command_of(kind: str, phases: Phases, folder: Path) -> list[str]:
-    """Writes a script and its inputs into a folder; returns the command that runs it there.
+    """Write a script and its inputs into a folder; return the command that runs it there.
 
-    It prints the Unix time at which each phase begins, once it is done.
+    The script prints the Unix time of the start of each phase when it ends.
     """
     values = {
         "count": phases.count,
@@ -112,5 +115,5 @@ def command_of(kind: str, phases: Phases, folder: Path) -> list[str]:
 
 
 def starts_of(output: str) -> list[float]:
-    """Returns when the phases began by what a script printed, seconds."""
+    """Return the starts of the phases from a script's output, s."""
     return [float(line) for line in output.split()]

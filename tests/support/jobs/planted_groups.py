@@ -1,4 +1,4 @@
-"""Machines with planted groups: a web server with its database, a backup, idle daemons; tidy, and with noise."""
+"""Traces with known (planted) groups: a web server with its database, a backup, idle daemons; optional noise."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INTERACTIONS_A_ROUND = 6
 
 
 def machine(rounds: int = 40) -> Trace:
-    """A web server that six clients ask and that asks a database; a backup; daemons that only timers wake."""
+    """A web server with six clients and a database, a backup, and daemons that only timers wake."""
     trace = Trace().named(httpd=WEB, mysqld=DATABASE, logger=LOGGER, tar=BACKUP, gzip=STORE)
     trace.kernel(KernelEvent.PROCESS_STATE, KWORKER, text="kworker/0:1")
     for number in DAEMONS:
@@ -33,7 +33,7 @@ def machine(rounds: int = 40) -> Trace:
 
 
 def night(seed: int, noise: float, rounds: int = 150) -> Trace:
-    """The same by chance, and anybody wakes anybody as ``noise`` says: that part of all interactions, about."""
+    """A random trace with the same groups; ``noise``: approximate share of random wake-ups in all interactions."""
     random = np.random.default_rng(seed)
     trace = Trace().named(httpd=WEB, mysqld=DATABASE, logger=LOGGER, tar=BACKUP, gzip=STORE)
     trace.kernel(KernelEvent.PROCESS_STATE, KWORKER, text="kworker/0:1")
@@ -63,14 +63,14 @@ def night(seed: int, noise: float, rounds: int = 150) -> Trace:
 
 
 def leaders_of_groups(ranking: Ranking) -> set[int]:
-    """Returns who leads a component or a community of one."""
+    """Return the leader of each component, or of each community of one component."""
     by_id = {actor.id: actor.tid for actor in ranking.actors}
     found = [group for component in ranking.components for group in (component, *component.communities)]
     return {by_id[group.leaders[0]] for group in found}
 
 
 def agreement(ranking: Ranking) -> tuple[float, float]:
-    """Returns precision and recall of pairs: those in one community that are in one planted group, and the reverse."""
+    """Return precision and recall of pairs in a community, compared with pairs in a planted group."""
     found = {actor.tid: (actor.component, actor.community) for actor in ranking.actors}
     planted = {**dict.fromkeys(WEB_GROUP, 0), **dict.fromkeys(BACKUP_GROUP, 1)}
     together = right = wanted = 0

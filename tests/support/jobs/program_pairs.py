@@ -1,6 +1,6 @@
-"""Programs that do one thing in a slow and in a mended way: ``tests/programs/pairs``, and what is to be said of them.
+"""Programs in ``tests/programs/pairs`` with a slow and a mended form, and the expected findings.
 
-A program takes ``slow`` or ``mended`` and a folder, and prints how long its work took, without its start.
+A program takes ``slow`` or ``mended`` and a folder, and prints the duration of its work, without its start.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _SOURCES = PROGRAMS / "pairs"
 
 @dataclass(frozen=True)
 class Pair:
-    """A program, and what has to be found in its slow form.
+    """A program, and the expected finding for its slow form.
 
     Attributes:
-        name: of the program, without its ending.
+        name: of the program, without its extension.
         cause: of the first finding.
-        ranks: of MPI; 0: no MPI.
+        ranks: number of MPI ranks; 0: no MPI.
         advise: further options of ``iotide advise``.
         flags: of the compiler.
-        costs_time: false for what endangers data alone.
+        costs_time: false if the cause costs no time and only endangers data.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Pair:
     costs_time: bool = True
 
     def command(self, to: Path) -> list[str]:
-        """Returns what runs it, compiled into a folder where it is C."""
+        """Return its command; a C program is compiled into a folder."""
         source = next(_SOURCES.glob(f"{self.name}.*"))
         if source.suffix == ".py":
             return [sys.executable, str(source)]
@@ -59,13 +59,13 @@ class Pair:
         return [need("mpirun.openmpi"), "-n", str(self.ranks)] if self.ranks else []
 
     def judged(self, way: Way, folder: Path, to: Path) -> tuple[dict[str, Any], float]:
-        """Runs it traced, in a folder of its own below another.
+        """Run it traced, in a new folder below the given one.
 
         Returns:
-            What ``iotide advise --json`` says, and how long its work took, s.
+            The output of ``iotide advise --json``, and the duration of the work, s.
         """
         (folder / way).mkdir()
-        self.alone(way, folder / way, to)  # which leaves what it reads
+        self.alone(way, folder / way, to)  # creates the files that the traced run reads
         traced = iotide("run", "-o", folder / f"traced-{way}", "--", *self.command(to), way, folder / way, cwd=folder)
         assert traced.returncode == 0, traced.stderr
         archives = sorted((folder / f"traced-{way}").glob("*.iotide"))
@@ -74,7 +74,10 @@ class Pair:
         return json.loads(judged.stdout), float(traced.stdout.split()[-1])
 
     def alone(self, way: Way, folder: Path, to: Path) -> float:
-        """Runs it untraced; returns what it printed, s."""
+        """Run it untraced; return the duration that it printed, s.
+
+        7A Pairs written after the rules; the rules were not changed before these were judged.
+        """
         done = subprocess.run(
             [*self.command(to), way, str(folder)],
             env=plain_environment(), capture_output=True, text=True, timeout=DEADLINE_S, check=False,

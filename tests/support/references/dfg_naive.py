@@ -1,4 +1,4 @@
-"""Slow, obvious fallbacks of the directly-follows graph, one event at a time."""
+"""Slow, obvious references of the directly-follows graph, one event at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Event(NamedTuple):
 
 @dataclass
 class Naive:
-    """What the seed defines, by its words."""
+    """The directly-follows graph by its definition in the paper."""
 
     nodes: Counter[int] = field(default_factory=Counter)
     edges: Counter[tuple[int, int]] = field(default_factory=Counter)
@@ -38,7 +38,7 @@ class Naive:
 
 
 def directly_follows(events: Sequence[Event]) -> Naive:
-    """Builds the graph of events that all have an activity."""
+    """Build the graph of events that all have an activity."""
     graph = Naive()
     for case in {event.case for event in events}:
         trace = sorted((event for event in events if event.case == case), key=lambda event: event.start)
@@ -54,7 +54,7 @@ def directly_follows(events: Sequence[Event]) -> Naive:
 
 
 def most_at_once(events: Sequence[Event]) -> dict[int, int]:
-    """Largest number of events of each activity that run at the start of one of them."""
+    """Return the largest number of events per activity that run at the start of one of them."""
     most: dict[int, int] = {}
     for activity in {event.activity for event in events}:
         runs = [(event.start, max(event.end, event.start + 1)) for event in events if event.activity == activity]
@@ -63,7 +63,7 @@ def most_at_once(events: Sequence[Event]) -> dict[int, int]:
 
 
 def feed(analyzer: DfgAnalyzer, events: Sequence[Event]) -> None:
-    """Gives events to an analyzer in one batch."""
+    """Feed events to an analyzer in one batch."""
     columns = np.array(events, np.int64).reshape(-1, 5).T
     analyzer.update(columns[0], columns[1].astype(np.int32), columns[2], columns[3], columns[4])
 
@@ -78,7 +78,7 @@ def logs(
     span: int = 200,
     sequential: bool = False,
 ) -> list[Event]:
-    """Draws events whose starts are distinct, in their order; with ``sequential`` those of a case do not overlap."""
+    """Draw events with distinct starts, in order; with ``sequential`` events of one case do not overlap."""
     starts = sorted(draw(st.lists(st.integers(0, span), unique=True, max_size=max_size)))
     events: list[Event] = []
     for at, start in enumerate(starts):

@@ -1,4 +1,4 @@
-"""Trees of calls, and what layers sum to, one call at a time."""
+"""Trees of nested calls, and their sums by layer, one call at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ _WAY = {Kind.READ: 0, Kind.WRITE: 1}
 
 @dataclass(slots=True)
 class Call:
-    """A call with those that it made; times are relative to its own start."""
+    """A call with its nested calls; times are relative to its own start.
+
+    3A Time before each nested call, and at the end.
+    """
 
     layer: Layer = Layer.POSIX
     kind: Kind = Kind.OTHER
@@ -38,7 +41,7 @@ class Call:
     end: int = 0
 
     def place(self, at: int) -> int:
-        """Gives the call and all below their times; returns the end."""
+        """Set the times of the call and of all nested calls; return the end."""
         self.start = at
         for each in self.below:
             at = each.place(at + self.before)
@@ -46,14 +49,14 @@ class Call:
         return self.end
 
     def by_end(self, depth: int = 0) -> Iterator[tuple[int, Call]]:
-        """Yields depth and call, as they end."""
+        """Yield depth and call, in order of their ends."""
         for each in self.below:
             yield from each.by_end(depth + 1)
         yield depth, self
 
 
 def trees(layers: Sequence[Layer] = tuple(Layer), most: int = 12) -> st.SearchStrategy[Call]:
-    """Draws calls with calls below."""
+    """Draw calls with nested calls."""
 
     def made(below: st.SearchStrategy[list[Call]]) -> st.SearchStrategy[Call]:
         return st.builds(
@@ -74,7 +77,7 @@ def trees(layers: Sequence[Layer] = tuple(Layer), most: int = 12) -> st.SearchSt
 
 
 def batch_of(roots: Sequence[Call], tid: int = 1, begin: int = 1000) -> EventBatch:
-    """Makes the events of one thread, in the order in which they end, the roots behind one another."""
+    """Make the events of one thread, in order of their ends, with the roots one after another."""
     at = begin
     rows = []
     for root in roots:
@@ -94,7 +97,7 @@ def batch_of(roots: Sequence[Call], tid: int = 1, begin: int = 1000) -> EventBat
 
 
 def names(files: Sequence[str | FileInfo] = ("/a1", "/a2", "/b", "/c")) -> JobNames:
-    """Returns names of calls and files, by number from 1."""
+    """Return names of calls and files, numbered from 1."""
     made = JobNames(1000, 200_000)
     for name in ("one", "two", "three", "four"):
         made.call(name)
@@ -104,12 +107,12 @@ def names(files: Sequence[str | FileInfo] = ("/a1", "/a2", "/b", "/c")) -> JobNa
 
 
 def analyzer(**settings: int) -> LayerAnalyzer:
-    """Returns an analyzer with some settings."""
+    """Return an analyzer with the given settings."""
     return LayerAnalyzer(LayersSettings.model_validate(settings))
 
 
 def layer_sums(roots: Sequence[Call]) -> dict[tuple[Layer, str], int]:
-    """Sums by layer and name in ``PROCESS``, call by call."""
+    """Compute the sums by layer and name in ``PROCESS``, call by call."""
     total: Counter[tuple[Layer, str]] = Counter()
 
     def add(call: Call, around: frozenset[Layer], root: bool) -> None:
@@ -138,7 +141,7 @@ def layer_sums(roots: Sequence[Call]) -> dict[tuple[Layer, str], int]:
 
 
 def down_sums(roots: Sequence[Call]) -> dict[tuple[int, str, int, str], tuple[int, int]]:
-    """Counts calls and sums durations by layer and way of the caller, and of the call."""
+    """Count calls and sum durations by layer and kind of the caller, and of the call."""
     total: dict[tuple[int, str, int, str], list[int]] = {}
 
     def add(call: Call, over: Call | None) -> None:
@@ -156,7 +159,7 @@ def down_sums(roots: Sequence[Call]) -> dict[tuple[int, str, int, str], tuple[in
 
 
 def layer_sums_of(made: LayerAnalyzer) -> dict[tuple[Layer, str], int]:
-    """Returns an analyzer's sums in the form of ``layer_sums``."""
+    """Return an analyzer's sums in the form of ``layer_sums``."""
     key, sums = made.closed().tables.processes.rows()
     total: Counter[tuple[Layer, str]] = Counter()
     for layer, row in zip((key % len(Layer)).tolist(), sums.tolist(), strict=True):
@@ -167,7 +170,7 @@ def layer_sums_of(made: LayerAnalyzer) -> dict[tuple[Layer, str], int]:
 
 
 def down_sums_of(made: LayerAnalyzer) -> dict[tuple[int, str, int, str], tuple[int, int]]:
-    """Returns an analyzer's sums in the form of ``down_sums``."""
+    """Return an analyzer's sums in the form of ``down_sums``."""
     key, sums = made.closed().tables.down.rows()
     columns = (part.tolist() for part in split(key, len(WAYS), len(Layer), len(WAYS)))
     calls, ns = sums[:, DOWN.index("calls")].tolist(), sums[:, DOWN.index("ns")].tolist()

@@ -1,4 +1,4 @@
-"""Slow, obvious fallbacks of the fast algorithms in ``analyzers``."""
+"""Slow, obvious references of the fast algorithms in ``analyzers``."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def point_samples(requests: Sequence[Interval], frequency_hz: float) -> list[flo
     stop = max(end for _, end, _ in requests)
     values = []
     at = begin / 1e9
-    # times are seconds in floating point, and so is their difference, as the reference has it
+    # times are floating-point seconds, and their difference is too, as in the reference
     for _ in range(int((stop / 1e9 - begin / 1e9) * frequency_hz)):
-        # a request runs from its start, and at its end no more
+        # a request includes its start and excludes its end
         values.append(sum(v / ((e - s) / 1e9) for s, e, v in requests if s / 1e9 <= at < e / 1e9))
         at += 1 / frequency_hz
     return values
@@ -48,7 +48,7 @@ def power_spectrum(values: Sequence[float]) -> list[float]:
 
 
 def without_harmonics(frequencies: Sequence[int], relative_tolerance: float) -> list[int]:
-    """Drops each frequency that is a multiple of at least two of a lower one that was kept."""
+    """Drop each frequency that is a multiple of at least two lower frequencies that were kept."""
     kept: list[int] = []
     for frequency in sorted(frequencies):
         ratios = [frequency / lower for lower in kept]
@@ -58,7 +58,7 @@ def without_harmonics(frequencies: Sequence[int], relative_tolerance: float) -> 
 
 
 def runs(active: Sequence[bool], shortest_gap: float) -> list[tuple[int, int]]:
-    """Half-open runs of true values; gaps shorter than ``shortest_gap`` do not separate."""
+    """Half-open runs of true values; gaps shorter than ``shortest_gap`` do not separate runs."""
     found: list[tuple[int, int]] = []
     for position, value in enumerate(active):
         if not value:

@@ -1,7 +1,7 @@
-"""pm4py in a process of its own, asked for the graphs of many logs.
+"""Run pm4py in a separate process that computes the graphs of many logs.
 
-pm4py is no dependency, not even of the tests: its licence is the AGPL. Its interpreter is the one that PM4PY_PYTHON
-names (``make test-pm4py`` sets one up), or ours where pm4py happens to be installed.
+pm4py is no dependency, not even of the tests, because its licence is the AGPL. Its interpreter is PM4PY_PYTHON (``make
+test-pm4py`` installs one), or ours if pm4py is installed there.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.St
 
 @dataclass(frozen=True)
 class PeerGraph:
-    """What pm4py says of a log, with the names that its activities have there."""
+    """pm4py's result for a log, with the names of activities in that log."""
 
     edges: dict[tuple[str, str], int]
     nodes: dict[str, int]
@@ -61,11 +61,11 @@ class Peer:
         self._child = child
 
     def of_log(self, case: Sequence[str], activity: Sequence[str], start: Sequence[int]) -> PeerGraph:
-        """Returns its graph of a log, events of one time in the order given; times in ns."""
+        """Return its graph of a log, with events of equal time in the given order; times in ns."""
         return self._ask({"case": list(case), "activity": list(activity), "start": list(start)})
 
     def of_file(self, path: Path, copy: Path | None = None) -> PeerGraph:
-        """Returns its graph of a file that it reads, and has it write the log again as XES."""
+        """Return its graph of a file that it reads, and write the log again as XES."""
         return self._ask({"file": str(path)} | ({"copy": str(copy)} if copy else {}))
 
     def _ask(self, what: dict[str, Any]) -> PeerGraph:
@@ -80,7 +80,7 @@ class Peer:
 
 
 def interpreter() -> str | None:
-    """Returns the Python that has pm4py, None where there is none."""
+    """Return the Python that has pm4py, or None if there is none."""
     if given := os.environ.get("PM4PY_PYTHON"):
         return given
     return sys.executable if importlib.util.find_spec("pm4py") else None
@@ -88,7 +88,7 @@ def interpreter() -> str | None:
 
 @contextmanager
 def running(python: str, folder: Path) -> Iterator[Peer]:
-    """Starts pm4py and ends it."""
+    """Start pm4py, and end it after the block."""
     with (
         (folder / "stderr").open("w") as errors,
         subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Members of a cluster as real processes, at real NATS servers."""
+"""Members of a cluster as real processes, with real NATS servers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def asked(url: str, path: str) -> Any:
 
 
 def written(url: str, job: str) -> int:
-    """Returns what a job wrote, as any member says; 0 where none can say."""
+    """Return the bytes that a job wrote, as reported by any member; 0 if no member reports it."""
     try:
         return int(asked(url, f"/api/v1/jobs/{job}")["bytes_written"])
     except (urllib.error.HTTPError, TimeoutError):
@@ -51,13 +51,13 @@ def unserved(url: str) -> list[int]:
 
 
 def serves(url: str) -> dict[str, list[int]]:
-    """Returns the partitions of each member, by its address."""
+    """Return the partitions of each member, by its address."""
     members = asked(url, "/api/v1/cluster")["members"].values()
     return {member["http"]: member["serves"] for member in members}
 
 
 def jobs_in_all_partitions(count: int) -> list[str]:
-    """Returns a job for each partition."""
+    """Return one job for each partition."""
     found: dict[int, str] = {}
     for number in range(1000):
         found.setdefault(partition_of(f"job-{number}", count), f"job-{number}")
@@ -65,7 +65,7 @@ def jobs_in_all_partitions(count: int) -> list[str]:
 
 
 def members_of(folder: Path, servers: NatsServers, names: str, partitions: int, more: str = "") -> list[Served]:
-    """Returns members that are not started, with folders of their own; ``more`` is added to their settings."""
+    """Return members that are not started, with folders of their own; ``more`` is added to their settings."""
     config = folder / "serve.toml"
     replicas = 3 if servers.count > 1 else 1
     monitors = "" if servers.count > 1 else quoted(servers.monitors)
@@ -83,10 +83,10 @@ def children(pid: int) -> list[int]:
 
 
 def lose(member: Served) -> None:
-    """Ends a member and its processes as if the machine were lost."""
+    """Kill a member and its processes as if the machine was lost."""
     processes = [member.pid, *children(member.pid)]
     for process in processes:
-        os.kill(process, signal.SIGSTOP)  # so that none ends in order because its parent is gone
+        os.kill(process, signal.SIGSTOP)  # so that no process shuts down in order when its parent is gone
     for process in reversed(processes):
         os.kill(process, signal.SIGKILL)
     member.wait()

@@ -1,4 +1,4 @@
-"""Receivers of HTTP messages on loopback that answer as a test says."""
+"""HTTP receivers on loopback with responses that a test sets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 @dataclass
 class Heard:
-    """What a receiver heard, as path, headers and body; what it answers may change at any time."""
+    """Received messages as path, headers and body; the response may change at any time."""
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class Heard:
 
 @contextlib.contextmanager
 def hearing(**options: Any) -> Iterator[Heard]:
-    """Runs a receiver; a silent one answers when it is over."""
+    """Run a receiver; a silent one responds only at the end of the block."""
     heard = Heard(**options)
     over = threading.Event()
 
@@ -34,7 +34,7 @@ def hearing(**options: Any) -> Iterator[Heard]:
             heard.requests.append((self.path, dict(self.headers), content))
             if heard.silent:
                 over.wait()
-            with contextlib.suppress(OSError):  # who asked has gone
+            with contextlib.suppress(OSError):  # the client has disconnected
                 self.send_response(heard.status)
                 for name, value in heard.headers.items():
                     self.send_header(name, value)

@@ -1,4 +1,4 @@
-"""An aggregator without sockets that is killed by a schedule, and the collector that feeds it; a seed decides all."""
+"""An aggregator without sockets that is killed by a schedule, and its collector; a seed determines everything."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MARK = b"\xf1\x9eJr"
 
 
 class SteppingClocks(Clocks):
-    """Clocks of a machine whose time of day is set forth and back."""
+    """Clocks of a machine whose wall clock is set forward and back."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,9 +58,10 @@ class SteppingClocks(Clocks):
 
 
 class Daemon:
-    """One life of an aggregator on a folder, with archives beside it that outlive it.
+    """One life of an aggregator on a folder; its archives survive it.
 
-    With servers, its journal and snapshots are there, and each life has a folder of a machine where none was before.
+    With NATS servers, the journal and the snapshots are stored there, and each life has an empty folder, as on a new
+    machine. 4A Size of the archives according to the last snapshot, bytes.
     """
 
     def __init__(
@@ -101,12 +102,12 @@ class Daemon:
         self.durability: Durability = self.keeping.durability
 
     def answers(self) -> list[Reply]:
-        """Puts all on disk; returns what was held back until then."""
+        """Sync everything to disk; return the acks that were held back until then."""
         self.durability.journal.sync(wait=True)
         return self.durability.released()
 
     def written_down(self, *, whole: bool) -> None:
-        """Has all jobs written down; or only begun to, by a copy that is still at it."""
+        """Write a snapshot of all jobs, or only start one in a copy of the process."""
         if self.durability.child.is_busy:
             self.durability.child.poll(wait=True)
         jobs = self.archives._jobs.values()
@@ -119,7 +120,7 @@ class Daemon:
             self.sure = sure
 
     def be_killed(self, copy: Path, share: float) -> None:
-        """Leaves what a kill and a failing machine leave: what is on disk, and some bytes of what was not yet."""
+        """Leave the state after a kill and a machine failure: synced data, and some bytes of unsynced data."""
         self.archives.settle()
         for job in self.archives._jobs.values():
             job.file.close()
@@ -128,7 +129,7 @@ class Daemon:
                 os.truncate(job.file.path, sure + int((size - sure) * share))
         if self.stream is not None:
             self.durability.child.close()
-            self.stream._link.close()  # nothing more is said
+            self.stream._link.close()  # no further messages
             self.keeping._saved.close()
             return
         synced = self.durability.journal.synced.record
@@ -144,7 +145,7 @@ class Daemon:
 
 
 def _bytes_until(path: Path, number: int) -> int:
-    """Returns how many bytes of a file the records up to a number take."""
+    """Return the size of a file's records up to a number, bytes."""
     segment = read_header(path)
     end = HEADER_BYTES
     content = path.read_bytes()
@@ -156,7 +157,7 @@ def _bytes_until(path: Path, number: int) -> int:
 
 
 def calls_in(folder: Path) -> list[tuple[str, bool, list[tuple[int, int, int]]]]:
-    """Returns of each stream in the one archive of a folder its name, whether it ended, and its calls."""
+    """Return name, end and calls of each stream in the one archive of a folder."""
     (path,) = folder.glob("*.iotide")
     with path.open("rb") as file:
         reader = ArchiveReader(file, path.name)
@@ -171,18 +172,18 @@ def calls_in(folder: Path) -> list[tuple[str, bool, list[tuple[int, int, int]]]]
 
 
 class Schedule:
-    """Feeds, carries, syncs, snapshots and kills in an order that a seed decides; then goes on until all is taken in.
+    """Feed, deliver, sync, snapshot and kill in an order determined by a seed; then go on until all is received.
 
     Args:
-        folder: for the lives' folders.
+        folder: parent of the lives' folders.
         seed: of everything that happens.
-        kills: how often the aggregator is killed.
+        kills: number of kills of the aggregator.
         trouble: how often a message is lost or repeated.
-        disorder: how often messages come in another order.
-        steps: whether the time of day is set while the aggregator runs, and is another one in each of its lives.
-        damage: how many bytes of the journal each kill changes, whether they were synced or not.
-        failures: how often the journal fails, as on a full disk, and takes nothing until the jobs are written down.
-        servers: where the journal is; by default in files.
+        disorder: how often messages arrive in another order.
+        steps: whether the wall clock is set while the aggregator runs, and differs between its lives.
+        damage: bytes of the journal that each kill changes, synced or not.
+        failures: how often the journal fails, as on a full disk, until the next snapshot.
+        servers: of the journal; by default it is in files.
     """
 
     def __init__(
@@ -217,7 +218,7 @@ class Schedule:
         self.shipper.take([Opened(f"s{number}", info) for number, info in enumerate(infos)], self.now)
 
     def run(self) -> list[object]:
-        """Returns what is told of the job in the end."""
+        """Return the final report on the job."""
         session = self.play()
         last = detail_of(session, UNTIL_S).last_word
         assert last is not None
@@ -231,7 +232,7 @@ class Schedule:
         assert (ledger.analysed, ledger.archived, ledger.waiting_for_archive) == (made, made, 0)
         totals, written, graph, *others = told(session)
         assert isinstance(graph, Graph)
-        # How many calls were at once is a sum that depends on which stream came first.
+        # The number of concurrent calls is a sum that depends on the order of streams.
         activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]
         same = graph.model_copy(update={"activities": activities})
         archived = calls_in(self._folder / "archives")
@@ -239,11 +240,11 @@ class Schedule:
 
     @property
     def made(self) -> int:
-        """How many events the collector has in the end."""
+        """Number of events that the collector has in the end."""
         return sum(10 * (6 + number) * PARTS for number in range(STREAMS))
 
     def play(self) -> JobSession:
-        """Returns the job, when all was taken in."""
+        """Return the job after all events were received."""
         actions: list[tuple[int, Callable[[], None]]] = [
             (4, self.feed),
             (8, self.carry),
@@ -266,7 +267,7 @@ class Schedule:
                 self.daemon.written_down(whole=True)
             self.answer()
         else:
-            raise AssertionError("not all was acknowledged")
+            raise AssertionError("not all messages were acknowledged")
         self.daemon.aggregator.tick()
         assert not [reason for reason in self.shipper.counters if reason.startswith("events_dropped")]
         return self.daemon.aggregator.jobs["job"]
@@ -277,7 +278,7 @@ class Schedule:
             return
         self._fed[number] += 1
         interner = self._interners[number]
-        # as many for no two streams: rows with equal sums stand in the order in which they came
+        # distinct counts per stream: rows with equal sums keep their order of arrival
         batch = periodic_batch(interner, periods=6 + number, until_s=UNTIL_S - 1000 + 60 * part + number)
         self.shipper.take([Chunk(f"s{number}", batch, interner.take_fresh())], self.now)
 
@@ -310,7 +311,7 @@ class Schedule:
         self._change(copy)
         sure, self.daemon = self.daemon.sure, Daemon(copy, servers=self._servers)
         self.daemon.sure = sure
-        self._identity = str(self._lives).encode()  # the connection is another one
+        self._identity = str(self._lives).encode()  # a new connection
 
     def fail(self) -> None:
         if not self._failures or self.daemon.durability.is_behind:
@@ -334,11 +335,12 @@ class Schedule:
                     self.shipper.receive(each, self.now)
 
     def _change(self, folder: Path) -> None:
-        """Changes bytes of the journal that have whole records before and behind them."""
+        """Change bytes of the journal that have complete records before and after them."""
         for _ in range(self._damage):
             path = self.random.choice(sorted((folder / JOURNAL).glob("*.journal")))
             content = bytearray(path.read_bytes())
-            end = content.rfind(_MARK, 0, max(content.rfind(_MARK), 0))  # a damaged end looks like one never synced
+            # a damaged end cannot be distinguished from an end that was never synced
+            end = content.rfind(_MARK, 0, max(content.rfind(_MARK), 0))
             if end > HEADER_BYTES:
                 content[self.random.randrange(HEADER_BYTES, end)] ^= 1 << self.random.randrange(8)
                 path.write_bytes(content)

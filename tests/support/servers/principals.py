@@ -1,4 +1,4 @@
-"""Keys and tokens of peers, and the list of who may connect to an aggregator."""
+"""Keys and tokens of peers, and an aggregator's list of principals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from iotide.events.network.curve import ClientKeys, make_keys, read_client_keys,
 
 
 class Listed:
-    """An aggregator's pair of keys and its list, in a folder."""
+    """The key pair of an aggregator and its list of principals, in a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -20,29 +20,29 @@ class Listed:
         self.public, self.secret = make_keys(folder, "aggregator")
 
     def key(self, name: str, *may: Permission, user: str = "") -> tuple[Path, Path]:
-        """Makes keys that may connect; returns the files that their owner names."""
+        """Create keys that may connect; return the files for their owner."""
         public, secret = make_keys(self.folder, name)
         key = read_public(public).decode()
         self._write(Principal(name=name, key=key, user=user, may=frozenset(may)))
         return secret, self.public
 
     def stranger(self) -> tuple[Path, Path]:
-        """Makes keys that nobody listed."""
+        """Create keys that are not in the list."""
         return make_keys(self.folder, "stranger")[1], self.public
 
     def token(self, name: str, *may: Permission, user: str = "") -> dict[str, str]:
-        """Lists a token; returns the header that says it."""
+        """Add a token to the list; return the header with the token."""
         said = f"token of {name}"
         self._write(Principal(name=name, token_sha256=digest(said), user=user, may=frozenset(may)))
         return {"authorization": f"Bearer {said}"}
 
     def revoke(self, name: str) -> None:
-        """Takes one from the list."""
+        """Remove a principal from the list."""
         del self.listed[name]
         self._write()
 
     def settings(self, **more: Any) -> dict[str, Any]:
-        """Returns the settings of an aggregator that asks for keys and tokens."""
+        """Return settings of an aggregator that requires keys and tokens."""
         return {"key": self.secret, "principals": self.path} | more
 
     def _write(self, *principals: Principal) -> None:
@@ -53,12 +53,12 @@ class Listed:
 
 
 def collector_keys(keys: tuple[Path, Path]) -> dict[str, Path]:
-    """Returns the settings of a collector with keys."""
+    """Return the settings of a collector with keys."""
     return {"key": keys[0], "server_key": keys[1]}
 
 
 def client_keys(keys: tuple[Path, Path]) -> ClientKeys:
-    """Returns what a subscriber is given."""
+    """Return the key options of a subscriber."""
     found = read_client_keys(*keys)
     assert found is not None
     return found

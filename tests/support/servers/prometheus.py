@@ -1,4 +1,4 @@
-"""Servers of Prometheus' family, on ports that the system chooses."""
+"""Servers of the Prometheus family, on ports assigned by the system."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.system.waiting import DEADLINE_S
 
 
 def registry_of(collector: Collector) -> CollectorRegistry:
-    """Returns a registry with nothing but one collector in it, to ask for values."""
+    """Return a registry with a single collector, to query values."""
     registry = CollectorRegistry()
     registry.register(collector)
     return registry
@@ -21,7 +21,7 @@ def registry_of(collector: Collector) -> CollectorRegistry:
 
 @contextlib.asynccontextmanager
 async def listening(*command: str) -> AsyncIterator[str]:
-    """Runs a server of Prometheus' family; gives its address, which the system has chosen."""
+    """Run a server of the Prometheus family; yield its address, with a port assigned by the system."""
     running = await asyncio.create_subprocess_exec(
         *command, stdout=asyncio.subprocess.DEVNULL, stderr=asyncio.subprocess.PIPE
     )
@@ -33,7 +33,7 @@ async def listening(*command: str) -> AsyncIterator[str]:
                 line = await running.stderr.readline()
                 assert line, said.decode()
                 said += line
-        reading = asyncio.create_task(running.stderr.read())  # or it would wait for room
+        reading = asyncio.create_task(running.stderr.read())  # otherwise it blocks on a full pipe
         yield found[1].decode()
     finally:
         running.terminate()

@@ -1,4 +1,4 @@
-"""A network between a collector and an aggregator that can be cut, stalled and made slow."""
+"""A proxy between a collector and an aggregator that can be cut, stalled and slowed down."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 
 class Proxy:
-    """Carries bytes between two sockets of the file system; an asynchronous context manager.
+    """Forward bytes between two Unix sockets; an asynchronous context manager.
 
     Args:
-        listens: where it takes connections.
-        forwards: where it carries them to.
+        listens: where it accepts connections.
+        forwards: where it forwards them to.
 
     Attributes:
-        piece: most bytes that are carried at a time, between which other tasks have a turn.
-        cuts: connections that were cut.
+        piece: most bytes forwarded at a time; other tasks run in between.
+        cuts: number of connections that were cut.
     """
 
     def __init__(self, listens: Path, forwards: Path) -> None:
@@ -44,15 +44,15 @@ class Proxy:
         await self._server.wait_closed()
 
     def stall(self) -> None:
-        """Carries nothing any more, and says so to nobody."""
+        """Stop forwarding, without closing connections."""
         self._flowing.clear()
 
     def flow(self) -> None:
-        """Carries again."""
+        """Resume forwarding."""
         self._flowing.set()
 
     def cut(self) -> None:
-        """Ends all connections, in the middle of what is carried."""
+        """Close all connections, in the middle of their data."""
         for writer in list(self._writers):
             self.cuts += 1
             writer.transport.abort()
@@ -62,7 +62,7 @@ class Proxy:
         self._writers.add(writer)
         try:
             onwards, further = await asyncio.open_unix_connection(self._forwards)
-        except OSError:  # nobody listens there now
+        except OSError:  # no process listens there now
             writer.transport.abort()
             return
         self._writers.add(further)

@@ -1,4 +1,4 @@
-"""A job of three streams that is fed in parts, and what is told of it: for aggregators that end in between."""
+"""A job of three streams that is fed in parts, and its report: for aggregators that restart in between."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ UNTIL_S = 1_700_000_000.0
 
 
 def told(session: JobSession) -> list[object]:
-    """All that does not depend on when it was asked."""
+    """Everything in the report that does not depend on the time of the request."""
     assert session.graph is not None
     assert session.layers is not None
     assert session.interactions is not None
@@ -36,7 +36,7 @@ def told(session: JobSession) -> list[object]:
 
 
 def copied(folder: Path, copy: Path) -> None:
-    """Copies a folder in use, as a kill would leave it; files that go meanwhile are gone."""
+    """Copy a folder in use, as a kill would leave it; skip files that vanish meanwhile."""
 
     def copy_one(source: str, target: str) -> str:
         with contextlib.suppress(FileNotFoundError):
@@ -67,5 +67,5 @@ def job_at(url: str) -> JobDetail | None:
     try:
         with urllib.request.urlopen(f"{url}/api/v1/jobs/j", timeout=DEADLINE_S) as answer:
             return JobDetail.model_validate_json(answer.read())
-    except (OSError, HTTPException):  # not there, or nobody listens
+    except (OSError, HTTPException):  # absent, or no process listens
         return None

@@ -23,7 +23,7 @@ PERIOD_S = 5.0
 
 
 def periodic_batch(interner: Interner, *, periods: int = 12, until_s: float | None = None) -> EventBatch:
-    """Writes of 1 MB for a second of every five, the last burst just over."""
+    """Write of 1 MB during one of every five seconds; the last burst has just ended."""
     end = time.time() if until_s is None else until_s
     starts = [end - 1.0 - PERIOD_S * back + 0.1 * step for back in range(periods - 1, -1, -1) for step in range(10)]
     count = len(starts)
@@ -42,7 +42,7 @@ def periodic_batch(interner: Interner, *, periods: int = 12, until_s: float | No
 
 
 class Fed:
-    """A source that gives what a test puts into it."""
+    """A source that emits the batches of a test."""
 
     def __init__(self) -> None:
         self.problems = Problems()
@@ -61,7 +61,7 @@ class Fed:
         self._waiting.append(Chunk(stream, batch, self._interners[stream].take_fresh()))
 
     def feed(self, stream: str, batch: EventBatch, calls: Iterable[str], files: Iterable[str]) -> None:
-        """Gives a batch whose calls and files are numbered in this order, from 1."""
+        """Emit a batch whose calls and files are numbered in this order, from 1."""
         for call in calls:
             self._interners[stream].string(call)
         for file in files:
@@ -84,7 +84,7 @@ class Fed:
 
 @contextlib.asynccontextmanager
 async def serving(*, pages: Pages | None = None, **options: object) -> AsyncIterator[Server]:
-    """Runs an aggregator on ports that the system chooses."""
+    """Run an aggregator on ports assigned by the system."""
     values = {"ingest": "tcp://127.0.0.1:*", "http": "127.0.0.1:0", "publish": "tcp://127.0.0.1:*"}
     server = Server(AggregatorSettings.model_validate(values | {"prediction_interval_s": 0.05} | options), pages)
     await server.start()
@@ -99,7 +99,7 @@ async def serving(*, pages: Pages | None = None, **options: object) -> AsyncIter
 
 @contextlib.asynccontextmanager
 async def collecting(endpoint: str, sources: Iterable[Fed], **options: object) -> AsyncIterator[Agent]:
-    """Runs a collector that ships the sources to whoever ingests at the endpoint."""
+    """Run a collector that ships the sources to the ingest endpoint."""
     agent = Agent(sources, CollectorSettings.model_validate({"endpoint": endpoint} | options))
     running = asyncio.create_task(agent.run())
     try:
@@ -112,18 +112,18 @@ async def collecting(endpoint: str, sources: Iterable[Fed], **options: object) -
 
 @contextlib.asynccontextmanager
 async def feeding(server: Server, *sources: Fed, **options: object) -> AsyncIterator[Agent]:
-    """Runs a collector that ships the sources to the aggregator."""
+    """Run a collector that ships the sources to the aggregator."""
     async with collecting(server.ingest_endpoint, sources, **{"heartbeat_s": 0.1} | options) as agent:
         yield agent
 
 
 def asking(server: Server) -> httpx.AsyncClient:
-    """Returns a client of the HTTP API that waits for as long as any test does; by itself it would for 5 s."""
+    """Return a client of the HTTP API with the timeout of the tests; its default is 5 s."""
     return httpx.AsyncClient(base_url=server.http_url or "", timeout=DEADLINE_S)
 
 
 async def until(condition: Callable[[], object], deadline_s: float = DEADLINE_S) -> None:
-    """Lets the loop turn until the condition holds."""
+    """Run the event loop until the condition holds."""
     async with asyncio.timeout(deadline_s):
         while not condition():
             await asyncio.sleep(0.005)

@@ -1,4 +1,4 @@
-"""``iotide serve`` as a process of its own that is ended, killed and started again."""
+"""``iotide serve`` as a separate process that is ended, killed and restarted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.system.waiting import DEADLINE_S
 
 
 class Served:
-    """``iotide serve``, which can be killed and started again on the same endpoint; it is asked for the job ``j``."""
+    """``iotide serve``, which can be killed and restarted on the same endpoint; queries concern the job ``j``."""
 
     def __init__(self, folder: Path, *options: str, **environment: str) -> None:
         self._options = options
@@ -29,28 +29,28 @@ class Served:
         self.serves()
 
     def begin(self) -> None:
-        """Starts it, without waiting for anything."""
+        """Start it, without waiting."""
         options = ["--ingest", self.endpoint, "--publish", "none", "--http", "127.0.0.1:0", "--state", str(self.state)]
         given = [f"{name}={value}" for name, value in self._environment.items()]
         self._talking = Talking(["env", *given, *IOTIDE, "serve", *options, *self._options], listen_to="stderr")
 
     def serves(self) -> None:
-        """Waits until it has the jobs."""
+        """Wait until it has the jobs."""
         self.url = re.findall(r"http (\S+),", self.says("ingest"))[0]
 
     def says(self, word: str) -> str:
-        """Returns the next line that it says with a word in it."""
+        """Return the next line of output that contains a word."""
         assert self._talking is not None
         return self._talking.hear(lambda line: word in line)
 
     @property
     def heard(self) -> list[str]:
-        """The lines that it has said, as far as they were read."""
+        """Lines of output that were read so far."""
         assert self._talking is not None
         return self._talking.heard
 
     def has_the_jobs(self) -> bool:
-        """Tells whether it has said so by now; ``url`` is known then."""
+        """Return whether it has reported its jobs; ``url`` is set then."""
         assert self._talking is not None
         line = self._talking.heard_now(lambda line: "ingest" in line)
         if line is not None:
@@ -58,7 +58,7 @@ class Served:
         return line is not None
 
     def wait(self) -> int:
-        """Returns the exit status of one that ends by itself."""
+        """Return the exit status of a process that ends by itself."""
         assert self._talking is not None
         return self._talking.process.wait(DEADLINE_S)
 
@@ -72,7 +72,7 @@ class Served:
         self._talking.__exit__()
 
     def end(self, number: int) -> int:
-        """Sends a signal; returns the exit status."""
+        """Send a signal; return the exit status."""
         assert self._talking is not None
         status = self._talking.end(number)
         self._talking.hear_all()

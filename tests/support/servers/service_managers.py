@@ -1,4 +1,4 @@
-"""A service manager of a test: what systemd listens with."""
+"""A service manager for tests: the notification socket of systemd."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.system.waiting import DEADLINE_S
 
 
 class Manager:
-    """A socket that is told of a service.
+    """A socket that receives the notifications of a service.
 
     Attributes:
         environment: of the service.
@@ -25,7 +25,7 @@ class Manager:
         self.told: list[str] = []
 
     def hear(self, wanted: str) -> str:
-        """Waits until something is told; returns the whole message."""
+        """Wait for a notification; return the whole message."""
         while True:
             message = self._socket.recv(4096).decode()
             self.told.append(message)
@@ -35,7 +35,7 @@ class Manager:
 
 @contextmanager
 def managing(path: Path, watchdog_s: float | None = None) -> Iterator[Manager]:
-    """Listens as long as the block."""
+    """Listen during the block."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as told:
         told.bind(str(path))
         told.settimeout(DEADLINE_S)

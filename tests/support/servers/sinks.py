@@ -1,4 +1,4 @@
-"""A sink that remembers what it was given."""
+"""A sink that stores its input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from iotide.events import Definitions, DefinitionTable, EventBatch, ProtocolErro
 
 
 class RememberingSink:
-    """Keeps the start stamps of each stream's events, in order of arrival."""
+    """Store the start timestamps of each stream's events, in order of arrival."""
 
     def __init__(self) -> None:
         self.info: dict[str, StreamInfo] = {}

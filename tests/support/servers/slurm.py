@@ -1,4 +1,4 @@
-"""The Slurm of ``make demo-cluster`` for tests: one at a time over all of their processes."""
+"""The Slurm of ``make demo-cluster`` for tests; one instance at a time over all test processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OTHERS_S = 120.0
 
 
 def _lock(descriptor: int) -> None:
-    """Lets other tests' Slurm end first, some time at most: two can run side by side, and what waits long is ended."""
+    """Wait for other tests' Slurm with a limit: two can run side by side, and a long wait would time out."""
 
     def locked() -> bool:
         with contextlib.suppress(BlockingIOError):
@@ -34,16 +34,16 @@ def _lock(descriptor: int) -> None:
 
 @contextlib.contextmanager
 def slurm(folder: Path, *lines: str) -> Iterator[Slurm]:
-    """Runs it; skips the test where Slurm is absent, or where this user may not run one.
+    """Run it; skip the test if Slurm is absent or this user may not run it.
 
     Args:
         folder: an empty one, for all of its files.
-        lines: further ones for slurm.conf.
+        lines: further lines for slurm.conf.
     """
     for name in ("munged", "slurmctld", "slurmd"):
         need(name)
     if os.getuid() != 0:
-        pytest.skip("Slurm's daemons start programs as their users, which takes root")
+        pytest.skip("Slurm's daemons start programs as their users, which needs root")
     with contextlib.ExitStack() as stack:
         lock = stack.enter_context(Path(tempfile.gettempdir(), f"iotide-slurm-tests-{os.getuid()}").open("w"))
         _lock(lock.fileno())

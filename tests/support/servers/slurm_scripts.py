@@ -1,4 +1,4 @@
-"""The plugin of Slurm, as an operator builds it."""
+"""The Slurm plugin, built as an operator does."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ SCRIPTS = ROOT / "deploy" / "slurm"
 
 
 def install_flag(folder: Path) -> list[str]:
-    """Builds and installs the plugin that gives sbatch `--iotide`; returns the lines for slurm.conf.
+    """Build and install the plugin that adds `--iotide` to sbatch; return the lines for slurm.conf.
 
-    There are none where Slurm's headers are absent.
+    Without Slurm's headers there are no lines.
     """
     plugin, source = folder / "spank_iotide.so", SCRIPTS / "spank_iotide.c"
     flags = ["-Wall", "-Wextra", "-Werror", "-O2", "-shared", "-fPIC"]

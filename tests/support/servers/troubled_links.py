@@ -1,4 +1,4 @@
-"""Links without sockets between a shipper and an ingest core: one that troubles each message, one that is cut."""
+"""Links without sockets between a shipper and an ingest core: one with random faults, one that is cut."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def numbered(first: int, count: int) -> EventBatch:
 
 
 class Link:
-    """Carries messages between a shipper and an ingest core, badly where told to."""
+    """Deliver messages between a shipper and an ingest core, with the given faults."""
 
     def __init__(self, shipper: Shipper, core: IngestCore, seed: int = 0, trouble: float = 0.0) -> None:
         self.shipper, self.core = shipper, core
@@ -41,7 +41,7 @@ class Link:
         for _ in range(steps):
             if self.shipper.flushed:
                 return
-            self.step(0.5)  # resending backs off, so a bad link may take minutes of its own clock
+            self.step(0.5)  # retries back off, so a bad link may take minutes of simulated time
         raise AssertionError("the shipper is not flushed")
 
     def _carry(self, messages: Sequence) -> list:  # type: ignore[type-arg]
@@ -63,7 +63,7 @@ def pair(sink: RememberingSink, **options: object) -> tuple[Shipper, IngestCore]
 
 
 class Wire:
-    """A connection as ZeroMQ gives it: in order and reliable, but slow, and cut now and then with all it holds."""
+    """A connection like ZeroMQ's: ordered and reliable, but slow; a cut loses its content."""
 
     def __init__(self, shipper: Shipper, core: IngestCore) -> None:
         self.shipper, self.core = shipper, core
@@ -73,7 +73,7 @@ class Wire:
         self.carried = 0
 
     def step(self, seconds: float = 0.05, most: int = 1_000_000) -> None:
-        """Lets time pass and delivers at most so many messages each way."""
+        """Advance time and deliver at most the given number of messages in each direction."""
         self.now += seconds
         self.up.extend(self.shipper.outgoing(self.now))
         for _ in range(min(most, len(self.up))):
@@ -83,13 +83,13 @@ class Wire:
             self.shipper.receive(self.down.popleft(), self.now)
 
     def cut(self, *, late: bool = False) -> None:
-        """Loses what is under way; with ``late``, answers already sent still arrive."""
+        """Lose the messages in transit; with ``late``, answers already sent still arrive."""
         self.up.clear()
         if not late:
             self.down.clear()
 
     def settle(self, steps: int = 4000, most: int = 1_000_000) -> None:
-        """Goes on until everything is acknowledged."""
+        """Continue until everything is acknowledged."""
         for _ in range(steps):
             if self.shipper.flushed:
                 return

@@ -1,4 +1,7 @@
-"""Pages held to the rules of axe-core: what a screen reader, a keyboard or an eye that sees little contrast needs."""
+"""Check pages against the accessibility rules of axe-core: screen readers, keyboard use, contrast.
+
+2A Pages are refreshed periodically; one check takes longer.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ _SEEN = """axe.run(document, {resultTypes: ['violations']}).then(told => told.vi
 
 
 def rules() -> str:
-    """Returns axe-core, which a Python package carries; IOTIDE_AXE names another version of it."""
+    """Return axe-core, which a Python package contains; IOTIDE_AXE names another version of it."""
     if path := os.environ.get("IOTIDE_AXE"):
         return Path(path).read_text()
     package = pytest.importorskip("axe_core_python")
@@ -24,7 +27,7 @@ def rules() -> str:
 
 
 def serious_findings(page: Page, *, scheme: str) -> list[str]:
-    """Returns what is wrong with an open page, in the browser's light or dark setting."""
+    """Return the violations on an open page, in the browser's light or dark setting."""
     page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
     page.value(_STILL)
     return [line for line in page.value(f"{rules()};\n{_SEEN}") if line.startswith(_SERIOUS)]

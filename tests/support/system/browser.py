@@ -1,4 +1,4 @@
-"""A headless Chromium over the DevTools protocol: pages are loaded, looked at and clicked on as a user does."""
+"""A headless Chromium over the DevTools protocol that loads, reads and clicks pages as a user does."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Page:
     """One tab.
 
     Attributes:
-        requests: addresses that it asked for.
-        complaints: what it wrote to its console as an error, and exceptions.
+        requests: requested addresses.
+        complaints: errors on its console, and exceptions.
     """
 
     def __init__(self, browser: Browser, session: str) -> None:
@@ -46,7 +46,7 @@ class Page:
         self.until("document.readyState === 'complete'")
 
     def value(self, expression: str) -> Any:
-        """Returns the value of an expression, of a promise what it comes to."""
+        """Return the value of an expression, or the result of a promise."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
@@ -69,7 +69,7 @@ class Page:
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     def network(self, *, on: bool) -> None:
-        """Cuts the page off, or connects it again."""
+        """Disconnect the page from the network, or connect it again."""
         rates = dict.fromkeys(("downloadThroughput", "uploadThroughput"), -1 if on else 0)
         self.call("Network.emulateNetworkConditions", offline=not on, latency=0, **rates)
 
@@ -85,7 +85,7 @@ class Page:
 
 
 class Browser:
-    """The browser's process; it is ended with the block."""
+    """The browser's process; it ends with the block."""
 
     def __init__(self, folder: Path) -> None:
         program = need("chromium")
@@ -151,6 +151,6 @@ class Browser:
 
 @contextmanager
 def looking(folder: Path) -> Iterator[Page]:
-    """Yields a page of a browser that keeps its files in a folder."""
+    """Yield a page of a browser that stores its files in a folder."""
     with Browser(folder) as browser:
         yield browser.page()

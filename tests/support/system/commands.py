@@ -1,4 +1,4 @@
-"""Runs iotide as a user does."""
+"""Run iotide as a user does."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ IOTIDE = [sys.executable, "-m", "iotide"]
 
 
 def plain_environment(**extra: str) -> dict[str, str]:
-    """Our environment without what a batch system or an outer iotide would add."""
+    """Our environment without variables of a batch system or an outer iotide."""
     drop = ("IOTIDE_", "SLURM_", "PBS_", "LD_PRELOAD")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(drop)}
-    # Open MPI refuses root and more ranks than cores unless told; containers run as root on few cores.
+    # Open MPI refuses root and more ranks than cores by default; containers run as root on few cores.
     kept |= {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -34,7 +34,7 @@ def plain_environment(**extra: str) -> dict[str, str]:
 
 
 class Program(subprocess.Popen[AnyStr]):
-    """A program whose ``with`` block ends it where a test fails: the test, and all after it, would wait for its end."""
+    """A program that its ``with`` block ends if a test fails: the test, and all after it, would wait for its end."""
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -46,7 +46,7 @@ class Program(subprocess.Popen[AnyStr]):
 
 @contextmanager
 def running(*command: str | Path, cwd: Path, **extra: str) -> Iterator[subprocess.Popen[str]]:
-    """Runs a program, at whose end it is gone."""
+    """Run a program, and end it after the block."""
     process = subprocess.Popen(command, cwd=cwd, env=plain_environment(**extra), stderr=subprocess.PIPE, text=True)
     try:
         yield process
@@ -62,7 +62,7 @@ def iotide(
     env: Mapping[str, str] | None = None,
     stdin: str = "",
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a sub-command to its end."""
+    """Run a sub-command to its end."""
     return subprocess.run(
         [*IOTIDE, *map(str, arguments)],
         cwd=cwd,

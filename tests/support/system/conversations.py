@@ -1,4 +1,4 @@
-"""A process that is talked to line by line, with a deadline for each answer."""
+"""A process that is controlled by lines of text, with a deadline for each answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.system.waiting import DEADLINE_S
 
 
 class Talking:
-    """Runs a command; reads one of its output streams by lines. A context manager, at whose end it is gone."""
+    """Run a command and read one of its output streams by lines. A context manager that ends the process."""
 
     def __init__(self, command: Sequence[str | Path], *, listen_to: str = "stdout") -> None:
         self.process = subprocess.Popen(
@@ -29,12 +29,12 @@ class Talking:
         self._news.register(self._output, select.POLLIN)
 
     def say(self, line: str) -> None:
-        """Writes a line to its standard input."""
+        """Write a line to its standard input."""
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
     def heard_now(self, wanted: Callable[[str], bool]) -> str | None:
-        """Returns the next line that is wanted, of those that it has written by now; None where there is none."""
+        """Return the next matching line of those written so far, or None."""
         while self._news.poll(0) and (data := os.read(self._output.fileno(), 65_536)):
             self._rest += data
         while b"\n" in self._rest:
@@ -45,7 +45,7 @@ class Talking:
         return None
 
     def hear(self, wanted: Callable[[str], bool], deadline_s: float = DEADLINE_S) -> str:
-        """Reads lines until one is wanted, and returns that."""
+        """Read lines until one matches, and return it."""
         limit = time.monotonic() + deadline_s
         while True:
             while b"\n" in self._rest:
@@ -55,20 +55,20 @@ class Talking:
                     return self.heard[-1]
             left = limit - time.monotonic()
             if left <= 0 or not self._news.poll(left * 1000):
-                raise AssertionError(f"not heard within {deadline_s} s; heard {self.heard}")
+                raise AssertionError(f"no matching line within {deadline_s} s; read {self.heard}")
             data = os.read(self._output.fileno(), 65_536)
             if not data:
-                raise AssertionError(f"ended before it was heard; heard {self.heard}")
+                raise AssertionError(f"the process ended before a matching line; read {self.heard}")
             self._rest += data
 
     def hear_all(self) -> list[str]:
-        """Returns all lines of a process that has ended."""
+        """Return all lines of a process that has ended."""
         self.heard += (self._rest + self._output.read()).decode().splitlines()
         self._rest = b""
         return self.heard
 
     def end(self, signal_number: int, deadline_s: float = DEADLINE_S) -> int:
-        """Sends a signal and returns the exit status."""
+        """Send a signal and return the exit status."""
         self.process.send_signal(signal_number)
         return self.process.wait(deadline_s)
 

@@ -1,4 +1,7 @@
-"""How work grows with its input, measured in CPU time against itself: no machine is too slow for it."""
+"""Growth of CPU time with the size of the input, relative to itself, so it is independent of the machine's speed.
+
+2A Maximum ratio of CPU times for ``_TIMES`` the input: 8 if it is linear, 64 if it is quadratic.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ _ROUNDS = 8
 
 
 def assert_linear(work: Callable[[_Input], object], make: Callable[[int], _Input], size: int) -> None:
-    """Compares the CPU time of the work for an input of ``size`` with that for one 8 times as large."""
+    """Compare the CPU time of the work for an input of ``size`` with that for one 8 times as large."""
     small, large = make(size), make(_TIMES * size)
     work(small)
     short = max(min(_cpu_s(work, small) for _ in range(5)), 1e-4)
     long = float("inf")
-    # What other processes add, as by emptying caches, comes and goes; what grows with the square stays.
+    # Noise from other processes, such as evicted caches, varies between rounds; quadratic growth does not.
     for _ in range(_ROUNDS):
         long = min(long, _cpu_s(work, large))
         if long < _ALLOWED * short:

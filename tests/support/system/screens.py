@@ -1,4 +1,4 @@
-"""A program on a pseudo terminal, and the screen that its output gives."""
+"""A program on a pseudo terminal, and the resulting screen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.system.waiting import DEADLINE_S, wait_for
 
 
 class OnScreen:
-    """A program on a pseudo terminal, whose output an emulator draws."""
+    """A program on a pseudo terminal, with its output drawn by an emulator."""
 
     def __init__(self, command: Sequence[str], folder: Path, lines: int, columns: int, term: str = "xterm") -> None:
         self._control, terminal = pty.openpty()
@@ -37,11 +37,11 @@ class OnScreen:
         os.close(terminal)
 
     def press(self, keys: bytes) -> None:
-        """Types keys."""
+        """Type keys."""
         os.write(self._control, keys)
 
     def resize(self, lines: int, columns: int) -> None:
-        """Gives the terminal another size. Nothing of what was drawn before is left on it."""
+        """Change the size of the terminal, and clear its content."""
         self._size(self._control, lines, columns)
         self._draw()
         self.screen = pyte.Screen(columns, lines)
@@ -49,12 +49,12 @@ class OnScreen:
         os.kill(self.process.pid, signal.SIGWINCH)
 
     def lines(self) -> list[str]:
-        """Returns the lines of the screen, without blanks at their ends."""
+        """Return the lines of the screen, without trailing blanks."""
         self._draw()
         return [line.rstrip() for line in self.screen.display]
 
     def wait_for(self, seen: Callable[[list[str]], Any], what: str) -> list[str]:
-        """Waits until the lines of the screen are as wanted, and returns them."""
+        """Wait until the lines of the screen match, and return them."""
         return wait_for(lambda: lines if seen(lines := self.lines()) else None, what=what)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Folders with little room: a file system in memory of their own."""
+"""Folders with little space: in-memory file systems."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.tracing.programs import need
 
 @contextlib.contextmanager
 def small_room(folder: Path, size: int) -> Iterator[Path]:
-    """Mounts a file system of so many bytes; needs the right to mount, which root in a container may lack."""
+    """Mount a file system of the given size in bytes; needs the right to mount, which root in a container may lack."""
     folder.mkdir()
     mounted = subprocess.run(
         [need("mount"), "-t", "tmpfs", "-o", f"size={size},mode=700", "tmpfs", str(folder)],
@@ -30,7 +30,7 @@ def small_room(folder: Path, size: int) -> Iterator[Path]:
 
 
 def fill(folder: Path) -> Path:
-    """Leaves no room in a small file system; removing the returned file gives it back."""
+    """Fill a small file system; removing the returned file frees its space."""
     ballast = folder / "ballast"
     with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while file.write(bytes(4096)):

@@ -1,4 +1,4 @@
-"""Does something as another user of the machine, which needs root."""
+"""Run a function as another user of the machine, which needs root."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ need_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as o
 
 
 def become(user: int) -> None:
-    """Makes this process one of an unprivileged user, for good."""
+    """Change this process to an unprivileged user, permanently."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
@@ -27,16 +27,14 @@ def become(user: int) -> None:
 class Acting:
     """A process of another user; a context manager that ends it.
 
-    It is a copy of this process, as the other user may not be able to read Python's own files: what it needs has to be
-    imported. What it returns has to be JSON.
+    It is a fork of this process, as the other user may not be able to read Python's own files. Required modules must be
+    imported before. The results must be JSON.
     """
 
     def __init__(self, user: int, act: Callable[[Callable[[Any], None]], Any]) -> None:
         reader, writer = os.pipe()
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", DeprecationWarning
-            )  # the copy has one thread alone, and starts none of ours
+            warnings.simplefilter("ignore", DeprecationWarning)  # the fork has one thread, and starts none of ours
             self.pid = os.fork()
         if self.pid == 0:
             os.close(reader)
@@ -55,16 +53,16 @@ class Acting:
         self._said.close()
 
     def heard(self) -> Any:
-        """Returns what it says next, or in the end."""
+        """Return its next message, or its result."""
         line = self._said.readline()
-        assert line, "it said nothing"
+        assert line, "the process sent no message"
         told = json.loads(line)
         assert "error" not in told, told["error"]
         return told["said"]
 
 
 def as_user(user: int, act: Callable[[], Any]) -> Any:
-    """Returns what a function returns as another user."""
+    """Return the result of a function that runs as another user."""
     with Acting(user, lambda _: act()) as acting:
         return acting.heard()
 

@@ -1,4 +1,7 @@
-"""Waiting on conditions instead of on the clock."""
+"""Wait for conditions instead of a fixed time.
+
+2A Deadline of conditions, s; long enough for a machine that is busy or stalls.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ DEADLINE_S: Final = 240.0
 
 
 def wait_for(condition: Callable[[], T | None], deadline_s: float = DEADLINE_S, what: str = "the condition") -> T:
-    """Calls ``condition`` until it returns something true, and returns that; fails after ``deadline_s``."""
+    """Call ``condition`` until it returns a true value, and return that; fail after ``deadline_s``."""
     limit = time.monotonic() + deadline_s
     while time.monotonic() < limit:
         if result := condition():

@@ -1,4 +1,4 @@
-"""Readers that break, each in its own way; run in a process of their own."""
+"""Readers with one fault each; run in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs and libraries of ``tests/programs``, built once a session."""
+"""Programs and libraries of ``tests/programs``, built once per session."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _built(folder: Path, source: str, flags: tuple[str, ...], name: str) -> Path
 
 
 def built(tmp_path_factory: pytest.TempPathFactory, source: str, *flags: str, name: str = "") -> Path:
-    """Returns a program, or a library when ``-shared`` is among the flags."""
+    """Return a program, or a library if ``-shared`` is among the flags."""
     folder = tmp_path_factory.getbasetemp() / "programs"
     folder.mkdir(exist_ok=True)
     return _built(folder, source, flags, name or source.partition(".")[0] + (".so" if "-shared" in flags else ""))
@@ -42,7 +42,7 @@ def _sanitized(folder: Path) -> Path:
 
 
 def sanitized_core(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """Returns the core library with checks of addresses and undefined behaviour, and what to preload ahead of it."""
+    """Return the core library with address and undefined-behaviour sanitizers, and what to preload before it."""
     runtime = subprocess.run(
         [need("gcc"), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True
     ).stdout.strip()
@@ -50,5 +50,5 @@ def sanitized_core(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]
 
 
 def core_sources() -> list[Path]:
-    """Returns the core's files that wrap nothing."""
+    """Return the core's source files without wrappers."""
     return [path for path in sorted(PRELOAD.glob("*.c")) if "SITE(" not in path.read_text()]

@@ -1,4 +1,4 @@
-"""MPI programs, built and run with one implementation of several, traced and not."""
+"""MPI programs, built and run with one of several MPI implementations, traced and untraced."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_SIGNALS = 10
 
 @dataclass(frozen=True)
 class Run:
-    """What a traced run was seen to do, and what it left behind with and without the tracer.
+    """Recorded events of a traced run, and the results with and without the tracer.
 
     Attributes:
         rows: all events, by start.
@@ -44,21 +44,21 @@ class Run:
         return str(self.folder / FILE)
 
     def mpi(self, rank: int, call: str = "") -> list[Row]:
-        """Returns the events of MPI-IO of one rank, or of one call of it, by start; those of one call by end."""
+        """Return the MPI-IO events of one rank by start, or of one call of it by end."""
         of_rank = [row for row in self.rows if row.layer is Layer.MPIIO and row.rank == rank and call in ("", row.call)]
         return sorted(of_rank, key=lambda row: (row.start, row.end))
 
     def posix(self, rank: int, name: str = FILE) -> list[Row]:
-        """Returns what one rank did below to a file."""
+        """Return the POSIX events of one rank on a file."""
         wanted = str(self.folder / name)
         return [row for row in self.rows if row.layer is Layer.POSIX and row.rank == rank and row.path == wanted]
 
 
 def build(implementation: str, source: str, to: Path, *flags: str) -> Path:
-    """Compiles a C or Fortran program; returns its path."""
+    """Compile a C or Fortran program; return its path."""
     compiler = need(f"{'mpicc' if source.endswith('.c') else 'mpif90'}.{implementation}")
     program = to / "-".join([Path(source).stem, implementation, *flags])
-    # gcc takes MPICH's ignored statuses for an array of none.
+    # gcc takes MPICH's MPI_STATUSES_IGNORE for an empty array.
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow"] if source.endswith(".c") else ["-w"]
     command = [compiler, "-O1", "-pthread", *warnings, *flags, str(PROGRAMS / source), "-o", str(program)]
     subprocess.run(command, check=True, cwd=to, timeout=DEADLINE_S)
@@ -66,7 +66,7 @@ def build(implementation: str, source: str, to: Path, *flags: str) -> Path:
 
 
 def run(implementation: str, command: Sequence[str | Path], folder: Path, *, ranks: int, **environment: str) -> Run:
-    """Runs a program untraced and traced, with a file of its own as last argument; ranks 0: without mpirun.
+    """Run a program untraced and traced, with a file of its own as last argument; ranks 0: without mpirun.
 
     environment: the tracer's switches.
     """
@@ -93,9 +93,9 @@ def run(implementation: str, command: Sequence[str | Path], folder: Path, *, ran
 
 
 def dropped(counters: Mapping[str, int]) -> dict[str, int]:
-    """Returns what was dropped, but for a few bytes by which mpirun wakes itself in its handler of SIGCHLD.
+    """Return the dropped calls, without a few bytes by which mpirun wakes itself in its SIGCHLD handler.
 
-    A signal that comes inside a record, as its page is touched for the first time, has its call counted as reentrant.
+    A signal that arrives inside a record, on the first touch of its page, has its call counted as reentrant.
     """
     found = {name: count for name, count in counters.items() if "dropped" in name and count}
     woken = found.get("events_dropped:reentrant", 0)
@@ -109,14 +109,14 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def handle_of(row: Row) -> str:
-    """Returns the group-wide number that an event's signature shows."""
+    """Return the group-wide number in an event's signature."""
     match = re.search(r"fh=@([0-9a-f]+)", row.signature)
     assert match, row.signature
     return match.group(1)
 
 
 def operation_of(row: Row) -> int:
-    """Returns the number of the operation that an event begins or completes."""
+    """Return the number of the operation that an event begins or completes."""
     match = re.search(r"operation=(\d+)", row.signature)
     assert match, row.signature
     return int(match.group(1))
@@ -127,5 +127,5 @@ def flags_of(row: Row) -> Flag:
 
 
 def brief(rows: Iterable[Row]) -> list[tuple[str, int, int, int]]:
-    """Returns call, offset, bytes asked for and bytes moved of each event."""
+    """Return call, offset, requested bytes and moved bytes of each event."""
     return [(row.call, row.offset, row.requested, row.bytes) for row in rows]

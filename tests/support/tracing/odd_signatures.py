@@ -16,14 +16,14 @@ SIGNATURES = FOLDER / "nasty.sig"
 
 @dataclass(frozen=True)
 class Nasty:
-    """What was built. wrappers: the library to preload."""
+    """Built files. wrappers: the library to preload."""
 
     program: Path
     wrappers: Path
 
 
 def build_nasty(to: Path) -> Nasty:
-    """Builds all three into a folder."""
+    """Build all three into a folder."""
     compiler = [need("gcc"), "-Wall", "-Wextra", "-Werror", "-O1", "-g"]
     library, program = to / "libnasty.so", to / "program"
     subprocess.run([*compiler, "-fPIC", "-shared", "-o", library, FOLDER / "library.c"], check=True)

@@ -1,4 +1,4 @@
-"""What a program says that it did, beside what the tracer saw of it."""
+"""Compare a program's own count of its calls with the tracer's events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from support.tracing.tracing import Tracing
 
 
 class Account(NamedTuple):
-    """Calls on a program's own files, by kind, and what the tracer says that it lost of all calls."""
+    """Calls on a program's own files, by kind, and the tracer's losses over all calls.
+
+    3A Counted by the program itself; see tests/programs/counted.h.
+    """
 
     made: Counter[Kind]
     """Counted by the program itself; see tests/programs/counted.h."""
@@ -24,11 +27,11 @@ class Account(NamedTuple):
     dropped: Counter[str]
 
     def check(self, *, most_dropped: int = 0, in_flight: int = 0) -> None:
-        """Fails unless what was made is what was seen, but for what is said to be lost.
+        """Fail unless the recorded calls are the calls made, except for the counted losses.
 
         Args:
-            most_dropped: how much may be lost.
-            in_flight: calls that were being made when the program was killed, which may have been recorded or not.
+            most_dropped: maximum number of lost calls.
+            in_flight: calls in progress when the program was killed, which may be recorded or not.
         """
         assert self.made, "the program counted nothing"
         for kind, count in self.made.items():
@@ -38,7 +41,7 @@ class Account(NamedTuple):
 
 
 def account(tracing: Tracing, file: Path) -> Account:
-    """Compares the calls on files whose paths begin with that of ``file`` with what stands in ``FILE.made``."""
+    """Compare the calls on files whose paths begin with that of ``file`` with the counts in ``FILE.made``."""
     counted = np.fromfile(f"{file}.made", np.uint64).tolist()
     made = Counter({Kind(kind): count for kind, count in enumerate(counted) if count})
     seen: Counter[Kind] = Counter()
@@ -55,13 +58,13 @@ def account(tracing: Tracing, file: Path) -> Account:
 def run_both(
     tracing: Tracing, command: Sequence[str | Path], file: Path, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Runs a program untraced and then traced; fails where it does not end alike.
+    """Run a program untraced and then traced; fail if it does not end in the same way.
 
     Args:
         tracing: where the traced run reports to.
-        command: the program and its words.
-        file: whose ``.made`` is begun anew for the traced run.
-        env: added to both environments; an LD_PRELOAD comes after ours.
+        command: the program and its arguments.
+        file: its ``.made`` is created anew for the traced run.
+        env: added to both environments; an LD_PRELOAD follows ours.
     """
     words = [str(word) for word in command]
     extra = dict(env or {})

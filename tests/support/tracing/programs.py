@@ -20,7 +20,7 @@ _MOST_NAMED: Final = 8
 
 
 def need(program: str) -> str:
-    """Returns a program's path; skips the test where it is absent, but fails it under ``CI=true``."""
+    """Return a program's path; skip the test if it is absent, or fail it under ``CI=true``."""
     found = shutil.which(program)
     if found is None:
         _absent(program)
@@ -28,7 +28,9 @@ def need(program: str) -> str:
 
 
 def need_working(program: str, *words: str) -> str:
-    """Does the same, for the first of that name that ends well with these words: rustup's ``rustc`` may have none."""
+    """Do the same, for the first program of that name that runs successfully with these arguments: rustup's ``rustc``
+    may have no toolchain.
+    """
     for found in filter(None, (shutil.which(program, path=folder) for folder in os.get_exec_path())):
         if not subprocess.run([found, *words], capture_output=True, check=False, timeout=DEADLINE_S).returncode:
             break
@@ -38,14 +40,14 @@ def need_working(program: str, *words: str) -> str:
 
 
 def need_header(header: str) -> None:
-    """Does the same for a C library's header."""
+    """Do the same for a C library's header."""
     check = [need("gcc"), "-fsyntax-only", "-include", header, "-x", "c", os.devnull]
     if subprocess.run(check, capture_output=True, check=False).returncode:
         _absent(header)
 
 
 def need_library(name: str) -> None:
-    """Does the same for a shared library."""
+    """Do the same for a shared library."""
     try:
         ctypes.CDLL(name)
     except OSError:
@@ -53,14 +55,14 @@ def need_library(name: str) -> None:
 
 
 def need_file(path: Path) -> Path:
-    """Does the same for a file or folder that a package brings."""
+    """Do the same for a file or folder of a package."""
     if not path.exists():
         _absent(str(path))
     return path
 
 
 def need_module(python: str, module: str, script: str) -> str:
-    """Does the same for a module of an interpreter that is not ours; returns what a script prints there."""
+    """Do the same for a module of another interpreter; return the output of a script there."""
     done = subprocess.run([need(python), "-c", script], capture_output=True, text=True, check=False, timeout=DEADLINE_S)
     if done.returncode:
         _absent(f"{module} of {python}")
@@ -68,7 +70,7 @@ def need_module(python: str, module: str, script: str) -> str:
 
 
 def left_out(reasons: Iterable[str]) -> str:
-    """Says how many tests were skipped for want of what Debian has, of which, and what installs it; "" for none.
+    """Return one line on the tests skipped for absent Debian packages and how to install these; "" for none.
 
     >>> left_out(["Skipped: " + _REASON.format("fio"), "Skipped: no GPU"])
     "1 test was left out, as fio is not installed; `make system-deps` installs what the tests need"

@@ -1,4 +1,7 @@
-"""Regions of shared memory as a traced process makes them, or as a broken or hostile one might."""
+"""Regions of shared memory as a traced process creates them, or as a broken or hostile one might.
+
+2A Numbers of the calls that are defined in each new region.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ class MadeRegion:
             self.header[name] = value
 
     def put(self, count: int = 1, slot: int = 0, *, words: Sequence[int] = (), **fields: int) -> None:
-        """Appends records to a ring, all with the same words; ``start`` counts up from the ring's records."""
+        """Append records to a ring, all with the same words; ``start`` counts up from the ring's records."""
         made = int(self.slots["made"][slot])
         rows = np.zeros(count, layout.RECORD)
         rows["start"] = made + np.arange(count)
@@ -92,7 +95,7 @@ class MadeRegion:
         self.put_lines(lines.reshape(-1, 8), slot, records=count)
 
     def put_lines(self, lines: Any, slot: int = 0, *, records: int = 0) -> None:
-        """Appends lines to a ring as they are."""
+        """Append raw lines to a ring."""
         head = int(self.slots["head"][slot])
         self.rings[slot * self.lines + (head % self.lines + np.arange(len(lines))) % self.lines] = lines
         self.slots["made"][slot] += records
@@ -101,7 +104,7 @@ class MadeRegion:
     def define(
         self, number: int, text: bytes, committed: bool = True, *, kind: int = layout.ENTRY_FILE, aux: int = 0
     ) -> int:
-        """Appends a definition; returns its size, to be passed to ``commit``."""
+        """Append a definition; return its size, for ``commit``."""
         head = int(self.header["log_head"][0])
         size = (16 + len(text) + 15) // 16 * 16
         to_end = self.log_bytes - head % self.log_bytes
@@ -115,7 +118,7 @@ class MadeRegion:
         return size
 
     def commit(self, at: int, size: int) -> None:
-        """Commits an entry that was left open."""
+        """Commit an open entry."""
         self.memory[self.log_offset + at : self.log_offset + at + 4] = size.to_bytes(4, "little")
 
     def hello(self) -> bytes:
@@ -127,7 +130,7 @@ class MadeRegion:
             socket.send_fds(peer, [self.hello()], [self.descriptor])
 
     def hand_over_from_another_process(self, gate: Path) -> None:
-        """Hands the region over from a process that lives until the region is left."""
+        """Hand the region over from a separate process that lives until the region is closed."""
         words = [sys.executable, "-c", _SENDER, str(gate), self.hello().hex(), str(self.descriptor)]
         sender = subprocess.Popen(
             words, pass_fds=[self.descriptor], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -138,7 +141,7 @@ class MadeRegion:
 
 
 def words_lines(words: Sequence[int]) -> Any:
-    """Returns words as lines of a ring."""
+    """Return words as lines of a ring."""
     lines = np.zeros((-(-len(words) // layout.WORDS_A_LINE), 8), np.uint64)
     for place, word in enumerate(words):
         lines[place // layout.WORDS_A_LINE, place % layout.WORDS_A_LINE] = word

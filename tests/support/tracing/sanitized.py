@@ -1,4 +1,4 @@
-"""A compiled helper under checks of addresses and undefined behaviour."""
+"""A compiled helper with address and undefined-behaviour sanitizers."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from support.tracing.programs import need
 
 
 def run_checked(sources: Path, program: str, sample: Path, folder: Path, rounds: int) -> str:
-    """Compiles a helper with the checks and has a program read changed lines of a sample with it.
+    """Compile a helper with sanitizers and run a program that feeds it mutated lines of a sample.
 
     Args:
         sources: the folder with the helper's files.
-        program: name of the program in ``tests/programs``; it is given the library, the sample and the rounds.
+        program: name of the program in ``tests/programs``; its arguments are the library, the sample and the rounds.
         sample: real lines.
-        folder: where the library goes.
-        rounds: how often.
+        folder: where the library is built.
+        rounds: number of rounds.
 
     Returns:
-        What the program prints.
+        The output of the program.
     """
     compiler, library = need("gcc"), folder / "libchecked.so"
     checks = ["-O1", "-g", "-fPIC", "-shared", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    digest = folder / "digest" / "digest.c"  # not beside the library, where its sources would be
+    digest = folder / "digest" / "digest.c"  # not beside the library, which would make it look for its sources there
     digest.parent.mkdir()
     digest.write_text(f'const char *const {SYMBOL} = "";\n')
     subprocess.run(

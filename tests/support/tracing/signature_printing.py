@@ -1,4 +1,4 @@
-"""Writes signature files, so that `signature.parse` reads them as the same."""
+"""Write signature files that `signature.parse` parses to the same result."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from iotide.collectors.wrappers.model import SignatureFile, Statement
 
 
 def format_file(file: SignatureFile) -> str:
-    """Writes a file that `parse` reads as the same; comments and white space are not kept."""
+    """Write a file that `parse` parses to the same result; comments and white space are not kept."""
     rows = [f"library {file.library}", f"layer {file.layer}", f"anchor {file.anchor}"]
     optional = {"fails": file.fails, "error": file.error, "datatype": file.datatype, "group": file.handle_group}
     optional["skip"] = file.skip
@@ -19,7 +19,7 @@ def format_file(file: SignatureFile) -> str:
 
 
 def format_statement(statement: Statement) -> list[str]:
-    """Writes one statement: its line, and one line an attribute."""
+    """Write one statement: its line, and one line per attribute."""
     parameters = [f"{row.declaration}: {row.role}" if row.stated else row.declaration for row in statement.parameters]
     listed = ", ".join([*parameters, *(["..."] if statement.variadic else [])]) or "void"
     arrow = f" -> {statement.result_role}" if statement.result_role != "none" else ""

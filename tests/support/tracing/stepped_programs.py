@@ -1,4 +1,4 @@
-"""Programs that call every function of a signature file, and say what should be seen of each call."""
+"""Programs that call every function of a signature file and print the expected event of each call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.tracing.tracing import Row
 
 @dataclass(frozen=True)
 class Step:
-    """An event that should be seen, and the call that it comes from."""
+    """An expected event, and the call that it belongs to."""
 
     symbol: str
     kind: str
@@ -28,14 +28,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Transcript:
-    """What a program says of itself. calls: symbol, result and errno of each call."""
+    """Output of a program. calls: symbol, result and errno of each call."""
 
     calls: tuple[tuple[str, int, int], ...]
     steps: tuple[Step, ...]
 
 
 def build(source: str, to: Path) -> Path:
-    """Compiles one of the programs; returns its path."""
+    """Compile one of the programs; return its path."""
     program = to / Path(source).stem
     command = [need("gcc"), "-O1", "-g", "-fno-builtin", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", program]
     subprocess.run([*command, PROGRAMS / source], check=True)
@@ -43,7 +43,7 @@ def build(source: str, to: Path) -> Path:
 
 
 def read_transcript(text: str) -> Transcript:
-    """Reads what a program wrote to its standard output."""
+    """Parse a program's standard output."""
     calls: list[tuple[str, int, int]] = []
     steps: list[Step] = []
     for line in text.splitlines():
@@ -59,7 +59,7 @@ def read_transcript(text: str) -> Transcript:
 
 
 def differences(steps: tuple[Step, ...], rows: list[Row], folder: Path) -> list[str]:
-    """Compares what should have been seen with what was, in order; returns what differs, empty if nothing does."""
+    """Compare expected with recorded events, in order; return the differences."""
     found = []
     for at, (step, row) in enumerate(zip(steps, rows, strict=False)):
         seen = (row.kind.name, row.requested, row.bytes, row.offset, row.errno)

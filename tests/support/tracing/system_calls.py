@@ -1,4 +1,7 @@
-"""Counts of a program's system calls by file, as strace sees them and as the preload library does."""
+"""Counts of a program's system calls by file, from strace and from the preload library.
+
+2A Calls by group and path below the working directory.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ Counts = Counter[tuple[str, str]]
 
 
 def seen_by_strace(command: Sequence[str | Path], folder: Path, log: Path) -> Counts:
-    """Runs a command in a folder under strace, and counts its calls on the regular files in it."""
+    """Run a command in a folder under strace, and count its calls on the regular files in it."""
     words = [need("strace"), "-f", "-y", "-qq", "-o", log, *command]
     subprocess.run(
         [str(word) for word in words],
@@ -70,12 +73,12 @@ def seen_by_strace(command: Sequence[str | Path], folder: Path, log: Path) -> Co
 
 
 def seen_by_us(rows: Iterable[Row], folder: Path) -> Counts:
-    """Counts the same calls in a tracer's events."""
+    """Count the same calls in a tracer's events."""
     return _below(Counter((_GROUP_OF[row.call], row.path) for row in rows if row.call in _GROUP_OF), folder)
 
 
 def _paths(call: str, rest: str, folder: Path) -> list[str]:
-    """The files that a call is about: of one from a file to another both."""
+    """The files of a call; both files if it takes two."""
     if call == "copy_file_range":
         return _DESCRIPTOR.findall(rest)[:2]
     if call == "mmap":
@@ -90,7 +93,7 @@ def _paths(call: str, rest: str, folder: Path) -> list[str]:
 
 
 def _below(counted: Counts, folder: Path) -> Counts:
-    """libc opens and stats directories in ways of its own: they are left out."""
+    """The paths below the folder; libc opens and stats directories in its own ways, so they are left out."""
     kept: Counts = Counter()
     for (group, path), count in counted.items():
         path = path.removesuffix(" (deleted)").removesuffix("(deleted)")

@@ -1,4 +1,4 @@
-"""Programs traced by the preload library, and what the collector saw of them; an archive has to give all of it back."""
+"""Programs traced by the preload library, and the collector's events; an archive has to return all of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from support.system.waiting import wait_for
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One event with the names that its numbers stand for."""
+    """One event with names in place of numbers."""
 
     stream: str
     call: str
@@ -55,7 +55,7 @@ class Row:
 
 
 class Tracing:
-    """A listening source and what it gave so far; a context manager."""
+    """A listening source and its events so far; a context manager."""
 
     def __init__(
         self, folder: Path, ring_records: int | None = None, clock: Callable[[], float] = time.monotonic
@@ -102,7 +102,7 @@ class Tracing:
     def run(
         self, command: Sequence[str | Path], *, cwd: Path | None = None, env: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Runs a program to its end while polling, and then until every process of it has ended."""
+        """Run a program to its end while polling, and then until every process of it has ended."""
         with Program(
             [str(word) for word in command],
             cwd=cwd,
@@ -112,23 +112,23 @@ class Tracing:
             stderr=subprocess.PIPE,
             text=True,
         ) as running:
-            wait_for(self._polling(lambda: running.poll() is not None), what="the program's end")
+            wait_for(self._polling(lambda: running.poll() is not None), what="end of the program")
             out, err = running.communicate()
         self.settle()
         return subprocess.CompletedProcess(command, running.returncode, out, err)
 
     def settle(self) -> None:
-        """Polls until every stream has closed."""
-        wait_for(self._polling(lambda: len(self.closed) == len(self.info)), what="the end of all streams")
+        """Poll until every stream has closed."""
+        wait_for(self._polling(lambda: len(self.closed) == len(self.info)), what="end of all streams")
 
     def settle_events(self, count: int) -> None:
-        """Polls until so many events have come."""
+        """Poll until the given number of events has arrived."""
         wait_for(
             self._polling(lambda: sum(len(batch) for batch in self.events().values()) >= count), what=f"{count} events"
         )
 
     def calls(self) -> Counter[str]:
-        """Counts events by call."""
+        """Count events by call."""
         counted: Counter[str] = Counter()
         for stream, batch in self.events().items():
             counted.update(self.tables[stream].string(number) for number in batch.call.tolist())
@@ -142,7 +142,7 @@ class Tracing:
         path: str | Path | None = None,
         stream: str | None = None,
     ) -> list[Row]:
-        """Returns events by start, of one call, layer, path or stream where that is given."""
+        """Return events by start, filtered by call, layer, path or stream if given."""
         found = [
             row
             for each, batch in self.events().items()
@@ -153,11 +153,11 @@ class Tracing:
         return sorted(found, key=lambda row: (row.start, -row.end))
 
     def signatures(self, call: str | None = None) -> list[str]:
-        """Returns the signatures of all events, or of one call's, by start."""
+        """Return the signatures of all events, or of one call's, by start."""
         return [row.signature for row in self.rows(call)]
 
     def files(self) -> dict[str, FileInfo]:
-        """Returns what is known of each file that an event names, by path."""
+        """Return the metadata of each file that an event refers to, by path."""
         return {
             info.path: info
             for stream, batch in self.events().items()
@@ -166,7 +166,7 @@ class Tracing:
         }
 
     def handles(self, stream: str | None = None) -> dict[int, HandleInfo]:
-        """Returns the handles of a stream that no event created; of the only stream when none is named."""
+        """Return the handles of a stream that no event created; of the only stream if none is named."""
         (chosen,) = [stream] if stream is not None else self.tables
         return self.tables[chosen].handles
 
@@ -174,7 +174,7 @@ class Tracing:
         return {stream: concatenate(parts) for stream, parts in self.batches.items()}
 
     def bytes_by_path(self, kind: Kind) -> Counter[str]:
-        """Sums bytes moved by path."""
+        """Sum bytes moved by path."""
         moved: Counter[str] = Counter()
         for stream, batch in self.events().items():
             rows = batch.select(batch.kind == kind)

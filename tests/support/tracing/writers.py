@@ -1,4 +1,4 @@
-"""A traced program that writes when it is told to, and a collector for it that can be killed."""
+"""A traced program that writes on command, and a collector for it that can be killed."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ for line in sys.stdin:
 
 
 class Writer(Talking):
-    """Writes 1,000 bytes so often as it is told to."""
+    """Program that writes 1,000 bytes per command."""
 
     counts: list[int]
 
     def write(self, count: int) -> None:
-        """Has it write so often, and waits until it has."""
+        """Let it write the given number of times, and wait until it has."""
         self.counts.append(count)
         self.say(str(count))
         self.hear(lambda line: line == "written")
 
     def end(self) -> None:  # type: ignore[override]
-        """Has it come to its end."""
+        """Let it end."""
         self.process.stdin.close()
         self.process.wait(DEADLINE_S)
 
@@ -42,13 +42,13 @@ class Writer(Talking):
 def _made_at(path: Path) -> int:
     try:
         return path.stat().st_ctime_ns
-    except FileNotFoundError:  # a collector that begins removes the socket of the one before
+    except FileNotFoundError:  # a new collector removes the socket of the previous one
         return 0
 
 
 @contextmanager
 def collecting(folder: Path, endpoint: str, *options: str) -> Iterator[tuple[Path, subprocess.Popen[bytes]]]:
-    """Runs a collector of the job ``j``, and waits until it listens."""
+    """Run a collector of the job ``j``, and wait until it listens."""
     tracer = folder / "t"
     command = [*IOTIDE, "collect", "--socket", str(tracer), "--connect", endpoint, "--job", "j", *options]
     before = _made_at(tracer)
