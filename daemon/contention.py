@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     from ..results.jobs.job import JobSummary
     from ..results.prediction import Prediction
     from .aggregator import Aggregator
-    from .cluster.partitions import Partition
     from .jobs.session import JobSession
-    from .journal.jetstream.stream_journal import StreamJournal
     from .publish.notify.notifier import Notifier
     from .publish.notify.notify_settings import NotifySettings
     from .state.kept_alerts import AlertFile, KeptAlerts
@@ -270,24 +268,6 @@ class ContentionWatch:
                 await asyncio.sleep(0)
                 paused_s = time.monotonic()
         return copied
-
-
-def contention_watch(
-    aggregator: Aggregator, partition: Partition | None, journal: Callable[[], StreamJournal | None]
-) -> ContentionWatch:
-    """Create the detection of contention between the jobs of an aggregator, or of a cluster.
-
-    Args:
-        aggregator: aggregator of the jobs.
-        partition: partition that this process serves; None outside a cluster.
-        journal: returns the partition's journal; None until the process has opened it.
-    """
-    settings = aggregator.settings.contention
-    if partition is None:
-        return ContentionWatch(aggregator, settings)
-    from .cluster.contention.watch import ClusterContention
-
-    return ClusterContention(aggregator, settings, partition, journal)
 
 
 def _ranked(shared: list[Shared], settings: InteractionSettings) -> Ranking:

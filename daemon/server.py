@@ -19,7 +19,7 @@ from .aggregator import Aggregator
 from .archiving.of_aggregator import archives_of
 from .bounds import Reached
 from .clocks import Clocks
-from .contention import contention_watch
+from .contention_scope import contention_watch
 from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
 from .lasting import ServerFailedError, lasting, until_one_ends

@@ -6,18 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ...events import NODE_COLLECTOR, StreamInfo
+from .job_description import describe
 
 if TYPE_CHECKING:
     from .session import JobSession
-
-
-def describe(session: JobSession, info: StreamInfo) -> None:
-    """Store what a stream states about its job: user, facts of the batch system, end."""
-    session.user = session.user or info.user
-    if info.batch is not None and info.batch is not session.batch:
-        known = session.batch
-        session.batch = info.batch.completed(None) if known is None else known.completed(info.batch)
-    session.ends_at_s = max(session.ends_at_s, info.ends_at_s)
 
 
 def open_stream(session: JobSession, stream: str, info: StreamInfo, at_s: float, now_s: float) -> None:

@@ -23,9 +23,9 @@ from ...results.prediction import Prediction, TimeLimit
 from ..settings import AggregatorSettings
 from .file_systems import FileSystems
 from .history import History
-from .introductions import describe
 from .job_analyzers import JobAnalyzers
 from .job_command import command_weight
+from .job_description import describe
 from .lifecycle.job_state import State
 from .lifecycle.staleness import stale_at
 from .losses.failures import Failures
