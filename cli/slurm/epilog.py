@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from .node_folder import JobPlace
-from .priority import WAITED_FOR, set_priority
+from .priority import come_first
 
 _KILLED_S: Final = 5.0
 
@@ -31,7 +31,7 @@ def end_collector(place: JobPlace, timeout_s: float, say: Callable[[str], None])
     if (watch := place.opened_process()) is not None:
         try:
             if was_there := not _has_ended(watch, 0.0):  # it may have ended without being reaped
-                set_priority(place.pid, WAITED_FOR)  # also if other jobs use all cores
+                come_first(place.pid)  # also if other jobs use all cores
                 ended = _end(watch, timeout_s)
         finally:
             os.close(watch)

@@ -1,25 +1,49 @@
-"""CPU priority of a job's collector on a node that is busy: the job waits for its start and for its end."""
+"""CPU priority of a job's collector: high while the job waits for it, normal beside the job's programs."""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import time
 from pathlib import Path
 from typing import Final
 
 WAITED_FOR: Final = -15
 """Niceness while the node waits for the collector. The scripts of ``deploy/slurm`` have the same."""
-BESIDE_THE_JOB: Final = -5
-"""Niceness beside the job's programs, as of the process of ``iotide run`` that empties rings."""
-_SESSION: Final = "-10"
-"""Likewise of its session, on systems whose sessions share the cores."""
+_SESSION: Final = -10
+"""Niceness of the collector's session meanwhile, on systems whose sessions share the cores."""
+_PASSES: Final = 8
+"""Maximum number of passes over the threads: a thread that starts during one inherits the earlier niceness."""
+_BETWEEN_CHANGES_S: Final = 0.05
 
 
-def set_priority(pid: int, niceness: int) -> None:
-    """Set the niceness of all threads of a process, and the share of its session, as far as the system allows it."""
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
-            with contextlib.suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, int(thread), niceness)
-    with contextlib.suppress(OSError):
-        Path(f"/proc/{pid}/autogroup").write_text(_SESSION)
+def come_first(pid: int) -> None:
+    """Give a process a high priority, as far as the system allows it."""
+    _set(pid, WAITED_FOR, _SESSION)
+
+
+def share_equally(pid: int) -> None:
+    """Give all threads of a process the normal priority: the job's programs use the same cores."""
+    _set(pid, 0, 0)
+
+
+def _set(pid: int, niceness: int, session: int) -> None:
+    done: set[str] = set()
+    for _ in range(_PASSES):
+        with contextlib.suppress(OSError):
+            fresh = set(os.listdir(f"/proc/{pid}/task")) - done  # noqa: PTH208
+            if not fresh:
+                break
+            for thread in fresh:
+                with contextlib.suppress(OSError):
+                    os.setpriority(os.PRIO_PROCESS, int(thread), niceness)
+            done |= fresh
+    for _ in range(_PASSES):
+        try:
+            Path(f"/proc/{pid}/autogroup").write_text(str(session))
+        except BlockingIOError:  # without CAP_SYS_ADMIN the kernel permits ten changes per second on the whole machine
+            time.sleep(_BETWEEN_CHANGES_S)
+            continue
+        except OSError:
+            pass
+        break

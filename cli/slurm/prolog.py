@@ -19,7 +19,7 @@ from ...events import IotideError
 from .allocation import Allocation, facts_of
 from .epilog import end_collector
 from .node_folder import JobPlace
-from .priority import BESIDE_THE_JOB, WAITED_FOR, set_priority
+from .priority import come_first, share_equally
 from .settings import SlurmSettings
 
 _LOOK_S: Final = 0.02
@@ -64,12 +64,12 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
     finally:
         os.close(log)
     place.remember(collector.pid)
-    set_priority(collector.pid, WAITED_FOR)
+    come_first(collector.pid)
     try:
         return _waited(collector, place, settings.start_s, say)
     finally:
         if collector.poll() is None:  # else its number may be another's
-            set_priority(collector.pid, BESIDE_THE_JOB)
+            share_equally(collector.pid)
 
 
 def _waited(collector: subprocess.Popen[bytes], place: JobPlace, within_s: float, say: Callable[[str], None]) -> bool:
