@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..analyzers.pipeline.numbering import JobNames
-from ..cli.traces.trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
+from ..cli.common.one_job_bounds import MOST_CALLS, MOST_FILES
+from ..cli.traces.trace_reading import Trace, translator_of
 from ..events import Kind, Layer, UnavailableError
 from ..events.schema import UNKNOWN_RANK
 

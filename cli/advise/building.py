@@ -12,10 +12,9 @@ from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
 from ...events import EventBatch, concatenate
 from ...results.advice import Advice
+from ..common.one_job_bounds import MOST_ADVICE_ROWS
 from ..traces.analysing import context_of, take_in
 from ..traces.trace_reading import Trace
-
-_MOST_ROWS = 2**20
 
 
 def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -> Advice:
@@ -27,7 +26,7 @@ def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -
         floor_share: least share of the run that a change must save to be listed.
         mtbf_s: mean time between failures, s.
     """
-    settings = AdviceSettings(floor_share=floor_share, mtbf_s=mtbf_s, max_rows=_MOST_ROWS)
+    settings = AdviceSettings(floor_share=floor_share, mtbf_s=mtbf_s, max_rows=MOST_ADVICE_ROWS)
     context = context_of(job, AnalyzerSettings())
     analyzer = AdviceAnalyzer(context, settings)
     in_order: Callable[[Iterable[EventBatch]], Iterator[EventBatch]] | None = None

@@ -29,8 +29,9 @@ from ...analyzers.pipeline.graph_steps import (
 from ...analyzers.pipeline.numbering import JobNames
 from ...events import EventBatch
 from ...results.dfg import Graph, Occurrence, Timeline
+from ..common.one_job_bounds import MOST_CALLS, MOST_FILES
 from ..traces.ordered_columns import MOST_HELD, OrderedColumns
-from ..traces.trace_reading import MOST_CALLS, MOST_FILES, Stream, Trace, translator_of
+from ..traces.trace_reading import Stream, Trace, translator_of
 
 MOST_OCCURRENCES = 100_000
 _PIECE: Final = 65_536

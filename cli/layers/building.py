@@ -17,11 +17,12 @@ from ...events import EventBatch, StreamInfo, concatenate
 from ...events.files import readable
 from ...results.layers import LayersReport
 from ..common.console.input_problems import listed
+from ..common.one_job_bounds import MOST_FILE_ROWS, MOST_FILES
 from ..traces.analysing import context_of, take_in
-from ..traces.trace_reading import MOST_FILES, Trace
+from ..traces.trace_reading import Trace
 
 _SETTINGS = LayersSettings(
-    max_file_rows=2**22,
+    max_file_rows=MOST_FILE_ROWS,
     max_files=MOST_FILES,
     max_nodes=2**14,
     max_process_nodes=2**20,

@@ -21,12 +21,10 @@ from ...clients.text.job_sentence import in_short
 from ...clients.text.prediction_text import prediction_line
 from ...clients.text.units import byte_text, duration_text, mapped_text, not_counted_text
 from ...collectors.sources.preload.relay import RelayedSource
-from ...daemon.archiving.archives import ArchiveSettings
 from ...daemon.jobs.job_summary import detail_of
 from ...daemon.jobs.losses.failures import AnalysisFailedError
 from ...daemon.jobs.session import JobSession
 from ...daemon.server import Server
-from ...daemon.settings import AggregatorSettings
 from ...events.files import write_text
 from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
 from ...results.jobs.job import SignalSeries
@@ -37,6 +35,7 @@ from .launch import shell_status
 from .low_priority import LowPriority
 from .run_feed import HELD_S, Feed
 from .run_plan import RunPlan
+from .run_settings import aggregator_settings, settings_of
 from .unread_calls import keep_or_remove, remove_when_archived
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def session_of(plan: RunPlan, source: RelayedSource) -> Iterator[Session]:
     with asyncio.Runner() as runner:
         loop = runner.get_loop()
         entry = None if plan.entry is None else plan.entry.access
-        server = Server(_aggregator_settings(plan), _pages(plan), embedded=True, entry=entry)
+        server = Server(aggregator_settings(plan), _pages(plan), embedded=True, entry=entry)
         loop.run_until_complete(server.start())
         _tell_ports(plan, server)
         session = Session(plan, source, server, loop)
@@ -183,7 +182,7 @@ def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
     """End the job, with a prediction from the whole run; a command without observed calls gets an empty job."""
     server.aggregator.end_job(plan.job)
     if (session := server.aggregator.jobs.get(plan.job)) is None:
-        session = JobSession(plan.job, _settings_of(plan), started)
+        session = JobSession(plan.job, settings_of(plan), started)
         server.aggregator.take_losses(session)
     return session
 
@@ -314,45 +313,12 @@ def _tell_unseen(unseen: Sequence[UnseenProgram]) -> None:
         _say(f"not seen: {len(unseen) - _UNSEEN_SHOWN:,} further programs")
 
 
-def _settings_of(plan: RunPlan) -> AggregatorSettings:
-    return AggregatorSettings(http=None, publish=None, detect=plan.detect)
-
-
 def _pages(plan: RunPlan) -> LivePages | None:
     if plan.listen is None:
         return None
     from ...clients.pages.live_pages import LivePages  # it draws, and takes time to import
 
     return LivePages()
-
-
-def _aggregator_settings(plan: RunPlan) -> AggregatorSettings:
-    is_sure = not plan.listen and not plan.publish and 0.05 <= plan.interval_s <= 60
-    # Building the validators takes some ms, and all other values are ours or were checked.
-    made = AggregatorSettings.model_construct if is_sure else AggregatorSettings
-    return made(
-        http=plan.listen,
-        publish=plan.publish,
-        ingest=AggregatorSettings.model_fields["ingest"].default if plan.entry is None else plan.entry.endpoint,
-        prediction_interval_s=plan.interval_s,
-        # The job only ends with the command, whatever its pauses or the order of its processes.
-        linger_s=float("inf"),
-        end_after_s=float("inf"),
-        history=100_000,
-        short_jobs_share=1.0,  # there is only one job, and its period is the purpose of the run
-        detect=plan.detect,
-        archive=_archive_settings(plan),
-    )
-
-
-def _archive_settings(plan: RunPlan) -> ArchiveSettings:
-    if plan.output is None or not plan.archive:
-        return ArchiveSettings()
-    # The folder belongs to the user: nothing in it is removed for its age or size.
-    unlimited = 2**62
-    return ArchiveSettings.model_construct(
-        folder=plan.output.resolve(), quota_bytes=unlimited, job_bytes=unlimited, retain_s=float("inf")
-    )
 
 
 async def _show(view: LiveView, server: Server, job: str) -> None:

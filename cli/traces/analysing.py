@@ -13,8 +13,9 @@ from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...events import ConfigError, EventBatch, StreamInfo, concatenate
 from ...events.files import read_text
 from ..common.console.progress import step_progress
+from ..common.one_job_bounds import MOST_CALLS, MOST_FILES
 from .by_end import by_end
-from .trace_reading import MOST_CALLS, MOST_FILES, Trace, translator_of
+from .trace_reading import Trace, translator_of
 
 _AT_ONCE: Final = 65_536
 

@@ -31,12 +31,9 @@ from ...results.jobs.job import NotCounted
 from ...results.traces.analysis import GroupKind
 from ..common.console.input_problems import tell
 from ..common.console.progress import reading_progress
+from ..common.one_job_bounds import MOST_CALLS, MOST_FILES
 from .one_clock import check_clocks
 from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents
-
-MOST_CALLS = 65_536
-"""Maximum number of distinct functions in finished traces."""
-MOST_FILES = 1_000_000
 
 
 @dataclass(slots=True)

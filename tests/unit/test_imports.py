@@ -88,6 +88,7 @@ def test_commands_on_finished_traces_do_without_the_daemon() -> None:
         "keys.py",
         "run_feed.py",
         "run_session.py",
+        "run_settings.py",
         "run_start.py",
         "serve.py",
         "serving.py",
