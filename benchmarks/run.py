@@ -1,4 +1,4 @@
-"""Runs the benchmarks named as arguments (all without any), prints the figures and appends them to a results file."""
+"""Run the benchmarks named as arguments (all by default), print the figures and append them to a results file."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from iotide.benchmarks.common.figures import Figure, report
 
 HERE = Path(__file__).parent
 SHARED = ("common", "generators", "programs")
-"""Folders of what benchmarks use."""
+"""Folders of shared code, which contain no benchmarks."""
 
 
 def available() -> dict[str, str]:
-    """Returns the benchmarks' modules by their names, which are those of the budgets."""
+    """Return the benchmarks' modules by their names, which are those of the budgets."""
     found = sorted(HERE.glob("*/*.py"), key=lambda path: path.stem)
     found = [path for path in found if path.parent.name not in SHARED and "\ndef measure(" in path.read_text()]
     return {path.stem: f"iotide.benchmarks.{path.parent.name}.{path.stem}" for path in found}
 
 
 def machine() -> dict[str, object]:
-    """Returns what a figure depends on besides the code."""
+    """Return the properties of machine and software that figures depend on."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False
     )
@@ -46,10 +46,12 @@ def machine() -> dict[str, object]:
 
 
 def main() -> int:
-    """Measures, prints and records."""
+    """Measure, print and record."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of {', '.join(available())}")
-    parser.add_argument("--results", type=Path, default=HERE / "results" / "figures.jsonl", help="file to append to")
+    parser.add_argument(
+        "--results", type=Path, default=HERE / "results" / "figures.jsonl", help="file to append the figures to"
+    )
     chosen = parser.parse_args()
     modules = available()
     if unknown := set(chosen.names) - set(modules):

@@ -1,4 +1,7 @@
-"""Error of the period on semi-synthetic traces, beside ftio-hpc's on the same requests; IOTIDE_TRACES a cell (100)."""
+"""Error of the period on semi-synthetic traces, beside ftio-hpc on the same requests.
+
+IOTIDE_TRACES is the number of traces per cell (100).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from iotide.benchmarks.generators.semisynthetic import COMPUTE_S, Trace, trace
 TRACES: Final = int(os.environ.get("IOTIDE_TRACES", "100"))
 FREQUENCY_HZ: Final = 1.0
 LOW, HIGH = 0.05, 0.1
-"""Bandwidth of noise over that of a phase."""
+"""Bandwidth of the noise, as a share of that of a phase."""
 PEER: Final = "ftio-hpc in process"
 
 CELLS: Final[dict[str, tuple[dict[str, Any], str]]] = {
@@ -47,7 +50,7 @@ CELLS: Final[dict[str, tuple[dict[str, Any], str]]] = {
     "bandwidth of phases sigma(ln) 1": ({"bandwidth_sigma": 1.0}, "<= 3 %"),
     "bandwidth of phases sigma(ln) 1.5": ({"bandwidth_sigma": 1.5}, "<= 3 %"),
 }
-"""What a cell's traces are made with, and the bound of the mean error."""
+"""Parameters of the traces of each cell, and the bound of the mean error."""
 
 
 def requests_of(each: Trace) -> Requests:
@@ -55,7 +58,7 @@ def requests_of(each: Trace) -> Requests:
 
 
 def errors(name: str, traces: Sequence[Trace], bound: str) -> list[Figure]:
-    """Returns mean and median error of the answers, and the share of traces without one."""
+    """Return mean and median error of the periods, and the share of traces without one."""
     settings = DetectSettings(sampling_frequency_hz=FREQUENCY_HZ)
     no_types = np.zeros(0, np.uint8)
     ours = [detect([(each.batch(), no_types)], settings, "trace").period_s for each in traces]

@@ -1,6 +1,6 @@
-"""What other ways to find a period make of the same semi-synthetic traces: why the default does what it does.
+"""Period error of alternative methods on the same semi-synthetic traces, as reasons for the default method.
 
-IOTIDE_TRACES a cell (40), sampled at 1 Hz. No answer counts as an error of 100 %.
+IOTIDE_TRACES traces per cell (40), sampled at 1 Hz. A missing period counts as an error of 100 %.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ def samples(job: Trace) -> Times:
 
 
 def padded_dft(job: Trace) -> float | None:
-    """The highest peak of the zero-padded spectrum, between its bins."""
+    """The highest peak of the zero-padded spectrum, interpolated between bins."""
     peaks = dominant_peak(samples(job))[1]
     return peaks[0] if peaks else None
 
 
 def autoperiod(job: Trace) -> float | None:
-    """The highest peak, if the autocorrelation has a hill there (Vlachos et al. 2005)."""
+    """The highest peak, if the autocorrelation has a local maximum there (Vlachos et al. 2005)."""
     values = samples(job)
     line = dominant_peak(values)[0]
     return None if line is None else refined(values, line.period)
@@ -64,7 +64,7 @@ def lomb_scargle(job: Trace) -> float | None:
 
 
 def two_classes_of_gaps(job: Trace) -> float | None:
-    """Mean distance of phases, which gaps of the longer of two classes by logarithm separate."""
+    """Mean distance of phases; gaps are split into two classes by logarithm, and the longer class separates phases."""
     order = np.argsort(job.start_s)
     start, reach = job.start_s[order], np.maximum.accumulate(job.end_s[order])
     gap = start[1:] - reach[:-1]

@@ -1,9 +1,9 @@
-"""Whether both probabilities and the intervals hold what they say, on jobs of every kind followed as they run.
+"""Calibration of both probabilities and of the intervals, on running jobs of every kind.
 
-A start is right when the next phase starts within a fifth of a period of it; a period is right within 5 % of the mean
-distance of all phases of the job. A job without phases has none that could be right. False alarms are finished jobs
-without a period that are called periodic. IOTIDE_JOBS of a kind (20), each predicted at 40 random moments; IOTIDE_SEED
-draws other jobs than those that constants were tuned on.
+A start is right if the next phase starts within a fifth of a period of it. A period is right within 5 % of the mean
+distance of all phases of the job. A job without phases has no right period. False alarms are finished jobs without a
+period that are reported as periodic. IOTIDE_JOBS jobs per kind (20), each predicted at 40 random moments. IOTIDE_SEED
+selects other jobs than those used to tune the constants.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from iotide.results.prediction import PERIODIC_FROM
 JOBS: Final = int(os.environ.get("IOTIDE_JOBS", "20"))
 MOMENTS: Final = 40
 NEAR: Final = 0.2
-"""Of a period: a phase that starts within it came as predicted."""
+"""A phase that starts within this share of a period of the predicted start is predicted correctly."""
 SAME: Final = 0.05
 SEED: Final = int(os.environ.get("IOTIDE_SEED", "70000"))
 ROUNDING: Final = 1e-6
@@ -40,7 +40,7 @@ Rights = npt.NDArray[np.bool_]
 
 
 def followed(maker: Maker) -> list[Moment]:
-    """Returns all answers for jobs of one kind of which the next phase is known, or which have none."""
+    """Return all predictions for jobs of one kind whose next phase is known, or which have no phases."""
     moments: list[Moment] = []
     for job in range(JOBS):
         made = maker(SEED + job)
@@ -52,7 +52,7 @@ def followed(maker: Maker) -> list[Moment]:
 
 
 def off(moment: Moment) -> float:
-    """Returns how far the predicted start is from the true one, in periods; infinite where there is none of them."""
+    """Return the error of the predicted start in periods; infinite if there is no prediction or no phase."""
     period, phase = moment.prediction.period_s, moment.prediction.next_phase
     if period is None or phase is None or np.isnan(moment.start_s):
         return float("inf")
@@ -60,7 +60,7 @@ def off(moment: Moment) -> float:
 
 
 def covered(moment: Moment) -> tuple[bool, bool, bool]:
-    """Tells whether the intervals of start, length and volume hold what came."""
+    """Return whether the intervals of start, length and volume contain the actual values."""
     phase = moment.prediction.next_phase
     if phase is None:
         return False, False, False
@@ -77,19 +77,19 @@ def _holds(estimate: Estimate, truth: float) -> bool:
 
 
 def next_confidence(moment: Moment) -> float:
-    """Returns how sure the next start is; 0 where none is told."""
+    """Return the confidence in the next start; 0 without a prediction."""
     phase = moment.prediction.next_phase
     return 0.0 if phase is None else phase.confidence
 
 
 def right_period(moment: Moment, mean_s: float) -> bool:
-    """Tells whether a period is the mean distance of the job's phases."""
+    """Return whether a period equals the mean distance of the job's phases."""
     period = moment.prediction.period_s
     return period is not None and abs(period.value / mean_s - 1) <= SAME
 
 
 def reliability(what: str, confidence: Values, right: Rights) -> list[Figure]:
-    """Returns how often what was said with each confidence was right."""
+    """Return the share of right predictions for each confidence."""
     figures = []
     for low in np.arange(0.1, 1, 0.1):
         rows = (confidence >= low) & (confidence < (low + 0.1 if low < 0.89 else 1.1))
@@ -98,15 +98,15 @@ def reliability(what: str, confidence: Values, right: Rights) -> list[Figure]:
             name = f"{what} right, where {said:.0f} % sure ({rows.sum()})"
             figures.append(Figure(name, 100 * right[rows].mean(), "%"))
     gap = np.abs([figure.value - float(figure.name.split(", where ")[1].split()[0]) for figure in figures])
-    figures.append(Figure(f"{what}: largest gap of confidence", float(gap.max()), "points", better="lower"))
+    figures.append(Figure(f"{what}: largest calibration error", float(gap.max()), "points", better="lower"))
     return figures
 
 
 def intervals(kinds: dict[str, list[Moment]]) -> list[Figure]:
-    """Returns the coverage of 90 % intervals, and the error of the next start by kind of job."""
+    """Return the coverage of 90 % intervals, and the error of the next start by kind of job."""
     every = np.array([covered(moment) for moments in kinds.values() for moment in moments])
     figures = [
-        Figure(f"90 % interval of the next {name} holds it", 100 * float(every[:, column].mean()), "%", "85 to 95 %")
+        Figure(f"90 % interval of the next {name}: coverage", 100 * float(every[:, column].mean()), "%", "85 to 95 %")
         for column, name in enumerate(("start", "length", "volume"))
     ]
     for kind, moments in kinds.items():
@@ -115,12 +115,12 @@ def intervals(kinds: dict[str, list[Moment]]) -> list[Figure]:
             Figure(f"next start, {kind}: median error", 100 * float(np.median(errors)), "% of P", "", better="lower")
         )
         share = 100 * float(np.mean([covered(moment)[0] for moment in moments]))
-        figures.append(Figure(f"next start, {kind}: held by the interval", share, "%"))
+        figures.append(Figure(f"next start, {kind}: interval coverage", share, "%"))
     return figures
 
 
 def false_alarms() -> list[Figure]:
-    """Returns the share of finished jobs without a period that are called periodic."""
+    """Return the share of finished jobs without a period that are reported as periodic."""
     figures = []
     no_types = np.zeros(0, np.uint8)
     rates = (settings_at_one_hertz(), DetectSettings())
@@ -133,7 +133,9 @@ def false_alarms() -> list[Figure]:
         figures.append(
             Figure(f"called periodic: {kind}", 100 * float(np.mean(alarms[-len(found) :])), "%", better="lower")
         )
-    figures.append(Figure("called periodic: all of these", 100 * float(np.mean(alarms)), "%", "<= 1 %", better="lower"))
+    figures.append(
+        Figure("reported as periodic: all of these", 100 * float(np.mean(alarms)), "%", "<= 1 %", better="lower")
+    )
     return figures
 
 
@@ -154,11 +156,11 @@ def measure() -> list[Figure]:
             right.append(right_period(moment, moment.mean_s))
         rows = slice(len(confidence) - len(moments), None)
         figures.append(Figure(f"{kind}: period right", 100 * float(np.mean(right[rows])), "%"))
-        figures.append(Figure(f"{kind}: mean confidence in it", 100 * float(np.mean(confidence[rows])), "%"))
+        figures.append(Figure(f"{kind}: mean confidence of the period", 100 * float(np.mean(confidence[rows])), "%"))
         near = [off(moment) <= NEAR for moment in moments if moment.prediction.next_phase is not None]
         sure = [next_confidence(moment) for moment in moments if moment.prediction.next_phase is not None]
         figures.append(Figure(f"{kind}: next start right", 100 * float(np.mean(near)), "%"))
-        figures.append(Figure(f"{kind}: mean confidence in the next start", 100 * float(np.mean(sure)), "%"))
+        figures.append(Figure(f"{kind}: mean confidence of the next start", 100 * float(np.mean(sure)), "%"))
     figures += reliability("period", np.array(confidence), np.array(right))
     return [*figures, *intervals(kinds), *false_alarms()]
 

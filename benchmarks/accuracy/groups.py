@@ -1,10 +1,11 @@
-"""Jobs whose members have periods of their own: who has which, beside ftio-hpc and our own answer by rank.
+"""Jobs with groups of members that have different periods, beside ftio-hpc and our own result by rank.
 
-IOTIDE_JOBS of a kind (20), IOTIDE_SEED of the first. A period is told if it is within 5 % of the true one and of the
-right members (of ranks, to a tenth: more than 32 are told apart in ranges). Online a job is asked at twenty moments, of
-which those count when each of its periods has shown five phases and goes on. The last kinds must not be split.
-IOTIDE_VARIED=1 takes the kinds of ``grouped_varied.py``, whose every constant is drawn anew, and tells what groups add
-to the CPU time of a prediction and of an event, beside those of the job's own signal in the same run.
+IOTIDE_JOBS jobs per kind (20); IOTIDE_SEED is the seed of the first. A period is detected if it is within 5 % of the
+true one and assigned to the right members (of ranks, to a tenth, because more than 32 are reported as ranges). Online a
+job is predicted at twenty moments. A moment counts if each of its periods has shown five phases and continues. The last
+kinds must not be split. IOTIDE_VARIED=1 uses the kinds of ``grouped_varied.py``, which draws every constant anew, and
+also measures the CPU time that groups add to a prediction and to an event, compared with the job's own signal in the
+same run.
 """
 
 from __future__ import annotations
@@ -39,14 +40,14 @@ _COUNTS: Final = np.zeros(64, np.uint8)
 
 
 def whole_trace(job: Grouped) -> Prediction:
-    """Returns what a finished trace is told to have."""
+    """Return the detected periods and groups of a finished trace."""
     settings, batches = DetectSettings(), job.batches()
     prediction, view = examine([(batch, _COUNTS) for batch, _ in batches], settings, "job")
     return with_groups(prediction, view, Apart(batches, job.files, _COUNTS), settings)[0]
 
 
 def present_periods(prediction: Prediction) -> Iterator[tuple[float, Who | None, NextPhase | None]]:
-    """Yields each present period that is told: its length, whose it is, and its next phase."""
+    """Yield each detected present period: its length, its members, and its next phase."""
     if prediction.period_s is not None and prediction.confidence > PERIODIC_FROM:
         yield prediction.period_s.value, prediction.who, prediction.next_phase
     for other in prediction.others:
@@ -55,7 +56,7 @@ def present_periods(prediction: Prediction) -> Iterator[tuple[float, Who | None,
 
 
 def is_told(prediction: Prediction, program: Program, job: Grouped) -> tuple[bool, bool, NextPhase | None]:
-    """Tells whether a program's period is told, whether it is with its members alone, and its next phase."""
+    """Return whether a program's period is detected, whether its members are right, and its next phase."""
     period_s = program.period_s or 0.0
     near = [(who, phase) for period, who, phase in present_periods(prediction) if abs(period / period_s - 1) <= SAME]
     for who, phase in near:
@@ -88,7 +89,7 @@ def _is_kind(path: str, kind: str) -> bool:
 
 
 def offline(kind: str, jobs: list[Grouped]) -> list[Figure]:
-    """Returns how many periods are told, of the whole job, by group and by rank."""
+    """Return the number of detected periods: of the whole job, by group and by rank."""
     ours = [whole_trace(job) for job in jobs]
     told = [is_told(each, program, job)[:2] for each, job in zip(ours, jobs, strict=True) for program in _periodic(job)]
     theirs = analyse([job.requests() for job in jobs], 1.0)
@@ -102,14 +103,16 @@ def offline(kind: str, jobs: list[Grouped]) -> list[Figure]:
         ]
         peer = 100 * float(np.mean(near))
     return [
-        Figure(f"{kind}: periods told, offline", 100 * float(np.mean([one for one, _ in told])), "%", "", PEER, peer),
-        Figure(f"{kind}: with who has them", 100 * float(np.mean([both for _, both in told])), "%"),
-        Figure(f"{kind}: the same if asked by rank", 100 * by_rank(jobs), "%"),
+        Figure(
+            f"{kind}: periods detected, offline", 100 * float(np.mean([one for one, _ in told])), "%", "", PEER, peer
+        ),
+        Figure(f"{kind}: with the right members", 100 * float(np.mean([both for _, both in told])), "%"),
+        Figure(f"{kind}: detected by a query per rank", 100 * by_rank(jobs), "%"),
     ]
 
 
 def by_rank(jobs: list[Grouped]) -> float:
-    """Returns the share of periods that one rank of each program shows, looked at alone: what a person may ask for."""
+    """Return the share of periods detected in one rank of each program alone, as a user may query it."""
     near = []
     for job in jobs:
         batches = job.batches()
@@ -124,7 +127,7 @@ def by_rank(jobs: list[Grouped]) -> float:
 
 
 def online(kind: str, jobs: list[Grouped]) -> list[Figure]:
-    """Returns how often a running job's periods are told with who has them, and how good their next starts are."""
+    """Return the share of a running job's periods detected with their members, and the accuracy of next starts."""
     told, right, held = [], [], []
     for job in jobs:
         for now_s, prediction in followed(job):
@@ -140,14 +143,14 @@ def online(kind: str, jobs: list[Grouped]) -> list[Figure]:
                     right.append(min(off, abs(phase.start_s.value - now_s)) <= NEAR if off > NEAR else True)
                     held.append(phase.start_s.low <= float(coming[0]) <= phase.start_s.high)
     return [
-        Figure(f"{kind}: with who has them, online", 100 * float(np.mean(told)), "%"),
+        Figure(f"{kind}: with the right members, online", 100 * float(np.mean(told)), "%"),
         Figure(f"{kind}: next start of a group right", 100 * float(np.mean(right)) if right else 0.0, "%"),
-        Figure(f"{kind}: its 90 % interval holds it", 100 * float(np.mean(held)) if held else 0.0, "%"),
+        Figure(f"{kind}: 90 % interval coverage", 100 * float(np.mean(held)) if held else 0.0, "%"),
     ]
 
 
 def followed(job: Grouped) -> Iterator[tuple[float, Prediction]]:
-    """Predicts a running job from requests that have ended by then."""
+    """Predict a running job from requests that have ended by then."""
     settings = DetectSettings()
     predictor, groups = Predictor("job", settings), GroupAnalyzer(settings)
     batches = job.batches()
@@ -169,7 +172,7 @@ def followed(job: Grouped) -> Iterator[tuple[float, Prediction]]:
 
 
 def split(kind: str, jobs: list[Grouped]) -> list[Figure]:
-    """Returns how many jobs of one group are told to have several, offline and at any of the moments online."""
+    """Return the number of single-group jobs that are split, offline and at any moment online."""
     finished = [_is_split(whole_trace(job)) for job in jobs]
     running = [_is_split(prediction) for job in jobs for _, prediction in followed(job)]
     return [
@@ -187,7 +190,7 @@ def _periodic(job: Grouped) -> list[Program]:
 
 
 def cost(kind: str, jobs: list[Grouped]) -> list[Figure]:
-    """Returns the CPU time of groups and of the whole job's signal, a prediction and an event, asked at 150 moments."""
+    """Return the CPU time of groups and of the whole job's signal, per prediction and per event, over 150 moments."""
     settings, spent, events, asked = DetectSettings(), np.zeros(4), 0, 0
     for job in jobs:
         predictor, groups = Predictor("job", settings), GroupAnalyzer(settings)
@@ -216,12 +219,14 @@ def cost(kind: str, jobs: list[Grouped]) -> list[Figure]:
         Figure(
             f"{kind}: groups, a prediction", float(1e3 * own), "ms", "", peer, float(1e3 * prediction_s), better="lower"
         ),
-        Figure(f"{kind}: groups, an event", float(1e6 * own_event), "us", "", peer, float(1e6 * event), better="lower"),
+        Figure(
+            f"{kind}: groups, per event", float(1e6 * own_event), "us", "", peer, float(1e6 * event), better="lower"
+        ),
     ]
 
 
 def varied() -> list[Figure]:
-    """Returns the figures of jobs whose every constant is drawn anew."""
+    """Return the figures of jobs with every constant drawn anew."""
     figures: list[Figure] = []
     for number, (kind, maker) in enumerate(GROUPED_VARIED.items()):
         jobs = [maker(SEED + 1000 * number + job) for job in range(JOBS)]

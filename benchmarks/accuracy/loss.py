@@ -1,8 +1,8 @@
-"""What lost calls do to periods that are claimed, by the share that is lost. IOTIDE_JOBS of a kind (20).
+"""Effect of lost calls on the reported period, by share of lost calls. IOTIDE_JOBS jobs per kind (20).
 
-The peer is the same estimator on the same requests with nothing lost. Losses are those of calls at random, of the last
-of each burst (a ring that is full), of all in one stretch (a collector that is gone), and of all in stalls at even
-distances (a collector that gets its turn now and then), which give the signal a period of their own.
+The peer is the same estimator on the same requests without losses. Kinds of losses: random calls; the last calls of
+each burst (a full ring); all calls in one interval (a disconnected collector); and all calls in stalls at even
+distances (a collector that is scheduled periodically), which add a period of their own to the signal.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Loss = Callable[[Trace, float, np.random.Generator], "np.ndarray"]
 
 
 def even_writer(rng: np.random.Generator) -> Trace:
-    """Writes all the time, a hundred requests a second of about one size."""
+    """Requests all the time, a hundred per second, of about one size."""
     edges = np.arange(0, LENGTH_S / 10, 0.01)
     return Trace(
         edges[:-1], edges[1:], 1e6 * rng.uniform(0.8, 1.2, len(edges) - 1), np.zeros(0), np.full(len(edges) - 1, -1)
@@ -75,7 +75,7 @@ LOSSES: Final[dict[str, Loss]] = {
 
 
 def period_of(job: Trace, kept: np.ndarray | None = None) -> float | None:
-    """Returns the period that is claimed at the end; None: none is."""
+    """Return the final period, or None."""
     chosen = np.ones(len(job.start_s), bool) if kept is None else kept
     left = Trace(job.start_s[chosen], job.end_s[chosen], job.volume[chosen], job.starts_s, job.phase[chosen])
     predictor = Predictor("job")
@@ -86,13 +86,13 @@ def period_of(job: Trace, kept: np.ndarray | None = None) -> float | None:
 
 
 def invented(share: float, loss: Loss, jobs: list[Trace]) -> float:
-    """Returns how many jobs without a period are given one, in percent."""
+    """Return the percentage of jobs without a period for which one is reported."""
     rng = np.random.default_rng(1)
     return 100 * float(np.mean([period_of(job, loss(job, share, rng)) is not None for job in jobs]))
 
 
 def wrong(share: float, loss: Loss, jobs: list[Trace]) -> float:
-    """Returns how many periodic jobs are given none or another period, in percent."""
+    """Return the percentage of periodic jobs with no period or another one."""
     rng = np.random.default_rng(1)
     found = [(period_of(job, loss(job, share, rng)), job.period_s) for job in jobs]
     return 100 * float(np.mean([period is None or abs(period / true - 1) > WRONG for period, true in found]))

@@ -1,8 +1,8 @@
-"""How soon and how steadily the period is known while a job runs. IOTIDE_JOBS of a kind (20).
+"""Time until the period of a running job is known, and its stability. IOTIDE_JOBS jobs per kind (20).
 
-Early: error after the job's second to fifth phase has ended, beside ftio-hpc's on the same requests. Change: phases of
-a new period until it is reported for good. Steady: how far the answer moves with the sampling frequency, or when all
-stamps are 10 ms later.
+Early: error after the job's second to fifth phase has ended, beside ftio-hpc on the same requests. Change: phases of a
+new period until it is reported permanently. Steady: change of the period with the sampling frequency, or if all
+timestamps are 10 ms later.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OLD_PHASES, NEW_PHASES = 12, 8
 
 
 def known_after(job: Trace, phases: int) -> tuple[Trace, float]:
-    """Returns the requests that have ended when a job's k-th phase has, and when that is."""
+    """Return the requests that have ended when a job's k-th phase has, and that time."""
     now_s = float(job.end_s[job.phase == phases - 1].max())
     done = job.end_s <= now_s + 1e-9
     return Trace(job.start_s[done], job.end_s[done], job.volume[done], job.starts_s[:phases], job.phase[done]), now_s
@@ -62,7 +62,7 @@ def early(name: str, made: Callable[[int], Trace], *, bounded: bool) -> list[Fig
 
 
 def _median(found: list[float | None], jobs: list[Trace]) -> float:
-    """Returns the median error in percent; no answer is an error of 100 %."""
+    """Return the median error in percent; a missing period is an error of 100 %."""
     errors = [
         1.0 if period is None else abs(period / job.period_s - 1) for period, job in zip(found, jobs, strict=True)
     ]
@@ -70,7 +70,7 @@ def _median(found: list[float | None], jobs: list[Trace]) -> float:
 
 
 def phases_until_known(seed: int, old_s: float, new_s: float, jitter: float) -> int:
-    """Returns how many phases of the new period have ended when it is reported for good, predicted each second."""
+    """Return the number of ended phases of the new period when it is reported permanently; predicted each second."""
     rng = np.random.default_rng(seed)
     distances = np.repeat([old_s, new_s], [OLD_PHASES, NEW_PHASES])
     starts = 5 + np.cumsum(distances * (1 + jitter * rng.standard_normal(len(distances))))
@@ -118,7 +118,7 @@ def steady(name: str, made: Callable[[int], Trace]) -> list[Figure]:
             moved = 1.0 if other is None or usual is None else abs(other / usual - 1)
             largest[what] = max(largest[what], moved)
     return [
-        Figure(f"{name}: largest move of the answer, {what}", 100 * value, "%", better="lower")
+        Figure(f"{name}: largest change of the period, {what}", 100 * value, "%", better="lower")
         for what, value in largest.items()
     ]
 

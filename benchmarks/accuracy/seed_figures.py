@@ -1,7 +1,7 @@
-"""The programs of [FTIO] under ``iotide run``: its period, ftio-hpc's, and what the programs' own logs say.
+"""The programs of [FTIO] under ``iotide run``: our period, ftio-hpc's, and the one of the programs' own logs.
 
-IOR and HACC-IO are small programs that do the same I/O (``programs/``) in a fifth of the published times; LAMMPS is the
-real one, as fast as two cores are. It computes all the time, so on a busy machine its own period wanders.
+IOR and HACC-IO are small programs that do the same I/O (``programs/``) in a fifth of the published times. LAMMPS is the
+real program, at the speed of two cores. It computes all the time, so its period varies on a busy machine.
 """
 
 from __future__ import annotations
@@ -31,32 +31,34 @@ HERE = Path(__file__).parents[1] / "programs"
 IOTIDE = [sys.executable, "-m", "iotide"]
 PEER = "ftio-hpc"
 LAMMPS = ["lmp", "-in", str(HERE / "flow.lammps"), "-var", "size", "400", "-log", "none"]
-"""20 steps of 320,000 particles take half a second and more on two cores."""
+"""20 steps of 320,000 particles take half a second or more on two cores."""
 LAMMPS_HZ = 40.0
 STEADY, ATTEMPTS = 0.1, 3
-"""The published run had its nodes for itself. Ours is repeated while its own distances spread more than this (standard
-deviation over mean), and the steadiest run is taken, whatever its answers are."""
+"""Maximum spread of the distances (standard deviation over mean) before a run is repeated.
+
+The published run had its nodes for itself. The run with the least spread is used, whatever its results are.
+"""
 SURE = 0.5
-"""Online, periods of less confidence are guesses and not counted; the peer's have no such mark."""
+"""Online, periods with less confidence are guesses and are not counted; the peer has no confidence."""
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Seen:
-    """One run: when its phases began by its own log, and what each program makes of it."""
+    """One run: starts of its phases by its own log, and the results of each program."""
 
     name: str
     frequency_hz: float
     starts_s: Floats
-    """Of each phase, on any clock."""
+    """Start of each phase, on any clock."""
     final: Prediction | None
     online: Sequence[Prediction]
     requests: Requests
-    """What the peer is given."""
+    """Input of the peer."""
 
     @property
     def period_s(self) -> float:
-        """The mean time between starts, which [FTIO] calls the truth."""
+        """The mean time between starts, the ground truth in [FTIO]."""
         return float(np.diff(self.starts_s).mean())
 
     @property
@@ -71,7 +73,7 @@ class Seen:
 
 
 def environment() -> dict[str, str]:
-    """Open MPI refuses root and more ranks than cores unless told."""
+    """Environment for Open MPI, which refuses root and more ranks than cores by default."""
     told = {
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -84,7 +86,7 @@ def environment() -> dict[str, str]:
 
 
 def run(command: Sequence[str | Path], folder: Path) -> str:
-    """Returns what a command printed; raises with what it complained about."""
+    """Return the output of a command; raise an error with its messages if it fails."""
     done = subprocess.run(
         list(map(str, command)), cwd=folder, env=environment(), capture_output=True, text=True, check=False, timeout=200
     )
@@ -96,7 +98,7 @@ def run(command: Sequence[str | Path], folder: Path) -> str:
 def live(
     command: Sequence[str | Path], folder: Path, options: Sequence[str]
 ) -> tuple[str, Prediction | None, list[Prediction]]:
-    """Returns the output of a command under ``iotide run``, the last prediction and those made meanwhile."""
+    """Return the output of a command under ``iotide run``, the last prediction and the earlier ones."""
     out = run([*IOTIDE, "run", "--quiet", "--json", "run.json", "-o", "report", *options, "--", *command], folder)
     summary = RunSummary.model_validate_json((folder / "run.json").read_text())
     lines = (folder / "report/predictions.jsonl").read_text().splitlines()
@@ -104,7 +106,7 @@ def live(
 
 
 def program(name: str, frequency_hz: float, ranks: int, arguments: Sequence[str], folder: Path) -> Seen:
-    """Builds one of our programs and runs it; it prints its phases and requests at the end."""
+    """Build one of our programs and run it; it prints its phases and requests at the end."""
     run(["mpicc", "-O2", "-o", name, HERE / f"{name}.c"], folder)
     command = ["mpirun", "-n", str(ranks), f"./{name}", "-o", "data", *arguments]
     told, final, online = live(command, folder, ["-f", str(frequency_hz)])
@@ -123,24 +125,24 @@ def as_requests(start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], size: 
 
 
 def ior(folder: Path) -> Seen:
-    """Eight iterations of half a period each, as in the published run: 76.05 s hold seven periods and a phase."""
+    """Eight iterations of half a period each, as in the published run: 76.05 s contain seven periods and a phase."""
     return program("ior_like", 50.0, 4, ["-i", "8", "-d", "1.0", "-D", "1.0"], folder)
 
 
 def hacc(folder: Path) -> Seen:
-    """Ten iterations, the first of them much slower, which is what made the published spectrum ambiguous."""
+    """Ten iterations, the first much slower, which made the published spectrum ambiguous."""
     return program("hacc_like", 50.0, 4, ["-i", "10", "-d", "1.5", "-n", "1000000", "-F", "40000"], folder)
 
 
 def lammps_live(folder: Path) -> Seen:
-    """Under ``iotide run``; the peer is given the bins of our signal, each as one request."""
+    """LAMMPS under ``iotide run``; the peer gets the bins of our signal, each as one request."""
     told, final, online = live(["mpirun", "-n", "2", *LAMMPS], folder, ["-f", str(LAMMPS_HZ), "--mode", "write"])
     signal = SignalSeries.model_validate_json((folder / "report/signal.json").read_text())
     return Seen("LAMMPS live", LAMMPS_HZ, dumps(told), final, online, bins_as_requests(signal))
 
 
 def lammps_traced(folder: Path) -> Seen:
-    """Under strace, whose record both programs read."""
+    """LAMMPS under strace; both programs read its output."""
     strace = 'exec strace -f -tt -T -y -e trace=write,writev,pwrite64 -o lmp_node_$OMPI_COMM_WORLD_RANK.st "$@"'
     told = run(["mpirun", "-n", "2", "sh", "-c", strace, "strace", *LAMMPS], folder)
     traces = sorted(folder.glob("*.st"))
@@ -155,7 +157,7 @@ def lammps_traced(folder: Path) -> Seen:
 
 
 def dumps(told: str) -> Floats:
-    """When each dump began; at step 0, before the clock of the run starts, there is none."""
+    """Return the start of each dump; the dump at step 0, before the run's clock starts, is left out."""
     found = re.findall(r"^dump of step ([1-9]\d*) begins after ([\d.]+) s$", told, re.MULTILINE)
     return np.array([at for _, at in found], np.float64)
 
@@ -168,27 +170,27 @@ def bins_as_requests(signal: SignalSeries) -> Requests:
 
 
 def phase_ends(requests: Requests, period_s: float) -> Floats:
-    """Ends of requests after which nothing starts for a quarter of a period, but for the last."""
+    """Return the ends of requests that no request follows for a quarter of a period, without the last."""
     start, end, _ = requests
     latest = np.maximum.accumulate(end[np.argsort(start)])[:-1]
     return latest[np.sort(start)[1:] - latest > period_s / 4]
 
 
 def ask_peer(seen: Seen) -> tuple[Answer, list[Answer]] | None:
-    """Asks the peer about the whole run, and at the end of each phase about all until then, as [FTIO] does.
+    """Run the peer on the whole run, and at the end of each phase on the requests so far, as [FTIO] does.
 
-    Online, the peer's window is the whole run so far: cutting it to three periods is its caller's work.
+    Online, the peer's window is the whole run so far, because the caller would have to cut it to three periods.
     """
     start, end, bandwidth = seen.requests
     until = [end <= at for at in phase_ends(seen.requests, seen.period_s)]
     prefixes = [(start[kept], end[kept], bandwidth[kept]) for kept in until]
-    # The first question comes when three phases are over.
+    # The first prediction is made after three phases.
     answers = analyse([seen.requests, *prefixes[2:]], seen.frequency_hz)
     return None if answers is None else (answers[0], answers[1:])
 
 
 def figures_of(seen: Seen) -> list[Figure]:
-    """Prints one run in full; its figures are errors of the period, "but the longest" by the usual one."""
+    """Print one run in full; its figures are errors of the period, "but the longest" by the usual one."""
     peer = ask_peer(seen)
     estimate = seen.final.period_s if seen.final else None
     final = estimate.value if estimate else None
@@ -219,7 +221,7 @@ def figures_of(seen: Seen) -> list[Figure]:
 
 
 def figure(name: str, truth_s: float, ours: Sequence[float | None], theirs: Sequence[float | None] | None) -> Figure:
-    """Compares the mean errors of some answers in %; no answer is an error of 100 %."""
+    """Compare the mean errors of several methods in %; a missing period is an error of 100 %."""
     beside = None if theirs is None else error(theirs, truth_s)
     return Figure(name, error(ours, truth_s), "%", "", PEER, beside, better="lower")
 
@@ -251,7 +253,7 @@ def measure() -> list[Figure]:
         (("lmp", "mpirun", "strace"), (lammps_traced,)),
     ):
         if absent := [name for name in programs if shutil.which(name) is None]:
-            print(f"{', '.join(absent)} absent (make system-deps installs them)", file=sys.stderr)
+            print(f"{', '.join(absent)} not installed (install with make system-deps)", file=sys.stderr)
             continue
         for each in runs:
             seen = steadiest(each)
@@ -266,12 +268,12 @@ def steadiest(program: Callable[[Path], Seen]) -> Seen:
         with tempfile.TemporaryDirectory() as folder:
             runs.append(program(Path(folder)))
     if len(runs) > 1:
-        print(f"{runs[0].name}: the steadiest of runs that spread {', '.join(f'{seen.spread:.2f}' for seen in runs)}")
+        print(f"{runs[0].name}: the steadiest of runs with spreads {', '.join(f'{seen.spread:.2f}' for seen in runs)}")
     return min(runs, key=lambda seen: seen.spread)
 
 
 def keep(seen: Seen) -> None:
-    """Keeps what the run gave where SEED_FIGURES_KEEP names a folder, so that an answer can be looked into."""
+    """Store the run's output for later inspection if SEED_FIGURES_KEEP names a folder."""
     if folder := os.environ.get("SEED_FIGURES_KEEP"):
         start, end, bandwidth = seen.requests
         path = Path(folder) / f"{seen.name.replace(' ', '-')}.npz"

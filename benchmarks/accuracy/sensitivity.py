@@ -1,16 +1,16 @@
-"""What half and twice each tuned number do to accuracy, calibration and false alarms
-(``analyzers/periodicity/tuning.py``).
+"""Effect of halving and doubling each tuned constant on accuracy, calibration and false alarms.
 
-IOTIDE_JOBS of a kind (2), drawn from IOTIDE_SEED on, which no number was tuned on; IOTIDE_NUMBERS: only numbers whose
-names hold this. A row a number is printed as soon as it is known. A number between one half and two, but one itself, is
-taken nearer to one and farther from it: half and twice its distance. Whole numbers stay whole, and one stays one.
+The constants are in ``analyzers/periodicity/tuning.py``. IOTIDE_JOBS jobs per kind (2), from seed IOTIDE_SEED on, which
+no constant was tuned on. IOTIDE_NUMBERS: only constants whose names contain this text. Each row, one per constant, is
+printed as soon as it is known. For a constant between one half and two, except one itself, its distance from one is
+halved and doubled. Integers stay integers, and one stays one.
 
-Columns, each with the change that half and twice bring, in points: the share of finished jobs with the right period to
-5 %; the share of next starts within a fifth of a period, asked at IOTIDE_MOMENTS (12) random moments; the error of
-confidence, which is the root mean square of what was said less what came, of both probabilities; the share of jobs
-without a period that are called periodic; the share of periods of groups that are told with who has them, asked
-for the numbers of ``grouping`` only. All are of the same jobs, so that differences count that are far below what other
-jobs would make.
+Columns, each with the change by halving and by doubling, in percentage points: the share of finished jobs with the
+right period to 5 %; the share of next starts within a fifth of a period, predicted at IOTIDE_MOMENTS (12) random
+moments; the calibration error, which is the root mean square of the predicted less the actual share, of both
+probabilities; the share of jobs without a period that are reported as periodic; the share of periods of groups that are
+detected with their members, measured for the constants of ``grouping`` only. All columns use the same jobs, so
+differences count that are far below those between different sets of jobs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ SAME: Final = 0.05
 NEAR: Final = 0.2
 FEWEST_PHASES: Final = 4
 SMALLEST: Final = 0.05  # points
-ALARMS_EACH: Final = 4  # times as many jobs without a period: alarms are rare
+ALARMS_EACH: Final = 4  # times as many jobs without a period, because alarms are rare
 NO_TYPES: Final = np.zeros(0, np.uint8)
 COLUMNS: Final = ("period right", "start right", "error of confidence", "false alarms", "groups told")
 
@@ -68,7 +68,7 @@ class Job(NamedTuple):
 
 
 def numbers() -> Iterator[tuple[str, str]]:
-    """Yields group and name of each tuned number."""
+    """Yield group and name of each tuned constant."""
     for group in TUNING.__struct_fields__:
         for name in getattr(TUNING, group).__struct_fields__:
             if ONLY in f"{group}.{name}":
@@ -76,7 +76,9 @@ def numbers() -> Iterator[tuple[str, str]]:
 
 
 def scaled(value: Value, factor: float) -> Value:
-    """Returns a number times a factor; near one, its distance from one; of a map, its distance from none."""
+    """Return a constant times a factor: for a constant near one, its distance from one; for a map, its distance from
+    none.
+    """
     if isinstance(value, tuple):
         return tuple((said, said + factor * (right - said)) for said, right in value)
     if isinstance(value, int):
@@ -86,7 +88,7 @@ def scaled(value: Value, factor: float) -> Value:
 
 @functools.cache
 def jobs() -> tuple[list[Job], list[Trace], list[Grouped]]:
-    """Returns jobs with a period, jobs without, and those whose members have periods of their own."""
+    """Return jobs with a period, jobs without, and those whose members have different periods."""
     periodic_ones, others = [], []
     for kind in periodic_jobs().values():
         made = [kind(SEED + number) for number in range(JOBS)]
@@ -100,7 +102,7 @@ def jobs() -> tuple[list[Job], list[Trace], list[Grouped]]:
 
 
 def outcome(*, groups: bool = True) -> Outcome:
-    """Measures the estimator as it is tuned now; NaN for what is not asked for."""
+    """Measure the estimator with the current constants; NaN for columns that are not measured."""
     periodic_ones, others, _ = jobs()
     settings = settings_at_one_hertz()
     right, near = [], []
@@ -122,7 +124,7 @@ def outcome(*, groups: bool = True) -> Outcome:
 
 
 def groups_told() -> float:
-    """Returns the share of periods of groups that are told with who has them."""
+    """Return the share of periods of groups that are detected with their members."""
     told = []
     for job in jobs()[2]:
         prediction = whole_trace(job)
@@ -131,27 +133,27 @@ def groups_told() -> float:
 
 
 def _is(found: Prediction, period_s: float) -> bool:
-    """Tells whether a period is the right one; of a drifting job, the present one."""
+    """Return whether a period is right; for a drifting job, the present period counts."""
     told = found.period_s if found.drift is None else found.drift.period_s
     return told is not None and abs(told.value / period_s - 1) <= SAME
 
 
 def outcome_with(changed: tuple[str, str, float]) -> Outcome:
-    """Measures the estimator with one number at so many times its value."""
+    """Measure the estimator with one constant multiplied by a factor."""
     group, name, factor = changed
     own, usual = getattr(TUNING, group), getattr(getattr(TUNING, group), name)
     force_setattr(own, name, scaled(usual, factor))
     try:
         return outcome(groups=group == "grouping")
-    except (ArithmeticError, IndexError, ValueError):  # beyond what the number may be
+    except (ArithmeticError, IndexError, ValueError):  # outside the allowed range of the constant
         return Outcome(*[math.nan] * len(COLUMNS))
     finally:
         force_setattr(own, name, usual)
 
 
 def measure() -> list[Figure]:
-    """Prints the table row by row; returns the columns as tuned, and of each number the largest change."""
-    jobs()  # made before processes are forked
+    """Print the table row by row; return the columns as tuned, and the largest change by each constant."""
+    jobs()  # created before processes are forked
     chosen = list(numbers())
     tasks = [(group, name, factor) for group, name in chosen for factor in (0.5, 2.0)]
     with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:

@@ -1,13 +1,13 @@
-"""Jobs whose period stumbles, offline beside ftio-hpc, online beside one who knows the generator.
+"""Jobs with irregular periods, offline beside ftio-hpc, online beside an oracle that knows the generator.
 
-IOTIDE_JOBS of a kind (20). IOTIDE_GENERATOR: ``stumbling`` (``stumbling.py``, at 1 Hz), ``varied`` (``varied.py``) or
-``irregular`` (``irregular.py``, both at all resolutions), so that what is tuned on one can be reported on another.
-IOTIDE_KINDS: only kinds whose names hold this. Offline the whole trace is looked at once; the period of one that drifts
-is its present one. Online a job is predicted at 40 random moments from its fourth phase on; a prediction of the next
-start is right within a fifth of the period. Moments at which less than a fifth of a phase has been seen are left out:
-which phase is the next one is then a matter of definition. IOTIDE_SEED draws other jobs than those that constants were
-tuned on. A row a kind is printed as
-soon as it is known; an asterisk marks what misses what is wanted.
+IOTIDE_JOBS jobs per kind (20). IOTIDE_GENERATOR: ``stumbling`` (``stumbling.py``, at 1 Hz), ``varied`` (``varied.py``)
+or ``irregular`` (``irregular.py``, both at all resolutions), so that one generator can be used for tuning and another
+for the report. IOTIDE_KINDS: only kinds whose names contain this text. Offline the whole trace is analysed once; the
+true period of a drifting job is its present one. Online a job is predicted at 40 random moments from its fourth phase
+on; a prediction of the next start is right within a fifth of the period. Moments at which less than a fifth of a phase
+has been seen are left out, because the next phase is then a matter of definition. IOTIDE_SEED selects other jobs than
+those used to tune the constants. Each row, one per kind, is printed as soon as it is known. An asterisk marks a missed
+budget.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ GENERATORS: Final[dict[str, dict[str, Maker]]] = {"stumbling": STUMBLING, "varie
 FREQUENCY_HZ: Final = 1.0
 CALIBRATED: Final = 5.0  # points
 HELD: Final = (86.0, 94.0)  # percent of the intervals
-BESIDE_ORACLE: Final = 1.2  # times its median error
+BESIDE_ORACLE: Final = 1.2  # times the oracle's median error
 COLUMNS: Final = (
     *("kind", "period off", "unsure", "right", "said", "predicted", "start right", "said", "held", "off / oracle's"),
 )
@@ -47,12 +47,14 @@ _NO_TYPES: Final = np.zeros(0, np.uint8)
 
 
 def settings_of_jobs() -> DetectSettings:
-    """Returns what jobs are looked at with: those of the later generators have periods of 2 s to 2 h."""
+    """Return the settings for the jobs: those of the later generators have periods of 2 s to 2 h."""
     return settings_at_one_hertz() if GENERATOR == "stumbling" else DetectSettings()
 
 
 def offline(kind: str, jobs: list[Stumbling]) -> list[Figure]:
-    """Returns error of the period, the share of jobs without an answer above one half, and how sure it is."""
+    """Return the error of the period, the share of jobs without a period of confidence above one half, and the
+    confidence.
+    """
     settings = settings_of_jobs()
     ours = [detect([(job.trace.batch(), _NO_TYPES)], settings, "job") for job in jobs]
     theirs = analyse([(job.trace.start_s, job.trace.end_s, job.trace.bandwidth) for job in jobs], FREQUENCY_HZ)
@@ -60,25 +62,27 @@ def offline(kind: str, jobs: list[Stumbling]) -> list[Figure]:
     figures = [_error(kind, "mean error of the period", found, theirs, jobs)]
     sure = [period if each.confidence >= PERIODIC_FROM else None for period, each in zip(found, ours, strict=True)]
     unsure = 100 * sum(period is None for period in sure) / len(jobs)
-    figures.append(Figure(f"{kind}: unanswered, or confidence below one half", unsure, "%", better="lower"))
+    figures.append(Figure(f"{kind}: no period, or confidence below one half", unsure, "%", better="lower"))
     right = [each is not None and abs(each / job.period_s - 1) <= SAME for each, job in zip(found, jobs, strict=True)]
     figures.append(Figure(f"{kind}: period right", 100 * float(np.mean(right)), "%"))
     said = 100 * float(np.mean([each.confidence for each in ours]))
-    figures.append(Figure(f"{kind}: mean confidence in it", said, "%"))
+    figures.append(Figure(f"{kind}: mean confidence of the period", said, "%"))
     if len(jobs[0].periods_s) > 1:
-        figures.append(Figure(f"{kind}: all periods told", 100 * float(np.mean(list(map(all_told, ours, jobs)))), "%"))
+        figures.append(
+            Figure(f"{kind}: all periods detected", 100 * float(np.mean(list(map(all_told, ours, jobs)))), "%")
+        )
     return figures
 
 
 def present_period_s(prediction: Prediction) -> float | None:
-    """Returns the period as it is now."""
+    """Return the present period."""
     if prediction.drift is not None:
         return prediction.drift.period_s.value
     return None if prediction.period_s is None else prediction.period_s.value
 
 
 def all_told(prediction: Prediction, job: Stumbling) -> bool:
-    """Tells whether each program's period is the answer's, or one of its others."""
+    """Return whether each program's period is the main period or one of the secondary ones."""
     told = [each.period_s.value for each in prediction.others]
     if prediction.period_s is not None:
         told.append(prediction.period_s.value)
@@ -99,7 +103,7 @@ def _relative(found: list[float | None], jobs: list[Stumbling]) -> float:
 
 
 def online(kind: str, jobs: list[Stumbling]) -> list[Figure]:
-    """Returns how the next start came: right, held by its interval, and how far off beside the oracle's."""
+    """Return the results of the next start: right, covered by its interval, and its error beside the oracle's."""
     ours: list[float] = []
     oracle: list[float] = []
     held: list[bool] = []
@@ -122,7 +126,7 @@ def online(kind: str, jobs: list[Stumbling]) -> list[Figure]:
         Figure(f"{kind}: predicted", 100 * len(ours) / max(moments, 1), "%"),
         Figure(f"{kind}: next start right", 100 * float(right.mean()), "%"),
         Figure(f"{kind}: mean confidence", 100 * float(np.mean(confidence)), "%"),
-        Figure(f"{kind}: 90 % interval holds it", 100 * float(np.mean(held)), "%", "86 to 94 %"),
+        Figure(f"{kind}: 90 % interval coverage", 100 * float(np.mean(held)), "%", "86 to 94 %"),
         Figure(
             f"{kind}: median error of the next start", 100 * float(np.median(ours)), "% of P", "",
             "an oracle", 100 * float(np.median(oracle)), better="lower",
@@ -131,13 +135,13 @@ def online(kind: str, jobs: list[Stumbling]) -> list[Figure]:
 
 
 def _known(job: Stumbling, moment: Moment) -> float:
-    """Returns what the oracle expects; now, where that has passed."""
+    """Return the start that the oracle expects, or now if that has passed."""
     number = int(np.argmin(np.abs(job.trace.starts_s - moment.start_s)))
     return max(float(job.expected_s[number - 1]), moment.now_s)
 
 
 def row_of(kind: str, figures: list[Figure]) -> str:
-    """Returns a kind's figures as a row of a table."""
+    """Return a kind's figures as a table row."""
     found = {figure.name.removeprefix(f"{kind}: "): figure for figure in figures}
 
     def value(name: str) -> float:
@@ -167,7 +171,7 @@ def _unless(met: bool) -> str:
 
 
 def measure() -> list[Figure]:
-    """Prints the table row by row; returns all figures."""
+    """Print the table row by row; return all figures."""
     figures: list[Figure] = []
     print(f"| {' | '.join(COLUMNS)} |")
     print("|" + " --- |" * len(COLUMNS), flush=True)

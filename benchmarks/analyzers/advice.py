@@ -1,8 +1,8 @@
-"""How well advice holds: programs that do one thing in a slow and in a mended way, and what the change saved.
+"""Accuracy of advice: programs with a slow and a mended form, and the time that the change saved.
 
-Both run traced, in turns, and are judged: what the change saves is the difference of how long their work took, which
-they print. An estimate is right where it is within a factor of two of that, in the median of the turns. A finding about
-the mended form is a false alarm.
+Both forms run traced, in turns, and advice is computed for both. The actual saving is the difference between the
+durations of their work, which the programs print. An estimate is right within a factor of two of it, in the median of
+the turns. A finding for the mended form is a false alarm.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ FACTOR = 2.0
 
 
 def measure() -> list[Figure]:
-    """Returns how well advice holds on both sets of pairs: those that the rules were made on, and others."""
+    """Return the accuracy of advice on both sets of pairs: those used to write the rules, and others."""
     return [*_measured(PAIRS, ""), *_measured(HELD_OUT, ", programs written after the rules")]
 
 
 def _measured(pairs: Sequence[Pair], of: str) -> list[Figure]:
-    """Returns the ratio of the estimated to the measured gain of each pair, and how many are right."""
+    """Return the ratio of the estimated to the measured gain of each pair, and the number of right estimates."""
     figures = []
     first = right = quiet = timed = 0
     with tempfile.TemporaryDirectory() as made:
@@ -44,7 +44,7 @@ def _measured(pairs: Sequence[Pair], of: str) -> list[Figure]:
             ratio = statistics.median(told / came for told, came in zip(estimates_s, gains_s, strict=True))
             right += 1 / FACTOR <= ratio <= FACTOR
             name = f"{pair.name}: told {statistics.median(estimates_s):.3f} s, saved {statistics.median(gains_s):.3f} s"
-            figures.append(Figure(name, ratio, "of what came", "0.5 to 2"))
+            figures.append(Figure(name, ratio, "of the measured gain", "0.5 to 2"))
     return [
         Figure(f"the cause is the first finding{of}", first, f"of {len(pairs)}", f"{len(pairs)}"),
         Figure(f"no finding on the mended form{of}", quiet, f"of {len(pairs)}", f"{len(pairs)}"),
@@ -54,7 +54,7 @@ def _measured(pairs: Sequence[Pair], of: str) -> list[Figure]:
 
 
 def _turns(pair: Pair, made: Path) -> tuple[list[str], list[list[str]], list[float], list[float]]:
-    """Returns first causes, findings on the mended form, estimated and measured gains, of each turn."""
+    """Return first causes, findings on the mended form, estimated and measured gains, of each turn."""
     causes, alarms, estimates_s, gains_s = [], [], [], []
     for turn in range(TURNS):
         folder = made / f"{pair.name}-{turn}"

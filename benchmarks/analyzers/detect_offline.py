@@ -22,12 +22,12 @@ PHASES = 50
 FLUSHES = 16
 REPEATS = 3
 PEER = "ftio-hpc 0.0.9"
-# its parser goes by the name that it is called with
+# the peer's parser selects its options by the program name
 _PEER_CODE = "import sys; from ftio.cli.ftio_core import run; sys.argv[0] = 'ftio'; run()"
 
 
 def requests() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns start and end in seconds and bandwidth in bytes/s, by start: phases of 10 s, with some jitter."""
+    """Return start and end in seconds and bandwidth in bytes/s, by start: phases every 10 s, with some jitter."""
     rng = np.random.default_rng(7)
     phases = PERIOD_S * (np.arange(PHASES) + 0.02 * rng.standard_normal(PHASES)) + 1
     start = np.sort((phases[:, None] + rng.uniform(0, 10, (PHASES, REQUESTS // PHASES))).ravel())
@@ -36,7 +36,7 @@ def requests() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def write_tmio(path: Path) -> None:
-    """Writes the requests as TMIO's JSON lines, with as much around them as the analysis needs."""
+    """Write the requests as TMIO's JSON lines, with the other fields that the analysis needs."""
     start, end, bandwidth = requests()
     with path.open("w") as out:
         for rows in np.array_split(np.arange(REQUESTS), FLUSHES):
@@ -61,7 +61,7 @@ def write_tmio(path: Path) -> None:
 
 
 def write_calls(path: Path) -> None:
-    """Writes the requests as iotide's JSON lines, one a call."""
+    """Write the requests as iotide's JSON lines, one call per line."""
     start, end, bandwidth = requests()
     rows = zip(start.tolist(), (end - start).tolist(), (bandwidth * (end - start)).astype(int).tolist(), strict=True)
     with path.open("w") as out:
@@ -72,7 +72,7 @@ def write_calls(path: Path) -> None:
 
 
 def cost(command: Sequence[str], folder: Path) -> tuple[float, float, str]:
-    """Returns the least wall time in s over some runs, the largest peak memory in MB, and standard output."""
+    """Return the least wall time in s over some runs, the largest peak memory in MB, and standard output."""
     best, largest, text = float("inf"), 0.0, ""
     for _ in range(REPEATS):
         output = folder / "output"

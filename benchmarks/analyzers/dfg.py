@@ -1,7 +1,7 @@
-"""Events a second into a directly-follows graph with its statistics, beside pm4py's graph of the same log.
+"""Events per second into a directly-follows graph with its statistics, beside pm4py's graph of the same log.
 
-pm4py counts edges, starts and ends alone. Both are measured in CPU time, the least of some runs. Before anything is
-timed, its graphs of random logs are held to ours.
+pm4py counts edges, starts and ends only. Both are measured in CPU time, the least of some runs. Before the timing,
+pm4py's graphs of random logs are compared with ours.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class Log(NamedTuple):
-    """Columns of a log, as ``DfgAnalyzer.update`` takes them."""
+    """Columns of a log, as for ``DfgAnalyzer.update``."""
 
     case: Ints
     activity: npt.NDArray[np.int32]
@@ -44,7 +44,7 @@ class Log(NamedTuple):
 
 
 def make_log(events: int, cases: int = CASES, activities: int = ACTIVITIES, seed: int = 1) -> Log:
-    """Makes a log in which each activity is followed by few others, a third of them without a size."""
+    """Make a log in which each activity is followed by few others; a third of the activities have no size."""
     rng = np.random.default_rng(seed)
     case = rng.integers(0, cases, events)
     step = rng.choice([0, 0, 0, 1, 1, 2, 7], events)
@@ -63,7 +63,7 @@ def feed(analyzer: DfgAnalyzer, log: Log, batch: int) -> None:
 
 
 def cpu_seconds(log: Log, batch: int) -> float:
-    """Returns the least CPU time of seven graphs of a log."""
+    """Return the least CPU time of seven graphs of a log."""
     pieces = [[column[at : at + batch] for column in log] for at in range(0, len(log.case), batch)]
     least = float("inf")
     for _ in range(7):
@@ -77,7 +77,7 @@ def cpu_seconds(log: Log, batch: int) -> float:
 
 
 def hold_to_peer() -> None:
-    """Compares nodes, edges, starts and ends of random logs with pm4py's."""
+    """Compare nodes, edges, starts and ends of random logs with pm4py's."""
     rng = np.random.default_rng(2)
     logs = []
     for seed in range(RANDOM_LOGS):
@@ -96,7 +96,7 @@ def hold_to_peer() -> None:
 
 
 def growth() -> tuple[float, float]:
-    """Returns the bytes that a graph holds at its peak after a first round of events, and after all of them."""
+    """Return the peak memory of a graph in bytes, after a first round of events and after all of them."""
 
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
@@ -147,7 +147,7 @@ def measure() -> list[Figure]:
         early, late = pool.submit(growth).result()
     return [
         *figures,
-        Figure("the graph of now, as pydantic", shown * 1e3, "ms", better="lower"),
+        Figure("current graph as pydantic model", shown * 1e3, "ms", better="lower"),
         Figure(f"memory after {EVENTS // 4 * 2 / 1e6:.0f} M events", early / 2**20, "MiB", better="lower"),
         Figure(f"memory after {EVENTS // 4 * ROUNDS / 1e6:.0f} M events", late / 2**20, "MiB", better="lower"),
     ]

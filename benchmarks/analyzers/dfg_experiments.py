@@ -1,8 +1,8 @@
-"""The experiments of [DFG], redone on this machine: what ``ls -l`` does beyond ``ls``, one shared file against a
-file per process, and MPI-IO against POSIX.
+"""The experiments of [DFG] on this machine: ``ls -l`` against ``ls``, a shared file against one per process, MPI-IO
+against POSIX.
 
-``python benchmarks/analyzers/dfg_experiments.py --images docs/images`` draws them anew. The files are in memory
-(/dev/shm where there is one): a disk's own pace would hide that writers of one file wait for one another.
+``python benchmarks/analyzers/dfg_experiments.py --images docs/images`` draws the images of the docs. The files are in
+memory (/dev/shm if present): the speed of a disk would hide that writers of one file wait for each other.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _OPEN_MPI = {
 
 @dataclass(frozen=True)
 class Traces:
-    """Where the traces of an experiment lie."""
+    """Paths of the traces of an experiment."""
 
     folder: Path
     scratch: Path
 
     def dfg(self, *arguments: str) -> GraphReport:
-        """Returns what ``iotide dfg`` says of them."""
+        """Return the output of ``iotide dfg`` for the traces."""
         command = [*IOTIDE, "dfg", "--json", "--site", f"SCRATCH={self.scratch}", *arguments]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False, timeout=120)
         if done.returncode:
@@ -55,7 +55,7 @@ class Traces:
 
 
 def record_ls(folder: Path) -> Traces:
-    """Traces read and write of three ``ls`` and three ``ls -l`` that run at once, each on a terminal of its own."""
+    """Trace read and write of three concurrent ``ls`` and three ``ls -l``, each on its own terminal."""
     listed = folder / "listed"
     listed.mkdir()
     for name in ("one", "two"):
@@ -89,9 +89,9 @@ def record_mpi(
     block: int = BLOCK,
     transfer: int = TRANSFER,
 ) -> Traces:
-    """Traces four ranks that write and read back: a file per process, one shared file, and that again by MPI-IO.
+    """Trace four ranks that write and read back: one file per process, one shared file, and the same with MPI-IO.
 
-    The four kinds of runs take turns, after one that is not traced and warms the memory up.
+    The four kinds of runs alternate, after an untraced run as warm-up.
     """
     run(["mpicc", "-O2", "-o", "ssf_fpp", str(PROGRAM)], folder)
     sizes = ["-s", str(segments), "-b", str(block), "-t", str(transfer)]
@@ -108,7 +108,7 @@ def record_mpi(
         ):
             for written in (scratch / below).iterdir():
                 written.unlink()
-            # The shell becomes strace, so that each rank has a trace named after it.
+            # The shell execs strace, so that each rank has a trace named after it.
             trace = f"{name}_run{repeat}_$OMPI_COMM_WORLD_RANK.st"
             traced = f'exec {" ".join(_STRACE)} -e trace={calls} -o {trace} ./ssf_fpp "$@"'
             run([*start, "sh", "-c", traced, "sh", "-o", str(scratch / below / "data"), *sizes, *arguments], folder)
@@ -116,7 +116,7 @@ def record_mpi(
 
 
 def run(command: Sequence[str], folder: Path) -> None:
-    """Runs a program to its end; raises with what it complained about."""
+    """Run a program to its end; raise an error with its messages if it fails."""
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"} | _OPEN_MPI
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=120
@@ -126,12 +126,12 @@ def run(command: Sequence[str], folder: Path) -> None:
 
 
 def named(graph: Graph) -> dict[str, ActivityStats]:
-    """Returns the activities by name."""
+    """Return the activities by name."""
     return {row.name: row for row in graph.activities}
 
 
 def draw(folder: Path, images: Path | None) -> list[Figure]:
-    """Records everything, draws it where that is asked for, and returns the figures that the documents name."""
+    """Record everything, draw the images if a folder is given, and return the figures in the documentation."""
     (folder / "ls").mkdir()
     ls = record_ls(folder / "ls")
     both = ls.dfg("--compare", "command=ls", "command=ls-l", *_here(ls, "ls*.st"))
@@ -153,7 +153,7 @@ def draw(folder: Path, images: Path | None) -> list[Figure]:
             rows = named(mpi.dfg(*site, *only, *_here(mpi, f"{name}*.st")).graph).values()
             calls[name] = {row.name.partition(":")[0]: row for row in rows}
             figures.append(Figure(f"calls on the file, {name}", sum(row.events for row in rows), "calls"))
-            figures.append(Figure(f"time in them, {name}", 1e3 * sum(row.seconds for row in rows), "ms"))
+            figures.append(Figure(f"time in these calls, {name}", 1e3 * sum(row.seconds for row in rows), "ms"))
         if images is not None:
             pictures = [
                 (ls, "ls", ["--filter", "command=ls", *_here(ls, "ls*.st")]),
@@ -169,14 +169,14 @@ def draw(folder: Path, images: Path | None) -> list[Figure]:
 
 
 def measure() -> list[Figure]:
-    """Records and measures in a folder of its own."""
+    """Record and measure in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         return draw(Path(folder), None)
 
 
 def _distance(found: GraphReport) -> float:
     if found.comparison is None:
-        raise RuntimeError("nothing was compared")
+        raise RuntimeError("no comparison was possible")
     return found.comparison.distance
 
 
@@ -186,6 +186,6 @@ def _here(traces: Traces, *patterns: str) -> list[str]:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--images", type=Path, help="folder for the pictures")
+    parser.add_argument("--images", type=Path, help="folder for the images")
     with tempfile.TemporaryDirectory() as place:
         report(draw(Path(place), parser.parse_args().images))

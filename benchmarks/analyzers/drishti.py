@@ -1,7 +1,7 @@
-"""Advice beside Drishti on the logs that PyDarshan comes with: writes the table of docs/drishti.md.
+"""Advice beside Drishti on the logs of the PyDarshan package; writes the table of docs/drishti.md.
 
-``DRISHTI`` names the program, of a virtual environment of its own (``pip install drishti-io``). What it prints with
-``--issues --code`` is taken as it is; the judgement below the table is by hand.
+``DRISHTI`` names the program, in its own virtual environment (``pip install drishti-io``). Its output with ``--issues
+--code`` is used unchanged. The judgement below the table is by hand.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ PAGE = Path(__file__).parents[2] / "docs/drishti.md"
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 LONGEST = 40
 DESCRIBING = frozenset({"P01", "P02", "P03", "P04", "P11", "P12", "P13", "P14", "M02", "M03", "M04", "M05"})
-"""Codes that say what the program does, not what is wrong."""
+"""Codes that describe the program's behaviour and no problem."""
 ALWAYS = frozenset({"M06", "M07"})
-"""Codes that come with each use of MPI-IO that blocks."""
+"""Codes that occur with each use of blocking MPI-IO."""
 
 
 def logs() -> list[Path]:
-    """Returns the logs, each name once."""
+    """Return the logs, each name once."""
     return list({path.name: path for path in sorted(FOLDER.rglob("*.darshan"))}.values())
 
 
 def codes_of(path: Path, drishti: str) -> list[str] | None:
-    """Returns the codes of what Drishti says; None where it fails."""
+    """Return the codes in Drishti's output, or None if it fails."""
     with tempfile.TemporaryDirectory() as folder:
         command = [drishti, "--issues", "--code", "--size", "240", "--export_dir", folder, str(path)]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=folder)
@@ -47,14 +47,14 @@ def codes_of(path: Path, drishti: str) -> list[str] | None:
 
 
 def advice_of(path: Path) -> dict[str, Any]:
-    """Returns what ``iotide advise`` says."""
+    """Return the output of ``iotide advise``."""
     command = [sys.executable, "-m", "iotide", "advise", "--json", str(path)]
     told: dict[str, Any] = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     return told
 
 
 def row(path: Path, codes: list[str] | None, told: dict[str, Any]) -> str:
-    """Writes a row of the table."""
+    """Return a row of the table."""
     name = path.stem if len(path.stem) <= LONGEST else f"{path.stem[: LONGEST - 3]}..."
     rest = [code for code in codes or [] if code not in DESCRIBING | ALWAYS]
     theirs = "fails" if codes is None else ", ".join(rest) or "-"
@@ -63,10 +63,12 @@ def row(path: Path, codes: list[str] | None, told: dict[str, Any]) -> str:
 
 
 def measure() -> list[Figure]:
-    """Runs both on all logs, writes the table, and counts."""
+    """Run both on all logs, write the table, and return the counts."""
     drishti = os.environ.get("DRISHTI") or shutil.which("drishti")
     if drishti is None:
-        raise SystemExit("DRISHTI names no program: pip install drishti-io into an environment of its own")
+        raise SystemExit(
+            "DRISHTI names no program: install it with `pip install drishti-io` in an environment of its own"
+        )
     rows, says, finds = [], 0, 0
     for path in logs():
         codes, told = codes_of(path, drishti), advice_of(path)

@@ -1,4 +1,4 @@
-"""What keeping phases by file system costs the aggregator: events a second with and without, in turns."""
+"""Cost of phases by file system in the aggregator: events per second with and without, in turns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TURNS = 15
 
 
 def seconds(*, enabled: bool) -> float:
-    """CPU time of one core for all events through decode, sequence state, job session and predictions."""
+    """Return the CPU time of one core for all events through decode, sequence state, job session and predictions."""
     now = time.time()
     batches = make_batches(BATCHES, LENGTH, start_ns=int((now - 60) * 1e9), step_ns=20_000)
     settings = AggregatorSettings.model_validate({"analyzers": {"filesystems": {"enabled": enabled}}})
@@ -46,7 +46,7 @@ def measure() -> list[Figure]:
         more.append(taken[True] / taken[False] - 1)
     return [
         Figure(
-            "aggregator, phases by file system: CPU time more",
+            "aggregator, phases by file system: added CPU time",
             statistics.median(more) * 100,
             "%",
             "<= 5 %",

@@ -1,8 +1,8 @@
-"""Calls analysed by layer per second, and what ten thousand processes on a hundred thousand files cost.
+"""Calls per second of the layer analysis, and its cost for 10,000 processes on 100,000 files.
 
-No tool that we know of tells layers while a job runs: Darshan's summaries and the profiles of OTF2 traces are made
-afterwards. The yardstick beside ours is the loop over calls that a script for it is, with fewer sums than ours; its
-sums are held to ours before anything is timed. CPU time, the least of some runs.
+No other known tool analyses layers while a job runs: Darshan's summaries and the profiles of OTF2 traces are created
+afterwards. The yardstick is a plain loop over calls, with fewer sums than ours. Its sums are compared with ours before
+the timing. CPU time, the least of some runs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Call = tuple[int, int, int, int, int, int, int]
 
 
 def stacked(count: int, rank: int, begin_ns: int) -> EventBatch:
-    """Makes writes of HDF5, each one of MPI-IO, each two of POSIX, as they end."""
+    """Make writes of HDF5, each with one MPI-IO write, each with two POSIX writes, in order of their ends."""
     many = count // 4
     at = begin_ns + np.arange(many)[:, None] * 1_000_000
     size = np.random.default_rng(rank).integers(2, 1 << 20, many)[:, None] // 2
@@ -57,7 +57,7 @@ def stacked(count: int, rank: int, begin_ns: int) -> EventBatch:
 
 
 def flat(count: int, rank: int, begin_ns: int) -> EventBatch:
-    """Makes POSIX calls on two hundred files."""
+    """Make POSIX calls on two hundred files."""
     random = np.random.default_rng(rank)
     file, kind = random.integers(1, FILES, count), random.choice([7, 8, 1, 3, 0], count)
     size = np.where((kind == Kind.READ) | (kind == Kind.WRITE), random.integers(1, 1 << 20, count), 0)
@@ -70,7 +70,7 @@ def flat(count: int, rank: int, begin_ns: int) -> EventBatch:
 
 
 def parts(make: Callable[[int, int, int], EventBatch], events: int, batch: int) -> list[Part]:
-    """Returns batches of sixteen ranks in turn."""
+    """Return batches of sixteen ranks in turn."""
     infos = [StreamInfo(job="j", source="b", host="h", rank=rank, pid=rank + 1) for rank in range(RANKS)]
     turns = max(1, events // batch // RANKS)
     return [
@@ -81,12 +81,12 @@ def parts(make: Callable[[int, int, int], EventBatch], events: int, batch: int) 
 
 
 def known(count: int) -> list[FileInfo]:
-    """Returns files by number."""
+    """Return files by number."""
     return [FileInfo(""), *(FileInfo(f"/scratch/{number % 100}/out.{number}", shared=True) for number in range(count))]
 
 
 def feed(batches: list[Part], files: list[FileInfo]) -> LayerAnalyzer:
-    """Takes all batches in."""
+    """Feed all batches."""
     made = LayerAnalyzer(LayersSettings())
     for stream, info, batch in batches:
         made.update(batch, stream, info, files)
@@ -95,9 +95,9 @@ def feed(batches: list[Part], files: list[FileInfo]) -> LayerAnalyzer:
 
 
 def looped(batches: list[Part]) -> dict[int, list[int]]:
-    """Sums what layers, steps between them, sizes, files and handles come to, call by call; returns the layers' sums.
+    """Compute sums of layers, steps between layers, sizes, files and handles, call by call; return the layers' sums.
 
-    Collectives, what became of requests, and the timeline are left out.
+    Collectives, completions of requests, and the timeline are left out.
     """
     sums: dict[int, list[int]] = {}
     steps: dict[tuple[int, int, int, int], list[int]] = {}
@@ -142,7 +142,7 @@ def looped(batches: list[Part]) -> dict[int, list[int]]:
 
 
 def check(batches: list[Part], files: list[FileInfo]) -> None:
-    """Holds the loop's sums to ours."""
+    """Compare the loop's sums with ours."""
     key, sums = feed(batches, files).tables.processes.rows()
     for layer, (own, calls, size) in looped(batches).items():
         total = sums[key % len(Layer) == layer].sum(axis=0)
@@ -152,7 +152,7 @@ def check(batches: list[Part], files: list[FileInfo]) -> None:
 
 
 def rate(work: Callable[[], object], events: int) -> float:
-    """Returns events a second of CPU time, of the fastest of some runs."""
+    """Return events per second of CPU time, of the fastest of some runs."""
     best = float("inf")
     for _ in range(RUNS):
         begin = time.process_time()
@@ -162,7 +162,7 @@ def rate(work: Callable[[], object], events: int) -> float:
 
 
 def crowd(_: int) -> tuple[float, float, float, int]:
-    """Feeds ten thousand processes on a hundred thousand files; returns MiB early and late, s a report, losses."""
+    """Feed ten thousand processes on a hundred thousand files; return MiB early and late, s per report, losses."""
     files = known(MANY_FILES)
     bare = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     made = LayerAnalyzer(LayersSettings())
@@ -182,7 +182,7 @@ def crowd(_: int) -> tuple[float, float, float, int]:
 
 
 def measure() -> list[Figure]:
-    """Measures updates, the loop, and the memory of a large job."""
+    """Measure updates, the loop, and the memory of a large job."""
     files = known(FILES)
     figures = []
     for name, make in (("three layers", stacked), ("POSIX on 200 files", flat)):
@@ -201,9 +201,9 @@ def measure() -> list[Figure]:
     return [
         *figures,
         Figure(f"10,000 processes, 100,000 files: {calls:.2g} M calls", early, "MiB", better="lower"),
-        Figure(f"the same after {4 * calls:.2g} M calls", late, "MiB", better="lower"),
-        Figure("report of that", seconds, "s", better="lower"),
-        Figure("calls that bounds summed up", lost / (4e6 * calls) * 100, "%", better="lower"),
+        Figure(f"memory after {4 * calls:.2g} M calls", late, "MiB", better="lower"),
+        Figure("one report of that job", seconds, "s", better="lower"),
+        Figure("calls aggregated by the bounds", lost / (4e6 * calls) * 100, "%", better="lower"),
     ]
 
 

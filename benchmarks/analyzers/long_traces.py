@@ -1,6 +1,6 @@
-"""Commands on long inputs, as whole processes: their memory and CPU time, and how both grow with the input.
+"""Memory and CPU time of commands on long inputs, as whole processes, and their growth with the input.
 
-Inputs are made here and removed: an archive, JSON lines, and the output of strace. Settings of the environment:
+The inputs are created and removed here: an archive, JSON lines, and the output of strace. Environment variables:
 
     BENCH_CALLS       calls of the archive                             10000000
     BENCH_TEXT_BYTES  size of the JSON lines, and of strace's output   500000000
@@ -45,7 +45,7 @@ ENDINGS = {"parquet": "parquet", "hdf5": "h5", "chrome": "json", "jsonl": "jsonl
 
 
 def phase(rank: int, number: int) -> EventBatch:
-    """Writes of MPI-IO, each with one of the C library in it, and small writes or reads between them."""
+    """MPI-IO writes, each with a stdio write below it, and small writes or reads between them."""
     at = np.arange(PAIRS)
     begin = BEGIN_S * 10**9 + number * 2 * 10**9 + rank * 1000 + at * 100_000
     reads = number % 4 == 0
@@ -72,7 +72,7 @@ def phase(rank: int, number: int) -> EventBatch:
 
 
 def written(path: Path, calls: int) -> None:
-    """Writes an archive of so many calls, nearly."""
+    """Write an archive of about the given number of calls."""
     names = ["MPI_File_write_at", "pwrite64", "read", "write"]
     files = [FileInfo("/scratch/run/out.h5"), FileInfo("/scratch/run/in.dat"), FileInfo("/scratch/run/log.txt")]
     writer = ArchiveWriter()
@@ -92,7 +92,7 @@ def written(path: Path, calls: int) -> None:
 
 
 def jsonl_phase(number: int) -> str:
-    """Writes of all ranks and small reads between them, as JSON lines in the order of time."""
+    """Write of all ranks and small reads between them, as JSON lines in order of time."""
     lines = []
     for at in range(PAIRS // 8):
         begin = (BEGIN_S + 2 * number) * 10**9 + at * 800_000
@@ -112,7 +112,7 @@ def jsonl_phase(number: int) -> str:
 
 
 def strace_phase(number: int) -> str:
-    """The same as ``strace -f -ttt -T -y`` writes it."""
+    """The same in the format of ``strace -f -ttt -T -y``."""
     lines = []
     for at in range(PAIRS // 8):
         micros = at * 800
@@ -128,7 +128,7 @@ def strace_phase(number: int) -> str:
 
 
 def texts(phase_of: Callable[[int], str], path: Path, size: int) -> None:
-    """Writes phases up to a size, bytes."""
+    """Write phases up to a size in bytes."""
     written_bytes = number = 0
     with path.open("w") as file:
         while written_bytes < size:
@@ -137,7 +137,7 @@ def texts(phase_of: Callable[[int], str], path: Path, size: int) -> None:
 
 
 def measured(arguments: Sequence[str]) -> tuple[float, float]:
-    """Runs a command; returns the most memory that it had, bytes, and the CPU time that it took, s."""
+    """Run a command; return its peak memory in bytes and its CPU time in s."""
     command = [sys.executable, "-m", "iotide", *arguments]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as child:
         _, status, used = os.wait4(child.pid, 0)
@@ -148,7 +148,7 @@ def measured(arguments: Sequence[str]) -> tuple[float, float]:
 
 
 def compared(what: str, arguments: Sequence[str], short: Path, long: Path) -> list[Figure]:
-    """Measures a command on an input and on a tenth of it."""
+    """Measure a command on an input and on a tenth of it."""
     least, least_s = measured([*arguments, str(short)])
     most, most_s = measured([*arguments, str(long)])
     budget = f"<= {MOST_BYTES / 1e6:g} MB"
@@ -159,13 +159,13 @@ def compared(what: str, arguments: Sequence[str], short: Path, long: Path) -> li
 
 
 def said(figures: Sequence[Figure]) -> None:
-    """Shows what was measured: the whole takes minutes."""
+    """Print a figure at once, because all of them take minutes."""
     for figure in figures:
         print(f"{figure.name} {figure.value:.4g} {figure.unit} ({figure.peer_value:.4g})", file=sys.stderr)
 
 
 def measure() -> list[Figure]:
-    """Measures each command on each input."""
+    """Measure each command on each input."""
     writers: dict[str, tuple[str, Callable[[Path, int], None], int]] = {
         "archive": (f"archive of {CALLS / 1e6:g} M calls", written, CALLS),
         "jsonl": (

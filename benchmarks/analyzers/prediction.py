@@ -1,8 +1,8 @@
-"""Time of a prediction, beside ftio-hpc's on the same requests.
+"""Time of a prediction, beside ftio-hpc on the same requests.
 
-A job writes a burst of 200 requests every 9.7 s and is predicted after each, 100 times, at 10 Hz. Its ring holds 4096
-samples, all of which are looked at, or three periods of them after three hits. What comes at intervals (a look at other
-resolutions and for further periods) is part of the mean.
+A job writes a burst of 200 requests every 9.7 s and is predicted after each, 100 times, at 10 Hz. Its ring contains
+4096 samples. The window is all of them, or the last three periods after three hits. Periodic work (checks of other
+resolutions and of further periods) is part of the mean.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ PEER = "ftio-hpc in process"
 
 
 def burst(number: int) -> np.ndarray:
-    """Returns the starts of a burst's requests in seconds."""
+    """Return the starts of a burst's requests in seconds."""
     return 2 + number * PERIOD_S + np.sort(np.random.default_rng(number).uniform(0, 0.9, REQUESTS))
 
 
 def predicting(window: Literal["whole", "hits"]) -> tuple[float, float]:
-    """Returns mean and median of the milliseconds that a prediction takes."""
+    """Return mean and median time of a prediction, ms."""
     settings = DetectSettings(sampling_frequency_hz=FREQUENCY_HZ, ring_bins=SAMPLES, window=window)
     predictor = Predictor("benchmark", settings)
     predictor.update(make_batch(1, {"start": 0}), NO_TYPES)

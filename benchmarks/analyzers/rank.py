@@ -1,4 +1,4 @@
-"""The interaction graph: events a second, memory at its size, ranking, and what filtering a real trace saves."""
+"""The interaction graph: events per second, memory at its bound, ranking, and the savings by filtering a real trace."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def named(files: int) -> JobNames:
 
 
 def calls(names: JobNames, rng: np.random.Generator, at: int, length: int, processes: int, files: int) -> EventBatch:
-    """Makes reads and writes: most on files of a process's own, a tenth on any."""
+    """Make reads and writes: most on files of the process itself, a tenth on any file."""
     tid = rng.integers(1, processes + 1, length)
     own = tid * 7 % files + rng.integers(0, 4, length)
     file = np.where(rng.random(length) < 0.1, rng.integers(1, files + 1, length), own % files + 1)
@@ -67,7 +67,7 @@ def calls(names: JobNames, rng: np.random.Generator, at: int, length: int, proce
 
 
 def scheduling(names: JobNames, rng: np.random.Generator, at: int, length: int, threads: int) -> EventBatch:
-    """Makes wake-ups and switches of threads that wait in between."""
+    """Make wake-ups and switches of threads, which wait in between."""
     event = np.where(np.arange(length) % 2, int(KernelEvent.SCHED_SWITCH), int(KernelEvent.SCHED_WAKING))
     numbers = np.array([names.call(event.name.lower()) for event in KernelEvent])
     return make_batch(
@@ -84,7 +84,7 @@ def scheduling(names: JobNames, rng: np.random.Generator, at: int, length: int, 
 
 
 def events_a_second(names: JobNames, batches: list[EventBatch]) -> float:
-    """Returns the most events a CPU second of some runs."""
+    """Return the most events per CPU second of some runs."""
     least = float("inf")
     for _ in range(5):
         analyzer = InteractionAnalyzer(InteractionSettings())
@@ -96,7 +96,7 @@ def events_a_second(names: JobNames, batches: list[EventBatch]) -> float:
 
 
 def growth() -> tuple[float, float, float]:
-    """Returns the bytes that a graph of many processes and files holds early and late, and the seconds to rank it."""
+    """Return the early and late memory of a graph of many processes and files in bytes, and the ranking time in s."""
 
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
@@ -115,7 +115,7 @@ def growth() -> tuple[float, float, float]:
 
 
 def lines_a_second(factory: ParserFactory, text: bytes) -> float:
-    """Returns the most lines a CPU second of some runs, fed as files are."""
+    """Return the most lines per CPU second of some runs, with input in pieces as from files."""
     pieces = [text[begin : begin + PIECE_BYTES] for begin in range(0, len(text), PIECE_BYTES)]
     least = float("inf")
     for _ in range(5):
@@ -129,7 +129,7 @@ def lines_a_second(factory: ParserFactory, text: bytes) -> float:
 
 
 def reading() -> list[Figure]:
-    """Reads real traces, with what takes lines apart compiled and without it, in turn."""
+    """Read real traces with and without the compiled parser, in turn."""
     perf = gzip.decompress((DATA / "perf_sched.txt.gz").read_bytes()) * 400
     lttng = gzip.decompress((DATA / "lttng.txt.gz").read_bytes()) * 6
     sys.path.insert(0, str(TESTS))
@@ -154,7 +154,7 @@ def reading() -> list[Figure]:
 
 
 def cpu_seconds(work: Callable[[], object]) -> float:
-    """Returns the least CPU time of some runs."""
+    """Return the least CPU time of some runs."""
     least = float("inf")
     for _ in range(7):
         begun = time.process_time()
@@ -164,7 +164,7 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 
 def filtering(folder: Path) -> list[Figure]:
-    """Ranks a real trace, cuts it down to the leaders, and ranks what is left."""
+    """Rank a real trace, filter it to the leaders, and rank the result."""
     whole, small = folder / "whole.txt", folder / "small.txt"
     whole.write_bytes(gzip.decompress((DATA / "lttng.txt.gz").read_bytes()))
     settings = InteractionSettings(top=3)
@@ -174,9 +174,9 @@ def filtering(folder: Path) -> list[Figure]:
     kept_tids = {actor.tid for actor in ranked([small], None, settings).ranking.actors}
     assert {actor.tid for actor in ranking.actors if actor.id in leaders} <= kept_tids
     return [
-        Figure("lines of a real trace kept for three leaders a component", 100 * kept / lines, "%", better="lower"),
+        Figure("lines of a real trace kept for three leaders per component", 100 * kept / lines, "%", better="lower"),
         Figure(
-            "reading and ranking it",
+            "reading and ranking the filtered trace",
             1e3 * cpu_seconds(lambda: ranked([small], None, settings)),
             "ms",
             peer="the whole trace",
@@ -187,7 +187,7 @@ def filtering(folder: Path) -> list[Figure]:
 
 
 def planted() -> list[Figure]:
-    """Finds a web server's group and a backup's among daemons, in traces with more and more noise."""
+    """Find a web server's group and a backup's among daemons, in traces with increasing noise."""
     sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
     from support.jobs.planted_groups import BACKUP_GROUP, WEB, agreement, leaders_of_groups, night
 
@@ -200,7 +200,7 @@ def planted() -> list[Figure]:
             precision, recall = np.mean([agreement(ranking) for ranking in rankings], axis=0)
             name = f"planted groups, {noise:.0%} noise, --min-share {share:g}"
             figures += [
-                Figure(f"{name}: both led by their own", 100 * both / len(led), "%"),
+                Figure(f"{name}: both groups have the right leader", 100 * both / len(led), "%"),
                 Figure(f"{name}: precision of pairs", 100 * precision, "%"),
                 Figure(f"{name}: recall of pairs", 100 * recall, "%"),
             ]
@@ -231,9 +231,9 @@ def measure() -> list[Figure]:
     events = BATCH * ROUNDS / 1e6
     return [
         *figures,
-        Figure(f"memory at that size after {events / 2:.1f} M events", early / 2**20, "MiB", better="lower"),
-        Figure(f"memory at that size after {events:.1f} M events", late / 2**20, "MiB", better="lower"),
-        Figure("components, both ranks and communities of it", ranking, "s", better="lower"),
+        Figure(f"memory at the bound after {events / 2:.1f} M events", early / 2**20, "MiB", better="lower"),
+        Figure(f"memory at the bound after {events:.1f} M events", late / 2**20, "MiB", better="lower"),
+        Figure("components, ranking and communities of that graph", ranking, "s", better="lower"),
         *reading(),
         *filtered,
         *planted(),

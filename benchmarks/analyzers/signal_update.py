@@ -1,4 +1,4 @@
-"""Requests a second into the bandwidth signal, beside ftio-hpc's overlap and sampling of the same requests."""
+"""Requests per second into the bandwidth signal, beside ftio-hpc's overlap and sampling of the same requests."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""From the Debian package to the first predicted job of Slurm: the steps of docs/slurm.md, one after the other.
+"""From the Debian package to the first predicted Slurm job: the steps of docs/slurm.md in sequence.
 
-Uses the package that ``make dist`` has built, or IOTIDE_DEB. It is unpacked into a folder and mounted at its place in a
-mount namespace of its own, so that the machine stays as it is. The aggregator, the scripts and the collectors are the
-package's. The Slurm of two nodes is that of ``make demo-cluster``; its start does not count. Neither does the time to
-read and to type the commands.
+Uses the package built by ``make dist``, or IOTIDE_DEB. The package is unpacked into a folder and mounted at its
+installation path in a private mount namespace, so that the machine stays unchanged. The aggregator, the scripts and the
+collectors are the package's. The Slurm of two nodes is that of ``make demo-cluster``. Its start is not counted, nor is
+the time to read and to type the commands.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def package() -> Path | None:
 
 
 class Steps:
-    """Measures steps by their names, s."""
+    """Measure steps by their names, s."""
 
     def __init__(self) -> None:
         self.taken_s: dict[str, float] = {}
@@ -64,20 +64,20 @@ class Steps:
 
 
 def unpack(deb: Path, folder: Path) -> None:
-    """Unpack the package, and mount it where it installs itself; the namespace is this process's."""
+    """Unpack the package, and mount it at its installation path in this process's namespace."""
     subprocess.run(["dpkg-deb", "-x", str(deb), str(folder)], check=True)
     subprocess.run(["mount", "--bind", str(folder / HOME.relative_to("/")), str(HOME)], check=True)
 
 
 def asked(url: str) -> Any:
-    """Return an answer of the aggregator; None without one."""
+    """Return a response of the aggregator, or None without one."""
     with contextlib.suppress(urllib.error.HTTPError), urllib.request.urlopen(url) as answer:
         return json.loads(answer.read())
     return None
 
 
 def run(deb: Path, folder: Path) -> dict[str, float]:
-    """Take all steps; return their durations, s."""
+    """Run all steps; return their durations, s."""
     steps, environment, iotide = Steps(), plain_environment(), str(HOME / "bin" / "iotide")
     with steps.step("unpacking the package"):
         unpack(deb, folder / "package")
@@ -113,7 +113,7 @@ def _has_period(address: str) -> bool:
 
 
 def apart() -> dict[str, float]:
-    """Take all steps in a mount namespace of its own; return their durations, s."""
+    """Run all steps in a private mount namespace; return their durations, s."""
     made = not HOME.exists()
     HOME.mkdir(exist_ok=True)
     try:
@@ -127,7 +127,7 @@ def apart() -> dict[str, float]:
 
 
 def taken() -> dict[str, float]:
-    """Take all steps in a folder that goes."""
+    """Run all steps in a temporary folder."""
     deb = package()
     assert deb is not None
     with tempfile.TemporaryDirectory(prefix="iotide-first-", ignore_cleanup_errors=True) as name:
@@ -140,7 +140,7 @@ def measure() -> list[Figure]:
         print("first_job: Slurm's daemons and mounts need root", file=sys.stderr)
         return []
     if package() is None:
-        print("first_job: no dist/iotide_*.deb: run `make dist`, or name one by IOTIDE_DEB", file=sys.stderr)
+        print("first_job: no dist/iotide_*.deb: run `make dist`, or set IOTIDE_DEB", file=sys.stderr)
         return []
     steps = apart()
     total = Figure(

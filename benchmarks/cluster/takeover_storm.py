@@ -1,4 +1,4 @@
-"""Simulates the loss of members of a large cluster: takeovers, introductions of streams, buffered events.
+"""Simulate the loss of members of a large cluster: takeovers, introductions of streams, buffered events.
 
 The CPU times of one message at a gateway (real sockets on loopback), of one HELLO and of one event at an owner (all
 analyzers on) are measured first. The simulation then plays the loss of 1, 2 and half of the members in steps of 0.1 s,
@@ -45,9 +45,9 @@ PARTITIONS: Final = int(os.environ.get("IOTIDE_PARTITIONS", "32"))
 CORES: Final = int(os.environ.get("IOTIDE_CORES", "16"))
 LEASE_S: Final = 3.0
 RECOVERY_S: Final = 2.0
-"""Default of ``journal.recovery_s``: CPU time that a takeover replays at most, about."""
+"""Default of ``journal.recovery_s``: approximate maximum CPU time of the replay at a takeover, s."""
 EVENT_BYTES: Final = 58
-"""Of the journal and of the wire, measured by ``stream_journal``."""
+"""Bytes per event in the journal and on the wire, measured by ``stream_journal``."""
 STEP_S: Final = 0.1
 MESSAGES: Final = 20_000
 HELLOS: Final = 5_000
@@ -67,7 +67,7 @@ class Costs:
 
 
 def _send(endpoint: str, sink: str, count: int) -> None:
-    """Is a collector and an owner, in a process of its own: sends messages, and receives what is forwarded."""
+    """Run as collector and owner in a separate process: send messages, and receive the forwarded ones."""
     context = zmq.Context()
     owner, collector = context.socket(zmq.ROUTER), context.socket(zmq.DEALER)
     owner.bind(sink)
@@ -78,7 +78,7 @@ def _send(endpoint: str, sink: str, count: int) -> None:
     owner.recv_multipart()
     (batch,) = make_batches(1, 64)
     frames = encode_batch("s", 1, batch, DEFINITIONS)
-    for _ in range(count // 50):  # no more under way than the sockets hold
+    for _ in range(count // 50):  # limits the messages in transit to what the sockets buffer
         for _ in range(50):
             collector.send_multipart(frames, copy=False)
         for _ in range(50):
@@ -90,7 +90,7 @@ def _send(endpoint: str, sink: str, count: int) -> None:
 
 
 def gateway_seconds() -> float:
-    """Returns the CPU time of one batch at a gateway, without that of the sender and the owner."""
+    """Return the CPU time of one batch at a gateway, without that of the sender and the owner."""
     import asyncio
     import tempfile
 
@@ -121,7 +121,7 @@ def gateway_seconds() -> float:
 
 
 def owner_seconds() -> tuple[float, float]:
-    """Returns the CPU time of one HELLO, and of one event, at the owner of a job."""
+    """Return the CPU time of one HELLO, and of one event, at the owner of a job."""
     aggregator = Aggregator(AggregatorSettings(), lambda: 1.7e9)
     core = IngestCore(aggregator, IngestSettings())
     hellos = [
@@ -137,16 +137,17 @@ def owner_seconds() -> tuple[float, float]:
     start = time.process_time()
     for frames in messages:
         core.receive(b"0", frames, 0.0)
-    aggregator.jobs["j0"].analyzers.losses("layers")  # which are fed when somebody asks
+    aggregator.jobs["j0"].analyzers.losses("layers")  # the query makes the analyzers process their queued events
     return hello, (time.process_time() - start) / (len(batches) * len(batches[0]))
 
 
 def storm(costs: Costs, lost: int) -> tuple[float, float, float]:
-    """Plays the loss of members.
+    """Simulate the loss of members.
 
     Returns:
-        Seconds until all partitions have caught up, infinite where they never do; bytes that a node buffers at most;
-        share of the survivors' cores that the cluster needs in the long run.
+        Time until all partitions have caught up in s, infinite if never; maximum bytes that a node buffers; share of
+        the
+        survivors' cores that the cluster needs in the long run.
     """
     names = [f"m{number}" for number in range(MEMBERS)]
     before = plan({name: set() for name in names}, PARTITIONS)
@@ -184,7 +185,7 @@ def storm(costs: Costs, lost: int) -> tuple[float, float, float]:
 
 
 def largest_share() -> float:
-    """Returns the share of the events that the busiest partition has."""
+    """Return the busiest partition's share of the events."""
     share = np.zeros(PARTITIONS)
     for job, nodes in enumerate(nodes_of_jobs()):
         share[partition_of(f"job{job}", PARTITIONS)] += nodes
@@ -192,35 +193,37 @@ def largest_share() -> float:
 
 
 def nodes_of_jobs() -> list[float]:
-    """Returns the size of each job in nodes: a few jobs are large."""
+    """Return the size of each job in nodes: a few jobs are large."""
     sizes = np.random.default_rng(1).pareto(1.2, JOBS) + 0.2
     found: list[float] = (sizes / sizes.sum() * NODES).tolist()
     return found
 
 
 def measure() -> list[Figure]:
-    """Returns the measured costs, and the storm after the loss of some members."""
+    """Return the measured costs, and the results of the simulated losses."""
     hello, event = owner_seconds()
     costs = Costs(gateway_seconds(), hello, event)
     figures = [
-        Figure("a message at a gateway, CPU time", costs.gateway * 1e6, "us", better="lower"),
-        Figure("a HELLO at the owner, CPU time", costs.hello * 1e6, "us", better="lower"),
-        Figure("an event at the owner, CPU time", costs.event * 1e9, "ns", better="lower"),
-        Figure("gateways that messages and heartbeats keep busy", NODES * costs.gateway * 2, "cores", better="lower"),
-        Figure("partitions that events keep busy", NODES * EVENTS * costs.event, "cores", better="lower"),
+        Figure("one message at a gateway, CPU time", costs.gateway * 1e6, "us", better="lower"),
+        Figure("one HELLO at the owner, CPU time", costs.hello * 1e6, "us", better="lower"),
+        Figure("one event at the owner, CPU time", costs.event * 1e9, "ns", better="lower"),
+        Figure("gateways busy with messages and heartbeats", NODES * costs.gateway * 2, "cores", better="lower"),
+        Figure("partitions busy with events", NODES * EVENTS * costs.event, "cores", better="lower"),
         Figure("journal, before replication", NODES * EVENTS * EVENT_BYTES / 1e6, "MB/s", better="lower"),
-        Figure("share of the events at the busiest partition", largest_share(), "", better="lower"),
-        Figure("nodes at which the busiest partition fills a core", 1 / (largest_share() * EVENTS * costs.event), ""),
-        Figure("nodes at which a gateway fills a core", 1 / (2 * costs.gateway), ""),
-        Figure("nodes at which a gateway has bounds.max_streams", IngestSettings().max_streams / STREAMS, ""),
+        Figure("busiest partition's share of the events", largest_share(), "", better="lower"),
+        Figure(
+            "nodes at which the busiest partition saturates a core", 1 / (largest_share() * EVENTS * costs.event), ""
+        ),
+        Figure("nodes at which a gateway saturates a core", 1 / (2 * costs.gateway), ""),
+        Figure("nodes at which a gateway reaches bounds.max_streams", IngestSettings().max_streams / STREAMS, ""),
     ]
     for lost in sorted({1, 2, MEMBERS // 2}):
         ended_s, buffered, share = storm(costs, lost)
         title = f"{lost} of {MEMBERS} members lost"
         figures += [
-            Figure(f"{title}: until all have caught up", ended_s, "s", better="lower"),
-            Figure(f"{title}: most bytes that a node buffers", buffered / 1e6, "MB", better="lower"),
-            Figure(f"{title}: share of the cores left that is needed", share, "", better="lower"),
+            Figure(f"{title}: until all partitions have caught up", ended_s, "s", better="lower"),
+            Figure(f"{title}: maximum bytes buffered by a node", buffered / 1e6, "MB", better="lower"),
+            Figure(f"{title}: share of the remaining cores needed", share, "", better="lower"),
         ]
     return figures
 

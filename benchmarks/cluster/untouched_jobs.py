@@ -1,8 +1,8 @@
-"""What a job of Slurm that does not ask for a collector pays for our scripts, and how soon one that asks is listed.
+"""Cost of our scripts for a Slurm job without a collector, and delay until a job with one is listed.
 
-On a Slurm of two nodes on this machine: IOTIDE_JOBS (20) times ``srun true`` by turns with and without the scripts in
-slurm.conf, and IOTIDE_LISTED (5) jobs that do no I/O on two nodes, from ``sbatch`` to their name and nodes in the
-aggregator's list. The CPU time of the three scripts is taken apart from it, as all else is mostly Slurm's.
+On a Slurm of two nodes on this machine: IOTIDE_JOBS (20) times ``srun true``, alternating with and without the scripts
+in slurm.conf, and IOTIDE_LISTED (5) jobs that do no I/O on two nodes, from ``sbatch`` until the aggregator lists their
+name and nodes. The CPU time of the three scripts is measured separately, as the rest is mostly Slurm's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SLEEPS: Final = "sleep 600"
 
 
 def script_ms(script: Path, job: str) -> float:
-    """Returns the CPU time of a script for a job that did not ask, ms."""
+    """Return the CPU time of a script for a job without a collector, ms."""
     environment = {"PATH": os.environ["PATH"], "SLURM_JOB_ID": job, "SLURM_JOB_UID": "0"}
     quiet = [(os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0)]
     child = os.posix_spawn("/bin/sh", ["sh", str(script)], environment, file_actions=quiet)
@@ -44,14 +44,14 @@ def script_ms(script: Path, job: str) -> float:
 
 
 def run_s(slurm: Slurm) -> float:
-    """Returns how long ``srun true`` takes."""
+    """Return the duration of ``srun true``, s."""
     begun = time.monotonic()
     subprocess.run(["srun", "-n1", "true"], env=slurm.environment, check=True, stderr=subprocess.DEVNULL)
     return time.monotonic() - begun
 
 
 def listed_s(slurm: Slurm, folder: Path, url: str) -> float:
-    """Returns how long it takes from ``sbatch`` until a job is listed with its name and both nodes."""
+    """Return the time from ``sbatch`` until a job is listed with its name and both nodes, s."""
     (folder / "job.sh").write_text(f"#!/bin/sh\n{SLEEPS}\n")
     command = ["sbatch", "--parsable", "-N2", "--comment=iotide", "-J", "listed", "--output=/dev/null", "job.sh"]
     begun = time.monotonic()
@@ -68,7 +68,7 @@ def listed_s(slurm: Slurm, folder: Path, url: str) -> float:
 
 
 def asked(url: str) -> Any:
-    """Returns an answer of the aggregator; None where there is none."""
+    """Return a response of the aggregator, or None if there is none."""
     with contextlib.suppress(OSError), urllib.request.urlopen(url) as answer:
         return json.loads(answer.read())
     return None
@@ -102,10 +102,10 @@ def measure() -> list[Figure]:
             cpu = [sum(script_ms(folder / script, "999999") for script in SCRIPTS) for _ in range(JOBS)]
     with_s, without_s = statistics.median(taken[True]), statistics.median(taken[False])
     return [
-        Figure("a job that did not ask: CPU time of the three scripts", min(cpu), "ms", "<= 20 ms", better="lower"),
+        Figure("job without a collector: CPU time of the three scripts", min(cpu), "ms", "<= 20 ms", better="lower"),
         Figure("srun true: median", with_s, "s", "", "without the scripts", without_s, better="lower"),
         Figure(
-            "from sbatch to being listed: median",
+            "from sbatch until listed: median",
             statistics.median(listed),
             "s",
             "<= 5 s",

@@ -1,4 +1,4 @@
-"""Batches such as a traced program gives."""
+"""Batches as from a traced program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DEFINITIONS = Definitions(
 
 
 def make_batches(count: int, length: int = 4096, *, start_ns: int = 0, step_ns: int = 20_000) -> list[EventBatch]:
-    """Makes ``count`` batches of ``length`` events, ten columns of which vary, as the preload library gives them."""
+    """Make ``count`` batches of ``length`` events, with ten varying columns, as from the preload library."""
     random = np.random.default_rng(1)
     batches = []
     for at in range(count):

@@ -1,4 +1,4 @@
-"""What every benchmark returns and how it is printed."""
+"""Result type of all benchmarks, and its printed form."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One measured quantity, with the peer's on the same work where there is one."""
+    """One measured quantity, with the peer's on the same work if there is a peer."""
 
     name: str
     value: float
     unit: str
     budget: str = ""
-    """The budget in words, e.g. ``>= 20 M events/s``."""
+    """The budget as text, e.g. ``>= 20 M events/s``."""
     peer: str = ""
     peer_value: float | None = None
     better: str = "higher"
-    """``higher`` or ``lower``: which direction is good."""
+    """``higher`` or ``lower``: the better direction."""
 
     @property
     def ratio(self) -> float | None:
-        """How many times better than the peer."""
+        """Factor by which it is better than the peer."""
         if self.peer_value is None or not self.peer_value or not self.value:
             return None
         return self.value / self.peer_value if self.better == "higher" else self.peer_value / self.value
 
 
 def seconds_of(work: Callable[[], object], repeats: int = 5) -> float:
-    """Returns the median wall time of ``work`` in seconds, after one warm-up."""
+    """Return the median wall time of ``work`` in seconds, after one warm-up."""
     work()
     times = []
     for _ in range(repeats):
@@ -42,7 +42,7 @@ def seconds_of(work: Callable[[], object], repeats: int = 5) -> float:
 
 
 def report(figures: Sequence[Figure]) -> None:
-    """Prints one line a figure."""
+    """Print one line per figure."""
     for figure in figures:
         line = f"{figure.name:<44} {figure.value:>12.4g} {figure.unit:<12}"
         if figure.budget:

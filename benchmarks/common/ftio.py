@@ -1,6 +1,6 @@
-"""Runs ftio-hpc on requests in a process of its own, and times its steps.
+"""Run ftio-hpc on requests in a separate process, and time its steps.
 
-Its interpreter is the one that FTIO_PYTHON names, or ours where ftio is installed.
+Its interpreter is FTIO_PYTHON, or ours if ftio is installed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ print(json.dumps(answers[1:]))
 
 @dataclass(frozen=True)
 class Answer:
-    """What ftio-hpc says of one trace, and the least time that each step took; the analysis samples once more."""
+    """ftio-hpc's result for one trace, and the least time of each step; the analysis includes the sampling again."""
 
     overlap_s: float
     sample_s: float
@@ -64,17 +64,17 @@ class Answer:
 
 
 def interpreter() -> str | None:
-    """Returns the Python that has ftio, None where there is none."""
+    """Return the Python that has ftio, or None if there is none."""
     if given := os.environ.get("FTIO_PYTHON"):
         return given
     return sys.executable if importlib.util.find_spec("ftio") else None
 
 
 def analyse(traces: Sequence[Requests], frequency_hz: float, repeats: int = 1) -> list[Answer] | None:
-    """Returns ftio-hpc's answers, None where it is not installed."""
+    """Return ftio-hpc's results, or None if it is not installed."""
     python = interpreter()
     if python is None:
-        print("ftio-hpc is absent (name an interpreter that has it in FTIO_PYTHON); no peer", file=sys.stderr)
+        print("ftio-hpc is not installed (set FTIO_PYTHON to an interpreter that has it); no peer", file=sys.stderr)
         return None
     columns: dict[str, npt.NDArray[np.float64]] = {"count": np.array(len(traces))}
     for number, (start, end, bandwidth) in enumerate(traces):

@@ -1,6 +1,6 @@
-"""Runs pm4py on a log in a process of its own, and times it.
+"""Run pm4py on a log in a separate process, and time it.
 
-Its interpreter is the one that PM4PY_PYTHON names, or ours where pm4py is installed.
+Its interpreter is PM4PY_PYTHON, or ours if pm4py is installed.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ print(json.dumps(answers))
 
 @dataclass(frozen=True)
 class Answer:
-    """pm4py's graph of one log, the least CPU time that it took, and that of an event that is streamed."""
+    """pm4py's graph of one log, its least CPU time, and the CPU time per streamed event."""
 
     batch_s: float
     event_s: float
@@ -70,17 +70,17 @@ class Answer:
 
 
 def interpreter() -> str | None:
-    """Returns the Python that has pm4py, None where there is none."""
+    """Return the Python that has pm4py, or None if there is none."""
     if given := os.environ.get("PM4PY_PYTHON"):
         return given
     return sys.executable if importlib.util.find_spec("pm4py") else None
 
 
 def discover(logs: list[tuple[Ints, Ints, Ints]], *, repeats: int = 1, streamed: int = 0) -> list[Answer] | None:
-    """Returns pm4py's graphs of logs (case, activity, start in ns), None where it is not installed."""
+    """Return pm4py's graphs of logs (case, activity, start in ns), or None if it is not installed."""
     python = interpreter()
     if python is None:
-        print("pm4py is absent (name an interpreter that has it in PM4PY_PYTHON); no peer", file=sys.stderr)
+        print("pm4py is not installed (set PM4PY_PYTHON to an interpreter that has it); no peer", file=sys.stderr)
         return None
     columns: dict[str, npt.NDArray[np.int64]] = {"count": np.array(len(logs))}
     for number, (case, activity, start) in enumerate(logs):

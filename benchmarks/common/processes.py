@@ -1,4 +1,4 @@
-"""Processes that benchmarks start, and waiting for them."""
+"""Start processes for benchmarks, and wait for them."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from typing import Any, Final, TypeVar
 
 DEADLINE_S: Final = 300
 PROGRAMS: Final = Path(__file__).parents[1] / "programs"
-"""Programs in C that benchmarks build and start."""
+"""C programs that benchmarks build and start."""
 _T = TypeVar("_T")
 
 
 def answer(url: str) -> Any:
-    """Returns the JSON document at an address."""
+    """Return the JSON document at an address."""
     with urllib.request.urlopen(url, timeout=10) as got:
         return json.load(got)
 
 
 def wait_for(condition: Callable[[], _T], what: str) -> _T:
-    """Returns what a condition returns once that is something."""
+    """Return the first true result of a condition."""
     until = time.monotonic() + DEADLINE_S
     while time.monotonic() < until:
         with contextlib.suppress(OSError):
             if found := condition():
                 return found
         time.sleep(0.05)
-    raise RuntimeError(f"{what} did not come within {DEADLINE_S} s")
+    raise RuntimeError(f"timeout after {DEADLINE_S} s waiting for {what}")
 
 
 @contextlib.contextmanager
 def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a program and those that it starts as long as the block lasts."""
+    """Run a program and its child processes during the block."""
     running = subprocess.Popen(words, start_new_session=True, **options)
     try:
         yield running

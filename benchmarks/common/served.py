@@ -1,4 +1,4 @@
-"""``iotide serve`` as a process of its own, and a peer that sends it batches as a collector does."""
+"""``iotide serve`` as a separate process, and a peer that sends it batches as a collector does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SLOWEST_S = 600.0
 
 
 class Served:
-    """An aggregator that can be killed and started again; what it is told comes from ``IOTIDE_SERVE_*``.
+    """An aggregator that can be killed and restarted; ``IOTIDE_SERVE_*`` configures it.
 
     Attributes:
         url: of its HTTP API, once it has started.
@@ -45,7 +45,7 @@ class Served:
         return self._process.pid
 
     def start(self) -> float:
-        """Starts it; returns the seconds until ``/readyz`` said so."""
+        """Start it; return the time until ``/readyz`` succeeds, s."""
         begun = time.monotonic()
         command = [sys.executable, "-m", "iotide", "serve", "--ingest", self.endpoint, "--publish", "none"]
         command += ["--http", "127.0.0.1:0", "--state", str(self.state)]
@@ -62,7 +62,7 @@ class Served:
         return time.monotonic() - begun
 
     def kill(self, number: int = signal.SIGKILL) -> float:
-        """Ends it with a signal; returns the seconds that it took to end."""
+        """End it with a signal; return the time until it has ended, s."""
         assert self._process is not None
         begun = time.monotonic()
         self._process.send_signal(number)
@@ -70,39 +70,39 @@ class Served:
         return time.monotonic() - begun
 
     def answers(self, path: str) -> bool:
-        """Tells whether a path is answered with 200."""
+        """Return whether a path is answered with 200."""
         with contextlib.suppress(urllib.error.HTTPError):
             self.get(path)
             return True
         return False
 
     def get(self, path: str) -> bytes:
-        """Returns the answer to a path."""
+        """Return the response of a path."""
         with urllib.request.urlopen(self.url + path, timeout=_SLOWEST_S) as answer:
             return bytes(answer.read())
 
     def metric(self, name: str) -> float:
-        """Returns the sum of a metric over its labels."""
+        """Return the sum of a metric over its labels."""
         rows = re.findall(rf"^{name}(?:\{{[^}}]*\}})? (\S+)$", self.get("/metrics").decode(), re.MULTILINE)
         return sum(map(float, rows))
 
     def memory(self, field: str = "VmRSS") -> float:
-        """Returns the bytes of memory that it has, or had at most (``VmHWM``)."""
+        """Return its current memory in bytes, or its peak (``VmHWM``)."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return 1024 * float(re.findall(rf"{field}:\s+(\d+)", status)[0])
 
     def cpu_s(self) -> float:
-        """Returns the CPU time that it took."""
+        """Return its CPU time."""
         fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Peer:
-    """Sends messages, not more at a time than are acknowledged; says HELLO for nobody.
+    """Send messages, with a limit on unacknowledged ones; sends no HELLO itself.
 
     Attributes:
-        acknowledged: how many answers came.
-        rejected: refusals, the first few.
+        acknowledged: number of acks.
+        rejected: the first few rejections.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -116,7 +116,7 @@ class Peer:
         self.rejected: list[Reject] = []
 
     def send(self, message: Iterable[Frame], *, answered: bool = True) -> None:
-        """Sends a message once there is room for it."""
+        """Send a message once there is room for it."""
         self.sent += answered
         while self.sent - self.acknowledged > _WINDOW:
             self._take(1000)
@@ -124,14 +124,16 @@ class Peer:
         self._take(0)
 
     def settle(self) -> None:
-        """Waits until all is acknowledged."""
+        """Wait until all is acknowledged."""
         begun = time.monotonic()
         while self.acknowledged < self.sent:
             self._take(1000)
-            assert time.monotonic() - begun < _SLOWEST_S, f"{self.sent - self.acknowledged} are not answered"
+            assert time.monotonic() - begun < _SLOWEST_S, (
+                f"{self.sent - self.acknowledged} messages were not acknowledged"
+            )
 
     def rest(self) -> None:
-        """Does nothing for a second but say that it is there."""
+        """Send only heartbeats for a second."""
         self._take(1000)
 
     def close(self) -> None:
@@ -154,7 +156,7 @@ class Peer:
 
 @contextlib.contextmanager
 def served(folder: Path, **settings: str) -> Iterator[Served]:
-    """Runs an aggregator as long as the block."""
+    """Run an aggregator during the block."""
     server = Served(folder, **settings)
     server.start()
     try:
@@ -164,5 +166,5 @@ def served(folder: Path, **settings: str) -> Iterator[Served]:
 
 
 def decoded(body: bytes) -> dict[str, object]:
-    """Returns a JSON document."""
+    """Return a JSON document."""
     return dict(msgspec.json.decode(body))

@@ -1,4 +1,4 @@
-"""How large the same calls are in the formats of others: computed from what a format is, or as its tool wrote them."""
+"""Size of the same calls in other formats: computed from the format, or as written by its tool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from iotide.clients.traces.json_lines import lines_of
 from iotide.events import DefinitionTable, EventBatch, Kind, Layer, concatenate
 
 TICK_NS: Final = 100
-"""Of Recorder's times since 2.5; ours are in ns."""
+"""Resolution of Recorder's times since 2.5, ns; ours is 1 ns."""
 _SEGMENT: Final = np.dtype([("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")])
 _FILE: Final = struct.Struct("<Qqq64sqq")
 """Record id, rank, whether shared, host, counts of writes and reads."""
@@ -30,12 +30,12 @@ _NUMBER: Final = re.compile(rb"\d+")
 
 
 class Size(NamedTuple):
-    """What calls take.
+    """Size of a trace.
 
     Attributes:
         total: bytes.
-        times: of them, those for when calls were; 0 where they cannot be told apart.
-        calls: that are in it.
+        times: of them, those for the times of calls; 0 if they cannot be separated.
+        calls: number of calls in it.
     """
 
     total: int
@@ -48,7 +48,7 @@ class Size(NamedTuple):
 
 
 def streams_of(reader: ArchiveReader) -> Iterator[tuple[EventBatch, DefinitionTable]]:
-    """Yields the calls of each stream that has any, with their names."""
+    """Yield the calls of each non-empty stream, with their names."""
     for number in reader.streams:
         table, batches = DefinitionTable(), []
         for part in reader.calls(number):
@@ -59,7 +59,7 @@ def streams_of(reader: ArchiveReader) -> Iterator[tuple[EventBatch, DefinitionTa
 
 
 def as_json_lines(reader: ArchiveReader) -> Size:
-    """Returns the size of what ``iotide archive dump`` prints, through gzip."""
+    """Return the size of the output of ``iotide archive dump`` through gzip."""
     packer = zlib.compressobj(6, zlib.DEFLATED, 31)
     total = calls = 0
     for number in reader.streams:
@@ -70,12 +70,12 @@ def as_json_lines(reader: ArchiveReader) -> Size:
 
 
 def as_recorder(reader: ArchiveReader, tick_ns: int = TICK_NS) -> Size:
-    """Computes what Recorder's files would hold, from [Recorder] and the structures of Recorder's published source.
+    """Compute the size of Recorder's files, from [Recorder] and the structures in Recorder's published source.
 
     A table of signatures (16 bytes and the key: thread, function, depth, parameters as text; the offset as (a, b) where
-    it goes on as i * a + b), a grammar a process (Sequitur with run lengths, two int32 a symbol, two a rule), both kept
-    once over the ranks; two uint32 a call for start and end since the start before, in ticks, deflated.
-    Patterns over ranks are taken to cost nothing: signatures that differ between ranks only in numbers count once.
+    it continues as i * a + b), a grammar per process (Sequitur with run lengths, two int32 per symbol, two per rule),
+    both stored once over the ranks; two uint32 per call for start and end since the previous start, in ticks, deflated.
+    Patterns over ranks are counted as free: signatures that differ between ranks only in numbers count once.
     """
     tables: dict[bytes, int] = {}
     grammars: set[bytes] = set()
@@ -100,10 +100,10 @@ def as_recorder(reader: ArchiveReader, tick_ns: int = TICK_NS) -> Size:
 
 
 def as_dxt(reader: ArchiveReader) -> Size:
-    """Computes what Darshan's DXT would hold: reads and writes of POSIX and MPI-IO, 32 bytes each, and no other call.
+    """Compute the size in Darshan's DXT: reads and writes of POSIX and MPI-IO, 32 bytes each, and no other calls.
 
-    A record a file and rank of 104 bytes, then its segments; all deflated. The structures are those by which Darshan's
-    Python package reads logs; see ``dxt_of_a_log``.
+    A record of 104 bytes per file and rank, then its segments; all deflated. The structures are those of the log reader
+    in Darshan's Python package; see ``dxt_of_a_log``.
     """
     out, calls = [], 0
     for batch, _ in streams_of(reader):
@@ -123,7 +123,7 @@ def as_dxt(reader: ArchiveReader) -> Size:
 
 
 def dxt_of_a_log() -> tuple[float, float] | None:
-    """Returns bytes a segment of a real log with DXT, as computed here and as the log has them; None: no package."""
+    """Return bytes per segment of a real log with DXT, as computed here and as in the log; None without the package."""
     try:
         import darshan
     except ImportError:
@@ -140,7 +140,7 @@ def dxt_of_a_log() -> tuple[float, float] | None:
 
 
 def as_dftracer(command: Sequence[str | Path], folder: Path) -> Size | None:
-    """Runs a command under dftracer; returns what that wrote, with how many calls are in it. None: it is not there."""
+    """Run a command under dftracer; return the size of its trace with its calls, or None if it is not installed."""
     tracer = next((each for each in peers(folder / "traced") if each.name == "dftracer"), None)
     if tracer is None or tracer.output is None:
         return None

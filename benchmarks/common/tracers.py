@@ -1,4 +1,4 @@
-"""Tracers of I/O calls that a program can be started under: ours, and those of others that are installed."""
+"""I/O tracers for benchmark programs: ours, and other installed ones."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ LIMIT_S = 120
 
 @dataclass(frozen=True, slots=True)
 class Tracer:
-    """How a program is started under one of them, and where it leaves what it wrote."""
+    """How to start a program under one of them, and where it stores its trace."""
 
     name: str
     prefix: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     output: Path | None = None
     slow: bool = False
-    """Tens of microseconds a call, also for calls that pass libc by: fewer are made under it, beside a bare run."""
+    """Tens of microseconds per call, also for calls that bypass libc: fewer calls are made, beside a bare run."""
 
     def written(self) -> int:
-        """Returns the bytes that it has left behind, and removes them."""
+        """Return the size of the stored trace in bytes, and remove it."""
         if self.output is None or not self.output.exists():
             return 0
         size = sum(path.stat().st_size for path in self.output.rglob("*") if path.is_file())
@@ -62,12 +62,12 @@ def collector(folder: Path) -> Iterator[tuple[Path, PreloadSource]]:
 
 
 def bare_environment() -> dict[str, str]:
-    """Returns our environment without any tracer's variables."""
+    """Return our environment without the variables of any tracer."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("LD_PRELOAD", "IOTIDE_"))}
 
 
 def ours(gate: Path, **settings: Any) -> Tracer:
-    """Returns iotide with a collector behind ``gate``."""
+    """Return iotide with a collector behind ``gate``."""
     from iotide.collectors.settings import TracerSettings
 
     made = traced_environment({}, gate, "bench", TracerSettings.model_validate(settings))
@@ -75,7 +75,7 @@ def ours(gate: Path, **settings: Any) -> Tracer:
 
 
 def peers(folder: Path) -> list[Tracer]:
-    """Returns the others that are installed, and says which are not.
+    """Return the other installed tracers, and print the missing ones.
 
     DARSHAN_LIBRARY and DFTRACER_LIBRARY name preload libraries outside of this Python.
     """

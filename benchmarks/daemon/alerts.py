@@ -1,7 +1,7 @@
-"""Alerts on real programs: none on programs that do not hurt each other, and how soon a real Alertmanager has one.
+"""Alerts on real programs: none without a collision, and the delay of a real alert at Alertmanager.
 
-Harmless: three programs (Python, ``dd``, ``fio``; direct I/O, periods of 5 to 11 s) that together never want what the
-file system can move, for five minutes and a half. Colliding: a program that writes 40 MB each six seconds, and
+Harmless: three programs (Python, ``dd``, ``fio``; direct I/O, periods of 5 to 11 s) whose total demand stays below the
+bandwidth of the file system, for five and a half minutes. Colliding: a program that writes 40 MB every six seconds, and
 after half a minute a second one at the same times, in a ``blkio`` group of 20 MB/s (cgroup v1, as root). Settings are
 the defaults, with the capacity configured. Needs the Debian packages fio and prometheus-alertmanager.
 """
@@ -66,7 +66,7 @@ IOTIDE = [sys.executable, "-m", "iotide"]
 
 @contextlib.contextmanager
 def monitored(folder: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """Runs Alertmanager, aggregator and collector; gives both addresses and the environment of traced programs."""
+    """Run Alertmanager, aggregator and collector; yield both addresses and the environment of traced programs."""
     (folder / "am.yml").write_text("route: {receiver: none}\nreceivers: [{name: none}]\n")
     log, serving = folder / "am.log", folder / "serve.log"
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("IOTIDE_", "SLURM_"))}
@@ -93,7 +93,7 @@ def monitored(folder: Path) -> Iterator[tuple[str, str, dict[str, str]]]:
 
 
 def harmless(folder: Path) -> int:
-    """Returns how many alerts were raised."""
+    """Return the number of raised alerts."""
     with monitored(folder) as (_, url, environment), contextlib.ExitStack() as stack:
         for job, words in (
             ("python", [sys.executable, "-c", PACED]),
@@ -109,7 +109,9 @@ def harmless(folder: Path) -> int:
 
 
 def colliding(folder: Path) -> tuple[float, float]:
-    """Returns when Alertmanager had the alert after the first collision's start, and its end after the programs', s."""
+    """Return the delay of the alert at Alertmanager after the first collision, and of its end after the programs' end,
+    s.
+    """
     device = folder.stat().st_dev
     GROUP.mkdir(exist_ok=True)
     try:
@@ -138,7 +140,7 @@ def colliding(folder: Path) -> tuple[float, float]:
 
 
 def measure() -> list[Figure]:
-    """Measures both."""
+    """Measure both."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
         folders = [Path(name) / str(number) for number in range(STARTS + 1)]
         for folder in folders:
@@ -151,9 +153,9 @@ def measure() -> list[Figure]:
         with contextlib.suppress(OSError):
             GROUP.rmdir()
     return [
-        Figure("alerts on programs that do not hurt each other", raised, "", "0", better="lower"),
+        Figure("alerts on programs that do not collide", raised, "", "0", better="lower"),
         Figure(
-            "Alertmanager has the alert after", statistics.median(t for t, _ in times), "s", "<= 30", better="lower"
+            "delay of the alert at Alertmanager", statistics.median(t for t, _ in times), "s", "<= 30", better="lower"
         ),
-        Figure("and its resolution after", statistics.median(t for _, t in times), "s", better="lower"),
+        Figure("delay of its resolution", statistics.median(t for _, t in times), "s", better="lower"),
     ]

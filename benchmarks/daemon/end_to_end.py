@@ -1,4 +1,4 @@
-"""The whole aggregator: events a second with all analyzers on, latency to a prediction, memory of idle jobs."""
+"""The whole aggregator: events per second with all analyzers on, latency of a prediction, memory of idle jobs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ BURSTS = 40
 
 
 def rate_with_analyzers() -> float:
-    """Events a second of one core through decode, sequence state, job session and predictions."""
+    """Events per second of one core through decode, sequence state, job session and predictions."""
     now = time.time()
     batches = make_batches(BATCHES, LENGTH, start_ns=int((now - 60) * 1e9), step_ns=20_000)
     aggregator = Aggregator(AggregatorSettings(), time.time)
@@ -46,7 +46,7 @@ def rate_with_analyzers() -> float:
 
 
 class Bursts:
-    """A source with a burst whenever it is told to."""
+    """A source that emits a burst on command."""
 
     def __init__(self) -> None:
         self.problems = Problems()
@@ -69,7 +69,7 @@ class Bursts:
 
 
 async def latencies(interval_s: float) -> list[float]:
-    """Seconds from a burst to the prediction that knows it, beyond the prediction interval."""
+    """Seconds from a burst to the first prediction that includes it, without the prediction interval."""
     server = Server(
         AggregatorSettings(ingest="tcp://127.0.0.1:*", http=None, publish=None, prediction_interval_s=interval_s)
     )
@@ -96,7 +96,7 @@ async def latencies(interval_s: float) -> list[float]:
 
 
 def memory_of_idle_jobs() -> float:
-    """Bytes a job holds after 20 minutes of a burst every 10 s."""
+    """Memory per job after 20 minutes of a burst every 10 s, bytes."""
     aggregator = Aggregator(AggregatorSettings(max_jobs=IDLE_JOBS + 1), time.time)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     now = time.time_ns()
@@ -118,8 +118,8 @@ def measure() -> list[Figure]:
         Figure("aggregator, all analyzers on, one core", rate_with_analyzers() / 1e6, "M events/s", ">= 1"),
         Figure("event to prediction, median", statistics.median(waited) * 1e3, "ms", better="lower"),
         Figure("event to prediction, p99", waited[int(len(waited) * 0.99)] * 1e3, "ms", "<= 250 ms", better="lower"),
-        Figure("memory of a job, idle after 20 min", per_job / 1024, "KiB", better="lower"),
-        Figure("the same, 10,000 jobs", per_job * 10_000 / 2**30, "GiB", "<= 4 GiB", better="lower"),
+        Figure("memory per job, idle after 20 min", per_job / 1024, "KiB", better="lower"),
+        Figure("memory of 10,000 such jobs", per_job * 10_000 / 2**30, "GiB", "<= 4 GiB", better="lower"),
     ]
 
 

@@ -1,10 +1,10 @@
-"""How soon jobs go on when machines fail, and whether anything is other than in a run where none did.
+"""Time until jobs continue after machine failures, and differences from a run without failures.
 
-Three NATS servers and three aggregators on loopback, collectors that know all of them, and IOTIDE_JOBS jobs (200) that
-go on meanwhile. The aggregator that has the jobs is killed, then the NATS server that leads the stream, then the next
-aggregator is stopped (as one that the network has left) and let go on. Told is how long it took from each until the
-aggregator then at work had all calls that were made before or since. In the end each job is compared with that of a
-run of one aggregator alone: calls, bytes, files, losses, and the last word on its period.
+Three NATS servers and three aggregators on loopback, collectors configured with all of them, and IOTIDE_JOBS jobs (200)
+that continue meanwhile. The aggregator with the jobs is killed, then the NATS server that leads the stream, then the
+next aggregator is stopped (as if disconnected from the network) and resumed. The result is the time from each failure
+until the aggregator then active has all calls made so far. Finally each job is compared with a run of a single
+aggregator: calls, bytes, files, losses, and the final period.
 
     IOTIDE_JOBS=200 python benchmarks/run.py failover
 """
@@ -59,7 +59,7 @@ class Feeding:
         return JOBS * CALLS * self._part
 
     def feed(self) -> None:
-        """Has all jobs do the next part."""
+        """Let all jobs do the next part."""
         self._part += 1
         behind_s = 5.0 * PERIODS * (PARTS - self._part)
         for number in range(JOBS):
@@ -100,7 +100,7 @@ async def has_all(server: Served, feeding: Feeding) -> None:
 
 
 async def told(server: Served) -> dict[str, object]:
-    """Returns what is told of each job once all have ended."""
+    """Return the report on each job after all have ended."""
     until_s = time.monotonic() + _SLOWEST_S
     while True:
         jobs = (await asyncio.to_thread(asked, server.url, "jobs"))["jobs"]
@@ -117,7 +117,7 @@ async def told(server: Served) -> dict[str, object]:
 
 
 async def leader(servers: NatsServers) -> int:
-    """Returns the number of the server that leads the journal's stream."""
+    """Return the number of the server that leads the journal's stream."""
     client = await nats.connect(list(servers.urls))
     info = await client.jetstream().stream_info(names_of("main")[0])
     await client.close()
@@ -152,7 +152,7 @@ async def disturbed(folder: Path, servers: NatsServers, until_s: float) -> tuple
         await asyncio.to_thread(each.says, "stands by")
 
     async def goes_on_at(waiting: list[Served]) -> Served:
-        """Returns the one that takes over; the others have nothing to say."""
+        """Return the address of the aggregator that takes over; the others have no data."""
         while True:
             for each in waiting:
                 if each.has_the_jobs():
@@ -204,10 +204,10 @@ def measure() -> list[Figure]:
     other = [job for job in alone if found[job] != alone[job]]
     for job in other[:3]:
         print(f"{job}: {found[job]}\n  alone: {alone[job]}", file=sys.stderr)
-    figures = [Figure(f"{JOBS} jobs, other than undisturbed", len(other), "jobs", "0", better="lower")]
+    figures = [Figure(f"{JOBS} jobs, different from the undisturbed run", len(other), "jobs", "0", better="lower")]
     causes = ("kill -9 of the aggregator", "kill -9 of a NATS server", "SIGSTOP of the aggregator")
     for cause, each in zip(causes, took, strict=True):
-        figures.append(Figure(f"{cause}: jobs go on after", each, "s", "<= 10", better="lower"))
+        figures.append(Figure(f"{cause}: jobs continue after", each, "s", "<= 10", better="lower"))
     return figures
 
 

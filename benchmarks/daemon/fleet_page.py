@@ -1,8 +1,8 @@
-"""The list of all jobs in a browser while a thousand jobs do I/O: what it costs the aggregator and the browser.
+"""Cost of the job list in a browser for the aggregator and the browser, with a thousand active jobs.
 
-Aggregator, collector and Chromium are processes of their own. Counted is CPU time over some seconds with the page open:
-of the aggregator more than over as many seconds without it, and of the process that draws the page, all its threads.
-Settings of the environment:
+Aggregator, collector and Chromium are separate processes. The measured CPU time over some seconds with the page open
+is: of the aggregator, the increase over the same time without the page; of the renderer process, all its threads.
+Environment variables:
 
     BENCH_JOBS        jobs that write once a second    1000
     BENCH_SECONDS     how long is looked               20
@@ -43,13 +43,13 @@ UPDATES = """new Promise((done) => {
 
 
 def cpu_s(pid: int) -> float:
-    """Returns the CPU time that a process has had, s."""
+    """Return the CPU time of a process, s."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def renderers() -> list[int]:
-    """Returns the processes of Chromium that draw pages, and are ours."""
+    """Return Chromium's renderer processes that are our children."""
     found = subprocess.run(["pgrep", "-f", "--", "--type=renderer"], capture_output=True, text=True, check=False)
     return [int(pid) for pid in found.stdout.split() if _is_ours(int(pid))]
 
@@ -66,7 +66,7 @@ def _is_ours(pid: int) -> bool:
 
 
 async def _write_on(source: Fed, until: asyncio.Event) -> None:
-    """Has each job write sixteen times a second, the jobs one after another over the second."""
+    """Let each job write sixteen times per second, the jobs spread over the second."""
     files = {}
     for job in range(JOBS):
         source.open(f"s{job}", f"job-{job}", user=f"u{job % 50}", host=f"n{job % 100}", command="app -x")
@@ -123,17 +123,17 @@ async def _measured(folder: Path) -> list[Figure]:
     busy, updates, complaints, elsewhere = shown
     page = rates[1] - (rates[0] + rates[2]) / 2
     return [
-        Figure("aggregator, for the page", page, "cores", "< 0.1", better="lower"),
-        Figure("aggregator, without it", (rates[0] + rates[2]) / 2, "cores"),
-        Figure("process that draws the page", busy, "cores", "< 0.3", better="lower"),
+        Figure("aggregator, added by the page", page, "cores", "< 0.1", better="lower"),
+        Figure("aggregator, without the page", (rates[0] + rates[2]) / 2, "cores"),
+        Figure("renderer process of the page", busy, "cores", "< 0.3", better="lower"),
         Figure("updates of the page", updates / SECONDS, "a second"),
         Figure("errors in the console", len(complaints), "", "0", better="lower"),
-        Figure("requests to others", len(elsewhere), "", "0", better="lower"),
+        Figure("requests to other hosts", len(elsewhere), "", "0", better="lower"),
     ]
 
 
 def measure() -> list[Figure]:
-    """Measures with one page that is open."""
+    """Measure with one open page."""
     with tempfile.TemporaryDirectory() as folder:
         return asyncio.run(_measured(Path(folder)))
 

@@ -1,7 +1,7 @@
-"""What keeping a journal costs: plain segments beside stores that could hold it, and the aggregator with and without.
+"""Cost of the journal: plain segments beside alternative stores, and the aggregator with and without a journal.
 
-Each store takes the same messages in the same groups, and has each group on disk before the next one; the order of the
-stores changes from round to round. LMDB and RocksDB are measured where `lmdb` and `rocksdict` are installed.
+Each store takes the same messages in the same groups, and syncs each group to disk before the next one. The order of
+the stores changes from round to round. LMDB and RocksDB are measured if `lmdb` and `rocksdict` are installed.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def wired(now: float) -> list[list[bytes]]:
 
 
 def rate(messages: list[list[bytes]], folder: Path | None) -> tuple[float, float]:
-    """Returns events a second of CPU time, and of wall time; with a journal where there is a folder for it."""
+    """Return events per second of CPU time, and of wall time; with a journal if a folder is given."""
     clocks, bounds = Clocks(), IngestSettings()
     aggregator = Aggregator(AggregatorSettings(), clocks.clock, clocks.steady)
     core = IngestCore(aggregator, bounds)
@@ -166,7 +166,7 @@ def measure_aggregator() -> list[Figure]:
             found[journals].append(rate(messages, folder if journals else None))
             shutil.rmtree(folder)
     size = sum(len(frame) for message in messages for frame in message) / BATCHES / LENGTH
-    figures = [Figure("bytes journalled of an event", size, "bytes", better="lower")]
+    figures = [Figure("journal bytes per event", size, "bytes", better="lower")]
     for column, of in enumerate(("CPU", "wall")):
         ours, without = (float(np.median([each[column] for each in found[on]])) / 1e6 for on in (True, False))
         figures.append(

@@ -1,7 +1,7 @@
-"""What the list of all jobs costs the aggregator while a browser asks for it each second.
+"""Cost of the job list for the aggregator while a browser requests it each second.
 
-Ten thousand jobs are held, of which a thousand do I/O and are predicted; that they go on does not count.
-Counted is the CPU time of a whole answer, with that of the client that asks within this process.
+There are ten thousand jobs, of which a thousand do I/O and are predicted; their own processing is not counted. The
+result is the CPU time of a whole response, including that of the client in this process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _burst(aggregator: Aggregator, job: int, now_s: float, events: int = 16) -> 
 
 
 def _second(aggregator: Aggregator, now: list[float]) -> None:
-    """Lets a second pass: a burst lasts a fifth of its period and comes in pieces of half a second."""
+    """Simulate one second: a burst lasts a fifth of its period and arrives in pieces of half a second."""
     for _ in range(2):
         now[0] += 0.5
         for job in range(LIVE):
@@ -43,7 +43,7 @@ def _second(aggregator: Aggregator, now: list[float]) -> None:
 
 
 async def _asked(*searches: str) -> tuple[list[list[float]], int]:
-    """Returns the CPU times of answers to each search, s, and how many of the jobs have a period."""
+    """Return the CPU times of responses to each search in s, and the number of jobs with a period."""
     now = [time.time()]
     settings = AggregatorSettings(max_jobs=2 * ALL, prediction_share=1.0)
     aggregator = Aggregator(settings, lambda: now[0], lambda: now[0])
@@ -70,14 +70,14 @@ async def _asked(*searches: str) -> tuple[list[list[float]], int]:
 
 
 def measure() -> list[Figure]:
-    """Returns what a request a second takes of a core."""
+    """Return the share of a core for one request per second."""
     (by_bandwidth, by_search), periods = asyncio.run(
         _asked("count=50", "count=50&search=job-1&sort=next&descending=false")
     )
     return [
         Figure("list by bandwidth, each second", statistics.median(by_bandwidth), "cores", "< 0.1", better="lower"),
-        Figure("the longest answer", max(by_bandwidth), "s", better="lower"),
-        Figure("list searched and by next phase", statistics.median(by_search), "cores", "< 0.1", better="lower"),
+        Figure("longest response", max(by_bandwidth), "s", better="lower"),
+        Figure("list by search and next phase", statistics.median(by_search), "cores", "< 0.1", better="lower"),
         Figure("jobs with a period", periods, "jobs"),
     ]
 

@@ -1,4 +1,4 @@
-"""What many jobs hold, and what predicting a thousand of them every second costs, as a running aggregator does it."""
+"""Memory of many jobs, and the cost of a thousand predictions per second, as in a running aggregator."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ IDLE_S = 20
 
 
 def resident() -> int:
-    """Bytes of memory that the process has now, not at its peak."""
+    """Current memory of the process (not the peak), bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def twenty_minutes(settings: AggregatorSettings) -> tuple[float, float]:
-    """Returns the bytes that a job holds at the end, and the seconds that one prediction round took for each job.
+    """Return the final memory per job in bytes, and the time per job of one prediction round in s.
 
     Each job makes a burst every ten seconds and is predicted after it.
     """
@@ -64,15 +64,15 @@ def twenty_minutes(settings: AggregatorSettings) -> tuple[float, float]:
 
 
 def live(jobs: int, periods_s: tuple[float, ...], *, log: bool) -> tuple[float, float, float, float, float]:
-    """Runs jobs of some periods at default settings; a burst lasts a fifth of its period and comes in pieces.
+    """Run jobs of some periods at default settings; a burst lasts a fifth of its period and arrives in pieces.
 
-    Time is the benchmark's own, so that warming up takes no real time. With ``log``, each job also writes a line every
-    second, so that each second each has new data and is predicted.
+    Time is simulated, so that the warm-up takes no real time. With ``log``, each job also writes a line every second,
+    so that each job has new data and is predicted each second.
 
     Returns:
-        The cores that the predictions of a second take, those that taking in the events does, the predictions a job
-        and second, the longest time in seconds that ``tick`` held the loop, and the cores that the same jobs take when
-        they have been silent for ten minutes.
+        The cores for the predictions of a second, the cores for receiving the events, the predictions per job and
+        second,
+        the longest time of ``tick`` in the event loop in s, and the cores for the same jobs after ten silent minutes.
     """
     now, begun = [1.7e9], [0.0]
 
@@ -130,7 +130,7 @@ def _at(batch: EventBatch, now_s: float) -> EventBatch:
 
 
 def scrape() -> float:
-    """Returns the CPU time in seconds of a scrape with series of as many jobs as have some, after a first one."""
+    """Return the CPU time in s of a scrape with series of the given number of jobs, after a first one."""
     now_s = time.time()
     aggregator = Aggregator(AggregatorSettings(), lambda: now_s)
     (batch,) = make_batches(1, 1200, start_ns=int((now_s - 100) * 1e9), step_ns=8 * 10**7)
@@ -147,7 +147,7 @@ def scrape() -> float:
 
 
 def _apart(settings: AggregatorSettings) -> tuple[float, float]:
-    """Runs ``twenty_minutes`` in a process of its own: memory that an earlier run freed would hide what it takes."""
+    """Run ``twenty_minutes`` in a separate process, because memory freed by an earlier run would hide its memory."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(twenty_minutes, settings).result()
 
@@ -160,11 +160,11 @@ def measure() -> list[Figure]:
     gib = 10_000 / 2**30
     return [
         Figure("10,000 jobs, 120 predictions each, default", remembering * gib, "GiB", "<= 4 GiB", better="lower"),
-        Figure("the same, one prediction remembered", held * gib, "GiB", "<= 4 GiB", better="lower"),
-        Figure("one prediction, with all that it entails", round_s * 1e3, "ms", "<= 1 ms", better="lower"),
+        Figure("10,000 jobs, one prediction stored per job", held * gib, "GiB", "<= 4 GiB", better="lower"),
+        Figure("one prediction, with all subsequent work", round_s * 1e3, "ms", "<= 1 ms", better="lower"),
         Figure("1,000 live jobs, cores used", cores + taking, "cores", "<= 1 core", better="lower"),
         Figure("CPU time of a live job's prediction", cores / rate, "ms", "<= 1 ms", better="lower"),
-        Figure("predictions a live job and second", rate, "1/s"),
+        Figure("predictions per live job and second", rate, "1/s"),
         Figure(
             "1,000 live jobs with data each second, cores",
             (busy_cores + busy_taking) * LIVE_JOBS / LOGGING_JOBS,
@@ -172,10 +172,10 @@ def measure() -> list[Figure]:
             "<= 1 core",
             better="lower",
         ),
-        Figure("predictions of such a job and second", busy_rate, "1/s"),
+        Figure("predictions per such job and second", busy_rate, "1/s"),
         Figure("the same jobs after ten silent minutes", idle, "cores", better="lower"),
         Figure("scrape with series of 1,000 jobs", scrape(), "s", "<= 0.3 s", better="lower"),
-        Figure("longest time that a tick held the loop", longest_s * 1e3, "ms", better="lower"),
+        Figure("longest time of a tick in the event loop", longest_s * 1e3, "ms", better="lower"),
     ]
 
 

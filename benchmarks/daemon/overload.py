@@ -1,7 +1,8 @@
-"""An aggregator that is offered twice what it can take: what is dropped is counted, memory is bounded, others go on.
+"""An aggregator at twice its capacity: drops are counted, memory is bounded, other jobs continue.
 
-``iotide serve`` is a process of its own. A collector with a spool floods it with the calls of one job; another has a
-job with a burst every two seconds, whose predictions are awaited. What the aggregator can take is measured before.
+``iotide serve`` is a separate process. A collector with a spool floods it with the calls of one job. Another collector
+has a job with a burst every two seconds, and the benchmark waits for its predictions. The capacity of the aggregator is
+measured before.
 
     IOTIDE_SECONDS=600 python benchmarks/run.py overload
 """
@@ -37,7 +38,7 @@ SPOOL_BYTES: Final = 64 << 20
 
 
 class Flood:
-    """A source with so many events a second, whether anybody takes them or not; 0 for as many as there is room for."""
+    """A source with the given events per second, independent of the receiver; 0 for as many as there is room for."""
 
     def __init__(self, job: str, rate: float) -> None:
         self.problems = Problems()
@@ -65,7 +66,7 @@ class Flood:
 
 
 class Bursts:
-    """A source with a burst now and then."""
+    """A source with an occasional burst."""
 
     def __init__(self) -> None:
         self.problems = Problems()
@@ -88,7 +89,7 @@ class Bursts:
 
 
 def made_at_s(server: Served) -> float:
-    """Returns of when the last prediction of the steady job is; 0 without any."""
+    """Return the time of the last prediction of the steady job; 0 without any."""
     try:
         return float(str(decoded(server.get("/api/v1/jobs/steady/prediction"))["made_at_s"]))
     except OSError:
@@ -96,7 +97,7 @@ def made_at_s(server: Served) -> float:
 
 
 async def capacity(server: Served) -> float:
-    """Returns how many events a second are taken in when there are always more."""
+    """Return the events received per second under permanent backlog."""
     source = Flood("capacity", 1e9)
     agent = Agent([source], CollectorSettings(endpoint=server.endpoint))
     collecting = asyncio.create_task(agent.run())
@@ -147,16 +148,16 @@ async def flooded(server: Served, rate: float) -> list[Figure]:
         Figure(name + "taken in", ledger.total.received / SECONDS / 1e6, "M events/s", f">= {rate / FACTOR / 1e6:.2g}"),
         Figure("dropped and counted", dropped / flood.made, "of all"),
         Figure(
-            "neither taken in nor counted",
+            "neither received nor counted",
             abs(flood.made - dropped - ledger.total.received) if complete else float("nan"),
             "events",
             "0",
             better="lower",
         ),
         Figure("memory of the aggregator, first third", first / 2**20, "MiB", better="lower"),
-        Figure("the same, last third", last / 2**20, "MiB", "<= 1.2 of it", better="lower"),
+        Figure("memory of the aggregator, last third", last / 2**20, "MiB", "<= 1.2 of it", better="lower"),
         Figure(
-            "memory of the collectors at most",
+            "peak memory of the collectors",
             resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
             "MiB",
             better="lower",

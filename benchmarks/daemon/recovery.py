@@ -1,7 +1,7 @@
-"""How long an aggregator that was killed takes until its jobs answer again: many jobs, and one with many events.
+"""Time until a killed aggregator serves its jobs again: many jobs, and one job with many events.
 
-``iotide serve`` runs as a process of its own, takes in all through its socket, is killed after a snapshot and a tail
-of journal behind it, and started again. Times are wall times from its start, CPU times those of its process.
+``iotide serve`` runs as a separate process, receives everything through its socket, is killed after a snapshot and a
+tail of the journal after it, and is restarted. Times are wall times from its start; CPU times are those of its process.
 
     IOTIDE_JOBS=10000 IOTIDE_EVENTS=100 python benchmarks/run.py recovery
 """
@@ -32,7 +32,7 @@ ASKED: Final = 100
 
 
 def bursts(now_s: float) -> EventBatch:
-    """Returns the calls of a job that did I/O every ten seconds of the last two minutes."""
+    """Return the calls of a job that did I/O every ten seconds of the last two minutes."""
     (batch,) = make_batches(1, EVENTS)
     each = EVENTS // BURSTS
     number = np.arange(EVENTS)
@@ -48,17 +48,17 @@ def hello(number: int) -> list[bytes]:
 def wait_for_snapshot(server: Served, peer: Peer) -> None:
     before = server.metric("iotide_snapshots_total")
     while server.metric("iotide_snapshots_total") < before + 2:  # the first may have begun before
-        peer.rest()  # its heartbeats are news, without which there is no snapshot
+        peer.rest()  # its heartbeats change the state; without changes there is no snapshot
 
 
 def told(server: Served, job: str) -> dict[str, object]:
-    """Returns what is told of a job that does not depend on when it is asked."""
+    """Return the part of a job's report that does not depend on the time of the request."""
     found = decoded(server.get(f"/api/v1/jobs/{job}"))
     return {name: found[name] for name in ("events", "bytes_written", "files", "calls", "losses", "streams")}
 
 
 def many_jobs(folder: Path) -> list[Figure]:
-    """Kills an aggregator of many jobs, a tenth of which went on after the snapshot."""
+    """Kill an aggregator of many jobs, a tenth of which continued after the snapshot."""
     settings = {"journal__snapshot_s": "5", "linger_s": "3600", "idle_after_s": "3600", "end_after_s": "7200"}
     with served(folder, **settings) as server:
         peer = Peer(server.endpoint)
@@ -93,17 +93,17 @@ def many_jobs(folder: Path) -> list[Figure]:
         return [
             Figure(name + "killed, until /readyz", ready_s, "s", "<= 30 s", better="lower"),
             Figure(name + "until all are listed", listed_s, "s", "<= 30 s", better="lower"),
-            Figure(name + f"until {len(asked)} have answered", answered_s, "s", "<= 30 s", better="lower"),
-            Figure("CPU time of that", server.cpu_s(), "s", better="lower"),
-            Figure("its memory at most", server.memory("VmHWM") / 2**30, "GiB", better="lower"),
-            Figure("memory of the one that was killed", memory / 2**30, "GiB", better="lower"),
+            Figure(name + f"until {len(asked)} jobs are served", answered_s, "s", "<= 30 s", better="lower"),
+            Figure("CPU time until then", server.cpu_s(), "s", better="lower"),
+            Figure("its peak memory", server.memory("VmHWM") / 2**30, "GiB", better="lower"),
+            Figure("memory of the killed aggregator", memory / 2**30, "GiB", better="lower"),
             Figure("snapshot of all jobs", snapshot_s, "s", better="lower"),
             Figure("its size", size / 2**20, "MiB", better="lower"),
         ]
 
 
 def large_job(folder: Path) -> list[Figure]:
-    """Kills an aggregator whose one job has many events, while they come."""
+    """Kill an aggregator with one job of many events while they arrive."""
     count = MILLIONS * 10**6 // LENGTH
     with served(folder) as server:
         peer = Peer(server.endpoint)
@@ -131,12 +131,12 @@ def large_job(folder: Path) -> list[Figure]:
         name = f"a job of {count * LENGTH / 1e6:.0f} M calls, "
         return [
             Figure(name + "killed, until /readyz", ready_s, "s", "<= 5 s", better="lower"),
-            Figure(name + "until it has answered", answered_s, "s", "<= 5 s", better="lower"),
-            Figure("CPU time of that", server.cpu_s(), "s", better="lower"),
-            Figure("its memory at most", server.memory("VmHWM") / 2**20, "MiB", better="lower"),
+            Figure(name + "until it is served", answered_s, "s", "<= 5 s", better="lower"),
+            Figure("CPU time until then", server.cpu_s(), "s", better="lower"),
+            Figure("its peak memory", server.memory("VmHWM") / 2**20, "MiB", better="lower"),
             Figure("tail of the journal", tail / 2**20, "MiB", better="lower"),
-            Figure("calls taken in before", count * LENGTH / taken_s / 1e6, "M/s"),
-            Figure("the same, a core", count * LENGTH / spent / 1e6, "M/s"),
+            Figure("calls received before", count * LENGTH / taken_s / 1e6, "M/s"),
+            Figure("calls received per core", count * LENGTH / spent / 1e6, "M/s"),
         ]
 
 

@@ -1,8 +1,8 @@
-"""What a short job costs the aggregator: its streams opened, a few batches, closed, ended with a last word, removed.
+"""Cost of a short job in the aggregator: streams opened, a few batches, closed, final report, removed.
 
-Messages go through the wire's core, with all analyzers on, and a listener that encodes what is published, as fast as
-they are taken in. Time is CPU time of one core, also that by which jobs age. More messages always wait, so no period is
-looked for in runs of less than a second; the same with every period, as where there are few jobs, is beside it.
+Messages pass through the wire's core, with all analyzers on and a listener that encodes the published results, at full
+speed. Time is CPU time of one core, including the aging of jobs. Messages are always queued, so no period is computed
+for runs of less than a second; a second figure computes every period, as with few jobs.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from iotide.results.prediction import Prediction
 JOBS: Final = 2000
 LASTS_S: Final = 0.5
 SHAPES: Final = {"one batch": (1, 1, 40), "several batches": (1, 4, 20), "several processes": (4, 1, 30)}
-"""Streams a job, batches a stream, events a batch."""
+"""Streams per job, batches per stream, events per batch."""
 
 
 def calls(interner: Interner, at_s: float, count: int, pid: int) -> EventBatch:
-    """Returns what a small program does: it opens, reads and writes a few files."""
+    """Return the calls of a small program that opens, reads and writes a few files."""
     names = [interner.string(name) for name in ("openat", "read", "write", "close")]
     paths = ("/etc/hosts", "/home/u/in.dat", "/home/u/out.dat", "/usr/lib/libx.so")
     files = [interner.file(path, FileInfo(path, FileType.REGULAR, "/home", "nfs4", True)) for path in paths]
@@ -54,7 +54,7 @@ def calls(interner: Interner, at_s: float, count: int, pid: int) -> EventBatch:
 
 
 def messages_of(number: int, at_s: float, shape: tuple[int, int, int]) -> tuple[list[list[Frame]], list[list[Frame]]]:
-    """Returns what a collector sends when a job begins, and when it has ended."""
+    """Return a collector's messages at the start of a job, and after its end."""
     streams, batches, events = shape
     first: list[list[Frame]] = []
     last: list[list[Frame]] = []
@@ -71,7 +71,7 @@ def messages_of(number: int, at_s: float, shape: tuple[int, int, int]) -> tuple[
 
 
 class Publishing:
-    """Encodes what is published, as the publisher on ZeroMQ does."""
+    """Encode published results, as the ZeroMQ publisher does."""
 
     def __init__(self, aggregator: Aggregator) -> None:
         self.ended = self.predictions = 0
@@ -88,14 +88,14 @@ class Publishing:
 
 
 def at_full_speed(shape: tuple[int, int, int], jobs: int = JOBS) -> tuple[float, float]:
-    """Returns the CPU time that a job took, and that of one whose period is looked for, in seconds."""
+    """Return the CPU time per job in s, without and with its period computed."""
     settings = AggregatorSettings(linger_s=0.05, retain_s=0.2, max_ended_jobs=200)
     every = settings.model_copy(update={"short_jobs_share": 1.0})
     return _cost(settings, shape, jobs, crowded=True), _cost(every, shape, jobs, crowded=False)
 
 
 def _cost(settings: AggregatorSettings, shape: tuple[int, int, int], jobs: int, *, crowded: bool) -> float:
-    """Hands all messages on as fast as they are taken in; the jobs live and end by the steady clock meanwhile."""
+    """Deliver all messages at full speed; the jobs live and end by the monotonic clock meanwhile."""
     aggregator = Aggregator(settings, time.time, time.process_time)
     aggregator.pressure.crowded = crowded
     core = IngestCore(aggregator, IngestSettings())
@@ -116,7 +116,7 @@ def _cost(settings: AggregatorSettings, shape: tuple[int, int, int], jobs: int, 
 
 
 def main() -> None:
-    """Measures each shape of job."""
+    """Measure each shape of job."""
     jobs = int(sys.argv[1]) if len(sys.argv) > 1 else JOBS
     at_full_speed(SHAPES["one batch"], 50)
     figures = []
@@ -128,12 +128,12 @@ def main() -> None:
                 cost * 1e3,
                 "ms",
                 "<= 2 ms",
-                "every period looked for",
+                "every period computed",
                 with_period * 1e3,
                 "lower",
             )
         )
-        figures.append(Figure(f"short jobs on a core, {name}", 1 / cost, "a second", ">= 500"))
+        figures.append(Figure(f"short jobs per core, {name}", 1 / cost, "a second", ">= 500"))
     report(figures)
 
 

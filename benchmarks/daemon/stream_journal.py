@@ -1,8 +1,8 @@
-"""What appending to a shared journal takes: batches at NATS servers on loopback, beside the journal in files.
+"""Cost of appending to a shared journal: batches at NATS servers on loopback, beside the journal in files.
 
 One server with ``sync_interval: always``, and three with three replicas, all on the disk of the files. Batches of 4,096
-events are appended in groups of 16, each kept before the next one, or with at most 16 MB waiting, as an aggregator with
-many collectors has it; the order of the journals changes from round to round.
+events are appended in groups of 16, each stored before the next one, or with at most 16 MB waiting, as in an aggregator
+with many collectors. The order of the journals changes from round to round.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def at_servers(servers: NatsServers, name: str) -> Iterator[KeptJournal]:
 
 
 def appended(journal: KeptJournal, messages: list[list[bytes]], *, grouped: bool) -> float:
-    """Returns the seconds until all are kept."""
+    """Return the time until all are stored, s."""
     begun = time.perf_counter()
     for at, message in enumerate(messages, 1):
         journal.append(message, b"peer", MOMENT)
@@ -70,7 +70,7 @@ def appended(journal: KeptJournal, messages: list[list[bytes]], *, grouped: bool
 
 
 def replayed(servers: NatsServers, name: str) -> float:
-    """Returns the seconds in which all that was appended is read again, the claim included."""
+    """Return the time to read everything again in s, including the claim."""
     with tempfile.TemporaryDirectory() as folder:
         journal = asyncio.run(stand_by(servers.settings(name=name), lambda _: None))
         begun = time.perf_counter()
@@ -88,7 +88,7 @@ def measure() -> list[Figure]:
     encoded = [encode_batch("s", at, batch, DEFINITIONS) for at, batch in enumerate(batches, 1)]
     messages = [[bytes(frame) for frame in frames] for frames in encoded]
     size = sum(len(frame) for message in messages for frame in message)
-    figures = [Figure("bytes appended of an event", size / BATCHES / LENGTH, "bytes", better="lower")]
+    figures = [Figure("appended bytes per event", size / BATCHES / LENGTH, "bytes", better="lower")]
     times: dict[tuple[str, bool], list[float]] = {}
     reading: dict[str, list[float]] = {}
     with (

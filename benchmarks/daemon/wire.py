@@ -1,4 +1,4 @@
-"""Events a second over an ipc socket, encoding and decoding included; the peer sends them as lists of maps."""
+"""Events per second over an ipc socket, including encoding and decoding; the peer sends lists of maps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PEER_BATCHES = 8
 
 
 def over_socket(count: int, encode: Callable[[int], Sequence[Frame]], take: Callable[[Sequence[Frame]], int]) -> float:
-    """Sends ``count`` messages from one thread to another; returns events a second of the slower end."""
+    """Send ``count`` messages from one thread to another; return events per second of the slower end."""
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     with tempfile.TemporaryDirectory() as folder:
         endpoint = f"ipc://{Path(folder)}/wire"
@@ -78,7 +78,7 @@ def maps() -> float:
 
 
 class CountingSink:
-    """Counts what arrives."""
+    """Count the received messages."""
 
     def __init__(self) -> None:
         self.events = 0
@@ -108,7 +108,7 @@ class CountingSink:
 
 
 def numbered_and_acknowledged() -> float:
-    """The protocol without sockets: shipper, sequence numbers, credit, acknowledgements, ingest."""
+    """The protocol without sockets: shipper, sequence numbers, credit, acks, ingest."""
     batches = make_batches(16, LENGTH)
     sink = CountingSink()
     shipper, core = Shipper("bench", CollectorSettings(batch_events=LENGTH)), IngestCore(sink, IngestSettings())

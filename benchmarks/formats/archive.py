@@ -1,4 +1,4 @@
-"""Calls through call signatures and grammar, a core: calls that repeat, and calls that do not."""
+"""Calls per core through call signatures and grammar: repeated calls, and unique calls."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Calls = tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]
 
 
 def strided() -> Calls:
-    """One file written in equal steps, a call of 12 kinds at a time."""
+    """One file written in equal steps, with 12 kinds of calls in turn."""
     fields = np.zeros((CALLS, len(FIELDS)), np.int64)
     fields[:, 0] = fields[:, 2] = 3
     fields[:, FIRST_OF_HANDLE] = 4096 * np.arange(CALLS)
@@ -62,7 +62,7 @@ def unpredictable() -> Calls:
 
 
 def rate(groups: npt.NDArray[np.uint32], fields: npt.NDArray[np.int64]) -> float:
-    """Returns calls a second of CPU time through call signatures and grammar alone, the best of three."""
+    """Return calls per second of CPU time through call signatures and grammar alone, the best of three."""
     best = float("inf")
     for _ in range(3):
         coder, grammar = Coder(len(FIELDS), FIRST_OF_HANDLE), Grammar()
@@ -74,7 +74,7 @@ def rate(groups: npt.NDArray[np.uint32], fields: npt.NDArray[np.int64]) -> float
 
 
 def batches_of(groups: npt.NDArray[np.uint32], fields: npt.NDArray[np.int64]) -> list[EventBatch]:
-    """Returns the same calls as batches, with times as the clock gives them."""
+    """Return the same calls as batches, with times from the clock."""
     random = np.random.default_rng(1)
     start = 10**18 + np.cumsum(random.integers(1_000, 90_000, CALLS))
     duration = random.integers(500, 9_000, CALLS)
@@ -88,7 +88,7 @@ def batches_of(groups: npt.NDArray[np.uint32], fields: npt.NDArray[np.int64]) ->
 
 
 def rate_of_stream(batches: list[EventBatch]) -> float:
-    """Returns calls a second of CPU time through all that a stream's compressor does, the best of three."""
+    """Return calls per second of CPU time through the whole compressor of a stream, the best of three."""
     best, table = float("inf"), DefinitionTable()
     table.apply(Definitions([(number, f"call{number}") for number in range(1, 51)]))
     for _ in range(3):
@@ -102,7 +102,7 @@ def rate_of_stream(batches: list[EventBatch]) -> float:
 
 
 def regular_batches(count: int, start_ns: int, step_ns: int) -> list[EventBatch]:
-    """A file written in equal steps of one size by one thread, with times as the clock gives them."""
+    """A file written in equal steps of one size by one thread, with times from the clock."""
     random = np.random.default_rng(1)
     common = {"call": 2, "layer": int(Layer.POSIX), "kind": int(Kind.WRITE), "file": 1, "handle": 1, "pid": 4711}
     sizes = {"tid": 4711, "rank": 3, "requested": 4096, "bytes": 4096}
@@ -115,9 +115,10 @@ def regular_batches(count: int, start_ns: int, step_ns: int) -> list[EventBatch]
 
 
 def rate_of_aggregator(batches: list[EventBatch], *, archived: bool, analysed: bool = True) -> float:
-    """Events a second of CPU time through decoding, analyzers, predictions and an archive in a file, the best of three.
+    """Events per second of CPU time through decoding, analyzers, predictions and an archive in a file, the best of
+    three.
 
-    The graph of calls and the other analyzers of calls are as they are by default, or none is there but the predictor.
+    The analyzers of calls, such as the graph, have their default settings, or only the predictor is active.
     """
     return max(_rate_of_aggregator(batches, archived, analysed) for _ in range(3))
 
@@ -142,7 +143,7 @@ def _rate_of_aggregator(batches: list[EventBatch], archived: bool, analysed: boo
 
 
 def checkpoint() -> tuple[float, float, float]:
-    """Saves 10,000 open streams of ten calls: seconds of CPU time, KiB a stream before, longest slice in ms."""
+    """Save 10,000 open streams of ten calls: seconds of CPU time, KiB per stream before, longest slice in ms."""
     now = [0.0]
     before = resident_bytes()
     with tempfile.TemporaryDirectory() as folder:
@@ -163,19 +164,19 @@ def checkpoint() -> tuple[float, float, float]:
 
 
 class Nobody:
-    """A sink that takes all and does nothing."""
+    """A sink that discards everything."""
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         return lambda *arguments: None
 
 
 def resident_bytes() -> int:
-    """Returns how much memory we have now."""
+    """Return the current memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 def short_streams() -> tuple[float, float]:
-    """Returns ms of CPU time and bytes that a stream of ten calls takes."""
+    """Return CPU time in ms and memory in bytes of a stream of ten calls."""
     writer = ArchiveWriter()
     writer.begin({})
     size, begun = 0, time.process_time()
@@ -193,7 +194,7 @@ def ten_calls(rank: int) -> EventBatch:
 
 
 def rate_of_reading() -> float:
-    """Calls a second of CPU time that are unpacked of fifty signatures in random order."""
+    """Call per second of CPU time when decompressing fifty signatures in random order."""
     calls = np.random.default_rng(1).integers(1, 51, CALLS // 2)
     writer = ArchiveWriter()
     names = Definitions([(number, f"call{number}") for number in range(1, 51)])
@@ -206,24 +207,42 @@ def rate_of_reading() -> float:
 
 
 def measure() -> list[Figure]:
-    """Returns the rates beside their budgets."""
+    """Return the rates beside their budgets."""
     of_stream, of_checkpoint = short_streams(), checkpoint()
     now = int((time.time() - 60) * 1e9)
     hard = make_batches(CALLS // BATCH, BATCH, start_ns=now, step_ns=20_000)
     regular = regular_batches(CALLS // BATCH, now, 20_000)
     return [
         Figure("archive: strided writes, 12 signatures", rate(*strided()) / 1e6, "M calls/s", ">= 5"),
-        Figure("archive: the same, whole stream", rate_of_stream(batches_of(*strided())) / 1e6, "M calls/s", ">= 5"),
+        Figure(
+            "archive: strided writes, whole stream", rate_of_stream(batches_of(*strided())) / 1e6, "M calls/s", ">= 5"
+        ),
         Figure("archive: files of a hundred writes", rate(*files()) / 1e6, "M calls/s", ">= 5"),
-        Figure("archive: the same, whole stream", rate_of_stream(batches_of(*files())) / 1e6, "M calls/s", ">= 5"),
+        Figure(
+            "archive: files of a hundred writes, whole stream",
+            rate_of_stream(batches_of(*files())) / 1e6,
+            "M calls/s",
+            ">= 5",
+        ),
         Figure("archive: 50 signatures in random order", rate(*unpredictable()) / 1e6, "M calls/s", ">= 2"),
         Figure(
-            "archive: the same, whole stream", rate_of_stream(batches_of(*unpredictable())) / 1e6, "M calls/s", ">= 2"
+            "archive: 50 signatures in random order, whole stream",
+            rate_of_stream(batches_of(*unpredictable())) / 1e6,
+            "M calls/s",
+            ">= 2",
         ),
         Figure("archive: aggregator, all random", rate_of_aggregator(hard, archived=True) / 1e6, "M events/s", ">= 1"),
-        Figure("archive: the same, archives off", rate_of_aggregator(hard, archived=False) / 1e6, "M events/s"),
+        Figure(
+            "archive: aggregator, all random, archives off",
+            rate_of_aggregator(hard, archived=False) / 1e6,
+            "M events/s",
+        ),
         Figure("archive: aggregator, regular", rate_of_aggregator(regular, archived=True) / 1e6, "M events/s", ">= 3"),
-        Figure("archive: the same, archives off", rate_of_aggregator(regular, archived=False) / 1e6, "M events/s"),
+        Figure(
+            "archive: aggregator, regular, archives off",
+            rate_of_aggregator(regular, archived=False) / 1e6,
+            "M events/s",
+        ),
         Figure(
             "archive: regular, archive and predictor alone",
             rate_of_aggregator(regular, archived=True, analysed=False) / 1e6,

@@ -1,4 +1,4 @@
-"""Archives of many ranks: how long merging takes, in how much memory, and how large they are but for times."""
+"""Archives of many ranks: time and memory of a merge, and sizes without times."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CALLS = 40
 
 
 def info_of(rank: int, ranks: int, pid: int) -> StreamInfo:
-    """A rank of a job with sixteen ranks a host."""
+    """A rank of a job with sixteen ranks per host."""
     host = f"node{rank // 16:04d}"
     return StreamInfo(job="job", source="preload", rank=rank, ranks=ranks, pid=pid, host=host, command="./solver")
 
@@ -53,7 +53,7 @@ def names_of(rank: int, files: int = 1) -> Definitions:
 
 
 def sized(ranks: Iterable[int], count: int, calls: int, pids: Iterator[int]) -> int:
-    """Bytes of an archive without times."""
+    """Size of an archive without times, bytes."""
     writer = ArchiveWriter(times=False)
     size = len(writer.begin({"job": "job"}))
     for rank in ranks:
@@ -65,7 +65,7 @@ def sized(ranks: Iterable[int], count: int, calls: int, pids: Iterator[int]) -> 
 
 
 def regular() -> Iterator[int]:
-    """Process numbers one after the other."""
+    """Consecutive process numbers."""
     return iter(range(1000, 1_000_000))
 
 
@@ -75,7 +75,7 @@ def random() -> Iterator[int]:
 
 
 def merge(kind: str) -> dict[str, float]:
-    """Merges parts of many ranks, each with many files, that come in order or not; in a process of its own."""
+    """Merge parts of many ranks, each with many files, that arrive in order or not; in a separate process."""
     ranks, pids = list(range(RANKS)), regular()
     if kind == "random":
         ranks, pids = np.random.default_rng(1).permutation(RANKS).tolist(), random()
@@ -102,7 +102,7 @@ def merge(kind: str) -> dict[str, float]:
 
 
 def reading() -> list[Figure]:
-    """Returns how long it takes to open an archive of many ranks, and to read one of them."""
+    """Return the time to open an archive of many ranks, and to read one of them."""
     writer, pids = ArchiveWriter(), regular()
     written = [writer.begin({"job": "job"})]
     for rank in range(RANKS):
@@ -123,19 +123,19 @@ def reading() -> list[Figure]:
     assert (rank, files, calls) == (number - 1, LIBRARIES, CALLS)
     return [
         Figure(f"opening an archive of {RANKS} ranks", opened, "s", better="lower"),
-        Figure("  then reading one of them", took, "s", better="lower"),
+        Figure("  reading one rank after that", took, "s", better="lower"),
     ]
 
 
 def measure() -> list[Figure]:
-    """Returns time and memory of a merge and of reading, and sizes over ranks and calls."""
+    """Return time and memory of a merge and of reading, and sizes over ranks and calls."""
     figures = reading()
     for kind, what in (("regular", "in order"), ("random", "in any order, random process numbers")):
         done = subprocess.run([sys.executable, __file__, kind], check=True, capture_output=True, text=True)
         found = json.loads(done.stdout)
         figures += [
             Figure(f"merge of {RANKS} ranks, {what}", found["seconds"], "s", "<= 10 s", better="lower"),
-            Figure("  of that at the checkpoint itself", found["flush"], "s", better="lower"),
+            Figure("  part of it at the checkpoint itself", found["flush"], "s", better="lower"),
             Figure("  peak memory of the process", found["mib"], "MiB", "<= 1024 MiB", better="lower"),
             Figure("  merged", found["bytes"], "bytes", better="lower"),
         ]
@@ -146,7 +146,7 @@ def measure() -> list[Figure]:
         size = sized(range(10), 10, calls, regular())
         figures.append(Figure(f"strided file, {calls} calls, 10 ranks, no times", size, "bytes", better="lower"))
     size = sized(range(RANKS), RANKS, 10, random()) - sized(range(RANKS), RANKS, 10, regular())
-    figures.append(Figure("random process numbers cost", size / RANKS, "bytes/rank", better="lower"))
+    figures.append(Figure("added by random process numbers", size / RANKS, "bytes/rank", better="lower"))
     return figures
 
 

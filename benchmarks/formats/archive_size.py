@@ -1,7 +1,7 @@
-"""Bytes a call that an archive takes, beside what others write for the same calls; and archives of more MPI ranks.
+"""Bytes per call in an archive, beside other formats for the same calls; and archives of more MPI ranks.
 
-Ours and dftracer's are as a run left them, each of a run of its own. Recorder and Darshan are computed, see
-``trace_sizes``. DFTRACER_LIBRARY names dftracer's preload library where this Python does not have it.
+Our archives and dftracer's traces are those of real runs, one run each. Recorder and Darshan are computed, see
+``trace_sizes``. DFTRACER_LIBRARY names dftracer's preload library if this Python does not have it.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ ROOT: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A program: its name, and the command, which is run in a folder of its own."""
+    """A program: its name, and the command, which runs in a folder of its own."""
 
     name: str
     command: list[str | Path]
 
 
 def works(folder: Path) -> Iterator[Work]:
-    """Yields the programs that are there, and says which are not."""
+    """Yield the installed programs, and print the missing ones."""
     for name, offset in PATTERNS.items():
         program = folder / f"{name}.py"
         program.write_text(WRITER.format(writes=WRITES, offset=offset))
@@ -87,7 +87,7 @@ def works(folder: Path) -> Iterator[Work]:
 
 
 def archived(command: list[str | Path], folder: Path, *options: str | Path) -> Path:
-    """Runs a command under ``iotide run`` and returns its archive."""
+    """Run a command under ``iotide run`` and return its archive."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     run: list[str | Path] = [sys.executable, "-m", "iotide", "run", "--quiet", *options, "-o", "run", "--", *command]
@@ -99,13 +99,13 @@ def archived(command: list[str | Path], folder: Path, *options: str | Path) -> P
 
 
 def ours(reader: ArchiveReader) -> Size:
-    """Returns what an archive takes."""
+    """Return the size of an archive."""
     calls = sum(len(part.batch) for number in reader.streams for part in reader.calls(number))
     return Size(sum(reader.bytes.values()) + 16, reader.bytes["times"], calls)
 
 
 def compared(work: Work, folder: Path) -> list[Figure]:
-    """Returns the sizes of a program's calls, ours beside each other's."""
+    """Return the sizes of a program's calls, ours beside each other format's."""
     archive = archived(work.command, folder / "ours")
     coarser = folder / "coarser.iotide"
     create = [sys.executable, "-m", "iotide", "archive", "create", "--tick-ns", str(TICK_NS), "-o", coarser, archive]
@@ -139,7 +139,7 @@ def compared(work: Work, folder: Path) -> list[Figure]:
 
 
 def of_ranks(folder: Path) -> Iterator[Figure]:
-    """Yields the bytes but for times of an MPI program of 2, 4 and 8 ranks, with its start and without."""
+    """Yield the bytes without times of an MPI program of 2, 4 and 8 ranks, with its start and without."""
     for kind in ("openmpi", "mpich"):
         compiler, launcher = shutil.which(f"mpicc.{kind}"), shutil.which(f"mpirun.{kind}")
         if compiler is None or launcher is None:
@@ -163,7 +163,7 @@ def of_ranks(folder: Path) -> Iterator[Figure]:
 
 
 def measure() -> list[Figure]:
-    """Returns bytes a call of ours and of others for the same calls, then the bytes of archives of more ranks."""
+    """Return bytes per call of our archives and other formats, then the bytes of archives of more ranks."""
     os.environ.update(ROOT)
     figures = []
     if (dxt := dxt_of_a_log()) is not None:

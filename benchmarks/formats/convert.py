@@ -1,4 +1,4 @@
-"""How fast an archive is written in other tools' formats, beside the otf2 package's own writer for the same events.
+"""Speed of converting an archive to other formats, beside the otf2 package's own writer for the same events.
 
 CPU time of one process on both sides.
 """
@@ -31,7 +31,7 @@ LARGE = 2_000_000
 
 
 def archive_of(calls: int) -> bytes:
-    """One process that writes in steps with gaps of random length."""
+    """One process that writes in steps with random gaps."""
     random = np.random.default_rng(1)
     writer = ArchiveWriter()
     written = writer.begin({"job": "j"}) + writer.opened("s", StreamInfo(job="j", source="preload", rank=0, pid=7))
@@ -48,7 +48,7 @@ def archive_of(calls: int) -> bytes:
 
 
 def with_the_package(folder: Path) -> None:
-    """Writes as many events of the same kinds with the package's classes."""
+    """Write the same number of events of the same kinds with the package's classes."""
     with otf2.writer.open(str(folder / "p"), timer_resolution=10**9) as trace:
         definitions = trace.definitions
         node = definitions.system_tree_node("n")
@@ -75,7 +75,7 @@ def with_the_package(folder: Path) -> None:
 
 
 def cpu_seconds_of(work: Callable[[], object], repeats: int) -> float:
-    """Returns the least CPU time of some runs, after one to warm up."""
+    """Return the least CPU time of some runs, after a warm-up."""
     work()
     times = []
     for _ in range(repeats):
@@ -86,7 +86,7 @@ def cpu_seconds_of(work: Callable[[], object], repeats: int) -> float:
 
 
 def peak_mb_of(target: str, archive: Path, output: Path) -> float:
-    """Converts in a process of its own; returns the most memory that any such process took so far."""
+    """Convert in a separate process; return the peak memory of all such processes so far."""
     command = [sys.executable, "-m", "iotide", "archive", "convert", "--to", target, "-o", str(output), str(archive)]
     subprocess.run(command, check=True, capture_output=True)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
@@ -127,5 +127,5 @@ def measure() -> list[Figure]:
         archive.write_bytes(archive_of(LARGE))
         for target in ("otf2", "hdf5", "parquet"):
             peak = peak_mb_of(target, archive, folder / f"large.{TARGETS[target].endings[0]}")
-            figures.append(Figure(f"{LARGE / 1e6:g} M calls, most memory up to {target}", peak, "MB", better="lower"))
+            figures.append(Figure(f"{LARGE / 1e6:g} M calls, peak memory up to {target}", peak, "MB", better="lower"))
     return figures

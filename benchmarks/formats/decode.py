@@ -1,4 +1,4 @@
-"""Decoding of files to columns: JSON lines, strace, TMIO, each against a peer on the same bytes."""
+"""Decoding of files to columns: JSON lines, strace, TMIO, each beside a peer on the same bytes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PEER_LINE = re.compile(
 
 
 def json_lines(count: int) -> bytes:
-    """Returns calls as a tracer would write them: 16 processes, 64 files, about 135 bytes a line."""
+    """Return calls in a tracer's format: 16 processes, 64 files, about 135 bytes per line."""
     draw = random.Random(1)
     start, lines = 1.79e9, []
     for number in range(count):
@@ -56,7 +56,7 @@ def json_lines(count: int) -> bytes:
 
 
 def strace_lines(count: int) -> bytes:
-    """Returns what ``strace -f -ttt -T -y`` writes of reads and writes, a tenth of them in two halves."""
+    """Return reads and writes in the format of ``strace -f -ttt -T -y``, a tenth of them split in two halves."""
     lines = []
     for number in range(count):
         leader = f"{4000 + number % 16} {1795229276 + number // 100_000}.{number % 100_000:05d}0 "
@@ -71,7 +71,7 @@ def strace_lines(count: int) -> bytes:
 
 
 def tmio_flush(count: int) -> bytes:
-    """Returns one flush with that many phases at rank level."""
+    """Return one flush with the given number of phases at rank level."""
     begins = np.sort(np.random.default_rng(1).uniform(0, 1000, count)).round(6)
     rates = np.random.default_rng(2).uniform(1e6, 1e9, count).round(6).tolist()
     bandwidth = {"b_rank_avr": rates, "b_rank_sum": [], "t_rank_s": begins.tolist()}
@@ -80,7 +80,7 @@ def tmio_flush(count: int) -> bytes:
 
 
 def decode(factory: ParserFactory, data: bytes) -> int:
-    """Feeds a parser in chunks, as a tail does, and returns the number of events."""
+    """Feed a parser in chunks, as a tail does, and return the number of events."""
     about = Input("benchmark", Origin("job"))
     parser = factory(about)
     for begin in range(0, len(data), CHUNK_BYTES):
@@ -90,7 +90,7 @@ def decode(factory: ParserFactory, data: bytes) -> int:
 
 
 def json_to_columns(data: bytes) -> list[np.ndarray]:
-    """The peer: json.loads a line, then an array a column."""
+    """The peer: json.loads per line, then an array per column."""
     calls = [json.loads(line) for line in data.splitlines()]
     names = {name: number for number, name in enumerate(dict.fromkeys(call["call"] for call in calls))}
     paths = {name: number for number, name in enumerate(dict.fromkeys(call["path"] for call in calls))}
@@ -103,7 +103,7 @@ def json_to_columns(data: bytes) -> list[np.ndarray]:
 
 
 def strace_to_columns(data: bytes) -> list[np.ndarray]:
-    """The peer: one match a line, halves joined in a dict, then an array a column."""
+    """The peer: one regex match per line, halves joined in a dict, then an array per column."""
     rows, halves = [], {}
     for line in data.decode().splitlines():
         if line.endswith("<unfinished ...>"):
@@ -118,7 +118,7 @@ def strace_to_columns(data: bytes) -> list[np.ndarray]:
 
 
 def ftio_seconds(path: Path) -> float | None:
-    """Returns the median time of ftio-hpc's own reader on a file, where it is installed (see ``FTIO_PYTHON``)."""
+    """Return the median time of ftio-hpc's own reader on a file, if it is installed (see ``FTIO_PYTHON``)."""
     import os
 
     python = os.environ.get("FTIO_PYTHON", sys.executable)
@@ -128,12 +128,12 @@ def ftio_seconds(path: Path) -> float | None:
         )
         return float(done.stdout.split()[-1])
     except (OSError, subprocess.SubprocessError, ValueError, IndexError):
-        print("ftio-hpc is not installed (pip install ftio-hpc==0.0.9, or FTIO_PYTHON=its interpreter): peer left out")
+        print("ftio-hpc is not installed (pip install ftio-hpc==0.0.9, or set FTIO_PYTHON to its interpreter): no peer")
         return None
 
 
 def measure() -> Sequence[Figure]:
-    """Measures the three formats."""
+    """Measure the three formats."""
     calls, traced, flush = json_lines(CALLS), strace_lines(CALLS), tmio_flush(PHASES)
     lines = traced.count(b"\n")
     if decode(JsonLinesParser, calls) != CALLS or decode(StraceParser, traced) != CALLS:

@@ -1,6 +1,6 @@
-"""Reading Chrome and OTF2 traces to columns, beside libraries that only hand out their events; CPU time of one process.
+"""Reading Chrome and OTF2 traces to columns, beside libraries that only return their events; CPU time of one process.
 
-ijson is what one would cut a long JSON document with; without it that peer is left out.
+ijson is a common parser for long JSON documents; without it that peer is left out.
 """
 
 from __future__ import annotations

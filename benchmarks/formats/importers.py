@@ -1,8 +1,8 @@
-"""Reading the traces of others, beside the readers that come with them; CPU time of one process on both sides.
+"""Reading other tools' traces, beside the readers of these tools; CPU time of one process on both sides.
 
-The dftracer trace is a real one, many times over; the Recorder trace is written from the format's description; the
-Darshan log is the largest with DXT that Darshan's Python package comes with. DFTRACER_PYTHON names an interpreter that
-has dftracer.utils, RECORDER_READER the library built from Recorder's reader.c.
+The dftracer trace is a real one, repeated many times. The Recorder trace is written from the format's description. The
+Darshan log is the largest with DXT in Darshan's Python package. DFTRACER_PYTHON names an interpreter that has
+dftracer.utils; RECORDER_READER names the library built from Recorder's reader.c.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def dftracer(folder: Path) -> list[Figure]:
     figures = []
     for path in (plain, packed):
         ours = least(lambda: calls_in(path))  # noqa: B023
-        peer = _dftracers_own(path, folder) if path is packed else None  # it takes no others
+        peer = _dftracers_own(path, folder) if path is packed else None  # its reader accepts no other files
         name = f"dftracer, {path.suffix}"
         figures.append(Figure(name, lines / ours / 1e3, "k lines/s", "", "dftracer.utils", peer and lines / peer / 1e3))
     return figures
@@ -102,10 +102,10 @@ def recorder(folder: Path) -> list[Figure]:
 
 
 def darshan() -> list[Figure]:
-    """A whole run of each, as nearly all of it is the start of the library."""
+    """A whole run of each, because nearly all of its time is the start of the library."""
     found = importlib.util.find_spec("darshan")
     if found is None or found.origin is None:
-        print("darshan is not installed: nothing to read", file=sys.stderr)
+        print("darshan is not installed: no input", file=sys.stderr)
         return []
     log = Path(found.origin).parent / "examples" / "example_logs" / "dxt.darshan"
     command = [sys.executable, "-c", _DARSHAN, str(log)]

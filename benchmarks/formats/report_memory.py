@@ -1,7 +1,7 @@
-"""Memory of ``iotide report`` on long inputs: a log of Darshan with many segments, and an archive of many calls.
+"""Memory of ``iotide report`` on long inputs: a Darshan log of many segments, and an archive of many calls.
 
-Inputs are made here and removed. Counted is what the command and the processes that it starts have together, looked at
-twenty times a second. Settings of the environment:
+The inputs are created and removed here. The memory is the total of the command and its child processes, sampled twenty
+times per second. Environment variables:
 
     BENCH_SEGMENTS    of the log                      600000
     BENCH_CALLS       calls of the archive            100000000
@@ -36,7 +36,7 @@ LOOK_S = 0.05
 
 
 def darshan_log(path: Path, segments: int) -> None:
-    """Writes a log in which each rank has its part of the segments, in phases."""
+    """Write a log in which each rank has its part of the segments, in phases."""
     job, names, modules = regions((LOGS / "ior_hdf5_example.darshan").read_bytes())
     version, data = modules[DXT_POSIX]
     (file,) = struct.unpack_from("<Q", data)
@@ -53,7 +53,7 @@ def darshan_log(path: Path, segments: int) -> None:
 
 
 def together(root: int) -> float:
-    """Returns the memory of a process and those below it, bytes."""
+    """Return the memory of a process and its descendants, bytes."""
     total, waiting = 0.0, [root]
     while waiting:
         pid = waiting.pop()
@@ -67,7 +67,7 @@ def together(root: int) -> float:
 
 
 def measured(path: Path) -> tuple[float, float]:
-    """Writes the report of an input; returns the most memory, bytes, and the CPU time, s."""
+    """Write the report of an input; return the peak memory in bytes, and the CPU time in s."""
     command = [sys.executable, "-m", "iotide", "report", "-o", str(path.with_suffix(".html")), str(path)]
     most = 0.0
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as child:
@@ -84,7 +84,7 @@ def measured(path: Path) -> tuple[float, float]:
 
 
 def measure() -> list[Figure]:
-    """Measures both, and a tenth of each beside."""
+    """Measure both inputs, and a tenth of each."""
     kinds = {
         "darshan": (f"a log of {SEGMENTS:,} segments", darshan_log, SEGMENTS, 500),
         "archive": (f"an archive of {CALLS / 1e6:g} M calls", written, CALLS, 1000),

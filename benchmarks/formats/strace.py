@@ -1,9 +1,9 @@
-"""Lines a second that are read of what strace really writes, beside a plain regular expression a line.
+"""Lines per second when reading real strace output, beside a plain regular expression per line.
 
-The traces are recorded here: a program that reads and writes, one that walks a tree of files, one that packs it, the
-start of an interpreter, and processes that run at once, so that half of the lines are halves of calls. The peer takes
-from each line that it understands process, time, call, result and duration, and nothing else: no files, no sizes, no
-errors, no halves joined, no account of what it leaves out.
+The traces are recorded here: a program that reads and writes, one that walks a file tree, one that packs it, the start
+of an interpreter, and concurrent processes, whose lines are half unfinished and resumed calls. The peer extracts
+process, time, call, result and duration from each matching line, and nothing else: no files, no sizes, no errors, no
+joined halves, no count of skipped lines.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def record(command: list[str], folder: Path) -> bytes:
 
 
 def decode(data: bytes) -> int:
-    """Returns the number of lines that were accounted for."""
+    """Return the number of lines that were accounted for."""
     about = Input("a_n1_0.st", Origin(job="j"))
     parser = StraceParser(about)
     for at in range(0, len(data), CHUNK_BYTES):
@@ -63,7 +63,7 @@ def one_by_one(data: bytes) -> list[np.ndarray]:
 
 
 def least(work: Callable[[], object]) -> tuple[float, float]:
-    """Returns the least CPU and the least wall time of some rounds."""
+    """Return the least CPU and the least wall time of some rounds."""
     cpu, wall = [], []
     for _ in range(ROUNDS):
         begun = time.process_time(), time.perf_counter()
@@ -75,7 +75,7 @@ def least(work: Callable[[], object]) -> tuple[float, float]:
 
 def measure() -> list[Figure]:
     if shutil.which("strace") is None:
-        print("strace is absent; nothing to read", file=sys.stderr)
+        print("strace is not installed: no input", file=sys.stderr)
         return []
     figures = []
     for name, command in PROGRAMS.items():

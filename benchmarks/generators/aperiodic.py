@@ -1,4 +1,4 @@
-"""Jobs whose I/O has no period: what a detector must not call periodic."""
+"""Jobs without periodic I/O, which a detector must not report as periodic."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def poisson_bursts(rng: np.random.Generator) -> Trace:
 
 
 def equal_poisson_bursts(rng: np.random.Generator) -> Trace:
-    """The same checkpoint at random moments."""
+    """Equal checkpoints at random moments."""
     at = np.sort(rng.uniform(0, LENGTH_S - 2, rng.poisson(25) + 2))
     return _trace(at, at + 2.0, np.full(len(at), 1e8))
 
@@ -31,31 +31,31 @@ def few_bursts(rng: np.random.Generator) -> Trace:
 
 
 def one_write(rng: np.random.Generator) -> Trace:
-    """One long write whose speed varies a little."""
+    """One long write with a slightly varying bandwidth."""
     begin, end = np.sort(rng.uniform(0, LENGTH_S, 2))
     edges = np.linspace(begin, max(end, begin + 20), 400)
     return _trace(edges[:-1], edges[1:], 1e8 * rng.uniform(0.8, 1.2, len(edges) - 1))
 
 
 def ramp(rng: np.random.Generator) -> Trace:
-    """I/O that grows or fades all the time."""
+    """I/O whose bandwidth increases or decreases all the time."""
     edges = np.arange(LENGTH_S + 1)
     level = np.linspace(0.1, 1, len(edges) - 1)[:: rng.choice([1, -1])]
     return _trace(edges[:-1], edges[1:], 1e8 * level * rng.uniform(0.8, 1.2, len(level)))
 
 
 def white_noise(rng: np.random.Generator) -> Trace:
-    """Volumes of successive seconds that know nothing of one another."""
+    """Independent volumes in successive seconds."""
     return _per_second(rng.exponential(1e8, int(LENGTH_S)))
 
 
 def pink_noise(rng: np.random.Generator) -> Trace:
-    """Power falls with the frequency."""
+    """Noise whose power falls with the frequency."""
     return _coloured(rng, 0.5)
 
 
 def brown_noise(rng: np.random.Generator) -> Trace:
-    """Power falls with the square of the frequency."""
+    """Noise whose power falls with the square of the frequency."""
     return _coloured(rng, 1.0)
 
 
@@ -68,22 +68,22 @@ def random_phases(rng: np.random.Generator) -> Trace:
 
 
 def wandering_distances(rng: np.random.Generator) -> Trace:
-    """Equal bursts whose distance is a random walk: each differs from the one before by a third to two thirds."""
+    """Equal bursts whose distance is a random walk: each differs from the previous one by a third to two thirds."""
     steps = rng.normal(0, rng.uniform(0.3, 0.6), 400)
     level = np.log(rng.uniform(3, 12)) + np.cumsum(steps)
     low, high = np.log(2.5), np.log(40.0)
-    # a walk between two walls, which throw it back
+    # a random walk with two reflecting bounds
     folded = np.abs((level - low) % (2 * (high - low)) - (high - low))
     return _bursts(rng, np.cumsum(np.exp(high - folded)), rng.uniform(0.5, 1))
 
 
 def power_law_distances(rng: np.random.Generator) -> Trace:
-    """Equal bursts at distances with a heavy tail, of an exponent between one and two."""
+    """Equal bursts at distances with a heavy tail, with an exponent between one and two."""
     return _bursts(rng, np.cumsum(rng.uniform(2, 6) * (1 + rng.pareto(rng.uniform(1, 2), 400))), 1.0)
 
 
 def two_rates(rng: np.random.Generator) -> Trace:
-    """Bursts at random moments, at a rate that jumps between two at random moments."""
+    """Bursts at random moments, with a rate that alternates between two values at random moments."""
     rates = 1 / rng.uniform(3, 8), 1 / rng.uniform(25, 80)
     at = []
     now, rate = 0.0, int(rng.integers(2))
@@ -120,7 +120,7 @@ SIGNALS: Final[dict[str, Callable[[np.random.Generator], Trace]]] = {
 
 
 def _bursts(rng: np.random.Generator, at: Times, length_s: float) -> Trace:
-    """Makes bursts of one length and nearly one volume; one that the burst before it covers is left out."""
+    """Make bursts of one length and nearly one volume; skip a burst that the previous one covers."""
     at = at[at < LENGTH_S - length_s]
     at = at[np.append(True, np.diff(at) > length_s)] if len(at) else np.array([LENGTH_S / 2])
     return _trace(at, at + length_s, 1e8 * rng.normal(1, 0.05, len(at)))
@@ -140,7 +140,7 @@ def _per_second(volume: Times) -> Trace:
 
 
 def _trace(start: Times, end: Times, volume: Times) -> Trace:
-    """Cuts each stretch into requests of 1/16 of its length."""
+    """Cut each interval into requests of 1/16 of its length."""
     edges = np.linspace(start, end, 17)
     return Trace(
         edges[:-1].T.ravel(),

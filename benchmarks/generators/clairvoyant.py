@@ -1,4 +1,4 @@
-"""A policy that knows all phases to come: a bound of what order can win, for the simulator alone."""
+"""A policy that knows all future phases: an upper bound for any order, for the simulator only."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from iotide.scheduling.protocol import Grant, JobState, Policy
 
 AHEAD_S: Final = 16.0
 WORTH: Final = 1.5
-"""Seconds in I/O that a second of I/O done is worth: near the I/O slowdown that comes of it, as a ratio is wanted."""
+"""Seconds in I/O per second of completed I/O, as exchange rate; near the resulting I/O slowdown, as the goal is a
+ratio."""
 
 
 def clairvoyant(jobs: Sequence[Job], capacity: float) -> Policy:
-    """Serves the job of which the next seconds come out best, if from the next event on the least volume goes first.
+    """Serve the job with the best next seconds, if the least volume goes first after the next event.
 
-    Each job can take all of the capacity. Phases are known by what is predicted of them, which has to be the truth.
+    Each job can use the whole capacity. Phases are taken from the predictions, which must be true.
     """
     phases = [{id(told): number for number, told in enumerate(job.forecasts)} for job in jobs]
 
@@ -49,7 +50,7 @@ def _cost(
     at: Mapping[int, int],
     now_s: float,
 ) -> float:
-    """Returns seconds in I/O of all jobs less what the I/O done is worth."""
+    """Return seconds in I/O of all jobs less the value of the completed I/O."""
     left, due, phase, serving = dict(left_s), list(due_s), dict(at), first
     until_s, cost = now_s + AHEAD_S, 0.0
     while now_s < until_s and (left or due):

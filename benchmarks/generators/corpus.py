@@ -1,4 +1,4 @@
-"""Jobs with a known period of every kind that we made up, followed as they run."""
+"""Jobs with a known period of all our synthetic kinds, predicted as they run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from iotide.events import Kind, make_batch
 from iotide.results.prediction import Prediction
 
 SEEN: Final = 0.2
-"""Share of a phase from which on it counts as begun: the least that makes a phase by our definition."""
+"""Share of a phase after which it counts as begun: the smallest phase by our definition."""
 _TYPES: Final = np.zeros(0, np.uint8)
 _BURSTS: Final = 25
 _REQUESTS: Final = 32
@@ -47,7 +47,7 @@ def bursts(seed: int, *, jitter: float = 0.0, volume_jitter: float = 0.05, skewe
 
 
 def periodic_jobs() -> dict[str, Maker]:
-    """Returns makers of jobs with phases, by name: from perfectly even to hardly periodic."""
+    """Return generators of jobs with phases, by name: from perfectly regular to hardly periodic."""
     made: dict[str, Maker] = {
         "semi-synthetic, even": lambda seed: trace(seed),
         "semi-synthetic, even, noise": lambda seed: trace(seed, noise=0.1),
@@ -64,7 +64,7 @@ def periodic_jobs() -> dict[str, Maker]:
 
 
 def aperiodic_jobs() -> dict[str, Maker]:
-    """Returns makers of jobs without a period, by name."""
+    """Return generators of jobs without a period, by name."""
     return {
         name: (lambda seed, maker=maker: maker(np.random.default_rng(seed)))  # type: ignore[misc]
         for name, maker in SIGNALS.items()
@@ -73,7 +73,7 @@ def aperiodic_jobs() -> dict[str, Maker]:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A prediction, and what came: start, length and volume of the next phase; NaN where none did.
+    """A prediction, and the actual start, length and volume of the next phase; NaN if there was none.
 
     ``mean_s`` is the mean distance of all phases of the job; NaN without phases.
     """
@@ -88,9 +88,9 @@ class Moment:
 
 
 def follow(job: Trace, settings: DetectSettings, *, moments: int, seed: int = 0) -> Iterator[Moment]:
-    """Predicts a job at random moments of its run, from requests that have ended by then.
+    """Predict a job at random moments of its run, from requests that have ended by then.
 
-    The next phase is the first of which less than a fifth has been seen.
+    The next phase is the first one of which less than a fifth has been seen.
     """
     order = np.argsort(job.end_s, kind="stable")
     start, end, volume, phase = job.start_s[order], job.end_s[order], job.volume[order], job.phase[order]
@@ -131,12 +131,12 @@ def follow(job: Trace, settings: DetectSettings, *, moments: int, seed: int = 0)
 
 
 def _noise_during(job: Trace, ends: Times) -> Times:
-    """Returns the bytes of noise that move while each phase runs."""
+    """Return the bytes of noise during each phase."""
     start, end = job.start_s[job.phase < 0], job.end_s[job.phase < 0]
     share = np.minimum(end, ends[:, None]) - np.maximum(start, job.starts_s[:, None])
     return np.asarray((np.maximum(share, 0) / (end - start) * job.volume[job.phase < 0]).sum(axis=1))
 
 
 def settings_at_one_hertz() -> DetectSettings:
-    """Returns what the evaluation in [FTIO] uses: one sample a second."""
+    """Return the settings of the evaluation in [FTIO]: one sample per second."""
     return DetectSettings(sampling_frequency_hz=1.0)

@@ -1,4 +1,4 @@
-"""Jobs whose members have periods of their own, and jobs of one period that must not be split.
+"""Jobs with groups of members that have different periods, and jobs of one period that must not be split.
 
 Every constant of a kind is drawn anew for each job.
 """
@@ -21,12 +21,12 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Program:
-    """Some of a job's requests and who makes them.
+    """Some of a job's requests and the members that make them.
 
     Attributes:
         start_s, end_s, volume: of its requests.
         rank: the rank of each, -1 without ranks.
-        path: the number of each one's file.
+        path: the file number of each.
         period_s: None without a period.
         starts_s: of its phases.
         command, host: of its streams.
@@ -46,18 +46,18 @@ class Program:
 
 @dataclass(frozen=True)
 class Grouped:
-    """A job of one or several programs; ``files`` says what their files are."""
+    """A job of one or several programs; ``files`` maps file numbers to paths."""
 
     programs: list[Program]
     files: list[FileInfo] = field(default_factory=list)
 
     @property
     def periods_s(self) -> list[float]:
-        """Of each program that has one."""
+        """Period of each program that has one."""
         return [each.period_s for each in self.programs if each.period_s is not None]
 
     def batches(self) -> list[tuple[EventBatch, StreamInfo]]:
-        """Returns the events of each program in the order in which they ended, with whose they are."""
+        """Return the events of each program in order of their ends, with their stream."""
         made = []
         for each in self.programs:
             order = np.argsort(each.end_s, kind="stable")
@@ -71,7 +71,7 @@ class Grouped:
         return made
 
     def requests(self) -> tuple[Times, Times, Times]:
-        """Returns start, end and bandwidth of all requests."""
+        """Return start, end and bandwidth of all requests."""
         start, end, volume = (
             np.concatenate([getattr(each, name) for each in self.programs]) for name in ("start_s", "end_s", "volume")
         )
@@ -97,7 +97,7 @@ def _program(
     host: str = "node0",
     pid: int = 0,
 ) -> Program:
-    """Makes phases in which each rank makes some requests, each rank with a delay of its own."""
+    """Make phases in which each rank makes some requests, with a delay per rank."""
     count = max(int((until_s - from_s) / period_s), 4)
     starts = from_s + float(rng.uniform(0.5, period_s)) + period_s * np.arange(count)
     starts = starts + rng.normal(0, jitter * period_s, count)
@@ -123,7 +123,7 @@ def _program(
 
 
 def _periods(rng: np.random.Generator, count: int) -> list[float]:
-    """Returns periods whose ratios are no simple ones."""
+    """Return periods without simple ratios."""
     made = [float(rng.uniform(8, 40))]
     for _ in range(1, count):
         made.append(made[-1] * float(rng.uniform(1.5, 1.9)))
@@ -135,7 +135,7 @@ def _files(*paths: str) -> list[FileInfo]:
 
 
 def by_rank(seed: int) -> Grouped:
-    """Two programs side by side, told apart by their ranks; they write to files of their own or share one."""
+    """Two concurrent programs, separable by rank, with separate files or a shared one."""
     rng = np.random.default_rng(seed)
     periods, ranks = _periods(rng, 2), rng.integers(1, 33, 2)
     until, shared = float(rng.uniform(15, 40)) * periods[1], bool(rng.integers(2))
@@ -146,7 +146,7 @@ def by_rank(seed: int) -> Grouped:
 
 
 def by_command(seed: int) -> Grouped:
-    """Two commands without ranks, each one process; file names have numbers."""
+    """Two commands without ranks, each one process; file names contain numbers."""
     rng = np.random.default_rng(seed)
     periods = _periods(rng, 2)
     until = float(rng.uniform(15, 40)) * periods[1]
@@ -159,7 +159,7 @@ def by_command(seed: int) -> Grouped:
 
 
 def by_file(seed: int) -> Grouped:
-    """One program, all of whose ranks write two kinds of files, each with a period of its own."""
+    """One program, all of whose ranks write two kinds of files, each with its own period."""
     rng = np.random.default_rng(seed)
     periods, ranks = _periods(rng, 2), range(int(rng.integers(1, 65)))
     until = float(rng.uniform(15, 40)) * periods[1]
@@ -170,7 +170,7 @@ def by_file(seed: int) -> Grouped:
 
 
 def one_small(seed: int) -> Grouped:
-    """One of the two moves a hundredth to a thousandth of the other's bytes."""
+    """Two programs; one moves a hundredth to a thousandth of the other's bytes."""
     rng = np.random.default_rng(seed)
     periods, small = _periods(rng, 2), int(rng.integers(2))
     until = float(rng.uniform(15, 40)) * periods[1]
@@ -184,7 +184,7 @@ def one_small(seed: int) -> Grouped:
 
 
 def three(seed: int) -> Grouped:
-    """Three programs on hosts of their own."""
+    """Three programs on separate hosts."""
     rng = np.random.default_rng(seed)
     periods = _periods(rng, 3)
     until = float(rng.uniform(12, 25)) * periods[2]
@@ -211,7 +211,7 @@ def with_aperiodic(seed: int) -> Grouped:
 
 
 def late_and_leaving(seed: int) -> Grouped:
-    """The second program begins when a third of the time has passed, the first ends when two thirds have."""
+    """The second program begins after a third of the time; the first ends after two thirds."""
     rng = np.random.default_rng(seed)
     periods = _periods(rng, 2)
     until = float(rng.uniform(30, 50)) * periods[1]
@@ -221,7 +221,7 @@ def late_and_leaving(seed: int) -> Grouped:
 
 
 def many_ranks(seed: int) -> Grouped:
-    """Thousands of ranks in one group, each with a delay of its own; one request a rank and phase."""
+    """Thousands of ranks in one group, each with its own delay; one request per rank and phase."""
     rng = np.random.default_rng(seed)
     (period,) = _periods(rng, 1)
     ranks = range(10_000)
@@ -239,7 +239,7 @@ def many_ranks(seed: int) -> Grouped:
 
 
 def jittered(seed: int) -> Grouped:
-    """The paper's jobs: 32 processes, compute that varies by as much as it lasts, delays of a process's own."""
+    """The paper's jobs: 32 processes, compute times with a deviation equal to their mean, and a delay per process."""
     rng = np.random.default_rng(seed)
     made = semisynthetic(
         seed,
@@ -251,7 +251,7 @@ def jittered(seed: int) -> Grouped:
 
 
 def aperiodic(seed: int) -> Grouped:
-    """Jobs without a period, requests at random on sixteen ranks, or each rank a job of its own."""
+    """Jobs without a period: random requests on sixteen ranks, or each rank independent of the others."""
     rng = np.random.default_rng(seed)
     makers = list(SIGNALS.values())
     if seed % 2:

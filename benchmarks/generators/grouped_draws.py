@@ -1,4 +1,4 @@
-"""Draws of programs from which jobs of several programs are made."""
+"""Random programs as parts of jobs with several programs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ranks_of(rng: Draw, most: int = 64) -> int:
 
 
 def starts_of(rng: Draw, period: float, from_s: float, until_s: float, jitter: float) -> Times:
-    """Returns starts whose distances vary, each on its own, as a program's compute does."""
+    """Return starts with independently varying distances, like the compute of a program."""
     count = max(int((until_s - from_s) / period), 4)
     distances = period * np.maximum(rng.normal(1, jitter, count), 0.3)
     return np.asarray(from_s + rng.uniform(0, period) + np.cumsum(distances) - distances[0])
@@ -47,20 +47,20 @@ def program_of(
     command: str = "",
     pid: int = 0,
 ) -> Program:
-    """Makes phases of requests.
+    """Make phases of requests.
 
     Args:
-        rng: of all that is drawn here.
+        rng: of all random draws here.
         starts: of the phases.
-        period: what is told of it; None without a period.
-        ranks: who takes part, -1 for a process without a rank.
-        files: numbers of the files, one after another.
+        period: reported true period; None without a period.
+        ranks: participating ranks, -1 for a process without a rank.
+        files: numbers of the files, in turn.
         volume: mean bytes of a phase.
         uneven: relative deviation of lengths and volumes of phases.
         imbalance: deviation of the logarithm of each rank's share.
         delay: mean delay of a rank, in lengths of a phase.
-        missed: share of the phases in which a rank does nothing.
-        length: mean length of a phase, seconds; None draws it.
+        missed: share of the phases in which a rank does no I/O.
+        length: mean length of a phase in seconds; None draws it.
         host, command, pid: of its stream.
     """
     pace = period if period is not None else float(np.diff(starts).mean())
@@ -92,7 +92,7 @@ def files_of(*paths: str) -> list[FileInfo]:
 
 
 def beside(rng: Draw, periods: Sequence[float], volumes: Sequence[float], *, phases: float = 0.0) -> Grouped:
-    """Makes programs side by side, told apart by their ranks; one file each, or one shared by all."""
+    """Make concurrent programs, separable by rank; one file each, or one shared file."""
     until = max(periods) * (phases or float(rng.uniform(12, 40)))
     first, made = 0, []
     shared = bool(rng.random() < 0.3)

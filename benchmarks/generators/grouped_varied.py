@@ -1,7 +1,6 @@
-"""Jobs of several programs whose every constant is drawn anew, apart from those that groups were tuned on.
+"""Jobs of several programs with every constant drawn anew, different from those that groups were tuned on.
 
-The kinds of ``GROUPED_VARIED`` have groups; those of ``WHOLE_VARIED`` have one period or none, and must not be
-split.
+The kinds of ``GROUPED_VARIED`` have groups. Those of ``WHOLE_VARIED`` have one period or none, and must not be split.
 """
 
 from __future__ import annotations
@@ -26,21 +25,21 @@ from iotide.benchmarks.generators.grouped_draws import (
 
 
 def at_ratio(low: float, high: float, seed: int) -> Grouped:
-    """Two programs whose periods have a ratio in a range."""
+    """Two programs with a ratio of their periods in a given range."""
     rng = np.random.default_rng(seed)
     period = log_uniform(rng, 2, 200)
     return beside(rng, [period, period * float(rng.uniform(low, high))], 1e7 * np.exp(rng.normal(0, 0.7, 2)))
 
 
 def harmonic(seed: int) -> Grouped:
-    """Two programs, one of exactly twice to five times the other's period."""
+    """Two programs; one period is exactly two to five times the other."""
     rng = np.random.default_rng(seed)
     period = log_uniform(rng, 2, 100)
     return beside(rng, [period, period * int(rng.integers(2, 6))], 1e7 * np.exp(rng.normal(0, 0.7, 2)))
 
 
 def one_in_a_hundred(seed: int) -> Grouped:
-    """One of two moves a hundredth of the other's bytes a second."""
+    """Two programs; one moves a hundredth of the other's bytes per second."""
     rng = np.random.default_rng(seed)
     periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 4)))
@@ -76,7 +75,7 @@ def beside_aperiodic(seed: int) -> Grouped:
 
 
 def ends_early(seed: int) -> Grouped:
-    """Two programs, of which one ends after 0.3 to 0.8 of the time."""
+    """Two programs; one ends after 0.3 to 0.8 of the time."""
     rng = np.random.default_rng(seed)
     periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 3)))
@@ -97,7 +96,7 @@ def _until(program: Program, until_s: float, from_s: float = -np.inf) -> Program
 
 
 def roles_change(seed: int) -> Grouped:
-    """Two programs whose ranks change places half-way; whose they are is who does it after that."""
+    """Two programs that exchange their ranks half-way; the members after that count."""
     rng = np.random.default_rng(seed)
     periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 2.5)))
@@ -113,7 +112,7 @@ def roles_change(seed: int) -> Grouped:
 
 
 def by_host(seed: int) -> Grouped:
-    """Two programs of processes without ranks, one a host; they write to the same folder."""
+    """Two programs of processes without ranks, one per host; both write to the same folder."""
     rng = np.random.default_rng(seed)
     periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 4)))
@@ -135,7 +134,7 @@ def by_host(seed: int) -> Grouped:
 
 
 def in_one_process(seed: int) -> Grouped:
-    """One process without a rank that writes two kinds of files, each with a period of its own."""
+    """One process without a rank that writes two kinds of files, each with its own period."""
     rng = np.random.default_rng(seed)
     periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 5)))
@@ -171,7 +170,7 @@ def processes(seed: int) -> Grouped:
 
 
 def thousands(seed: int) -> Grouped:
-    """Two programs of 500 to 3,000 ranks each, one request a rank and phase."""
+    """Two programs of 500 to 3,000 ranks each, one request per rank and phase."""
     rng = np.random.default_rng(seed)
     periods = [log_uniform(rng, 5, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 3)))
@@ -195,7 +194,7 @@ def one_period(
     files: int = 1,
     bare: bool = False,
 ) -> Grouped:
-    """Ranks that do I/O together. Each option is the most that is drawn; with ``bare`` processes have no ranks."""
+    """Ranks that do I/O together. Each option is the maximum of its draw; with ``bare`` processes have no ranks."""
     rng = np.random.default_rng(seed)
     period, number = log_uniform(rng, 2, 200), max(2, ranks_of(rng))
     starts = starts_of(rng, period, 0.0, period * float(rng.uniform(10, 60)), float(rng.uniform(0, jitter)))
@@ -214,7 +213,7 @@ def one_period(
 
 
 def one_writes_all(seed: int) -> Grouped:
-    """Rank 0 writes the checkpoints, the others a little now and then, or with it, or nothing."""
+    """Rank 0 writes the checkpoints; the others write a little now and then, or with it, or nothing."""
     rng = np.random.default_rng(seed)
     job = one_period(seed, jitter=0.1, uneven=0.3)
     (all_ranks,) = job.programs
@@ -228,7 +227,7 @@ def one_writes_all(seed: int) -> Grouped:
 
 
 def in_turn(seed: int) -> Grouped:
-    """In each phase another rank writes, or another few."""
+    """In each phase another rank, or another few ranks, write."""
     rng = np.random.default_rng(seed)
     job = one_period(seed, jitter=0.05)
     (all_ranks,) = job.programs
@@ -241,7 +240,7 @@ def in_turn(seed: int) -> Grouped:
 
 
 def no_period(seed: int) -> Grouped:
-    """Phases at random, of all ranks together, or of each or of a few ranks on their own."""
+    """Phases at random, of all ranks together, or of each or of a few ranks independently."""
     rng = np.random.default_rng(seed)
     number, parts = max(2, ranks_of(rng)), (1, 2, 4)[seed % 3]
     until, made = log_uniform(rng, 100, 5000), []
@@ -261,7 +260,7 @@ def no_period(seed: int) -> Grouped:
 
 
 def _loop(rng: Draw, starts: Times, period: float, command: str, first_file: int, first_pid: int) -> list[Program]:
-    """Makes a process of its own for each phase, as a loop of a shell does."""
+    """Make a new process for each phase, like a shell loop."""
     length = period * log_uniform(rng, 0.02, 0.15)
     turns = int(rng.integers(1, 9))
     return [
@@ -274,12 +273,12 @@ def _loop(rng: Draw, starts: Times, period: float, command: str, first_file: int
 
 
 def _whole(parts: list[Program], starts: Times) -> list[Program]:
-    """Returns the processes, of which the first has all starts and the others none to be judged by."""
+    """Return the processes; the first has all starts, the others have none and are not judged."""
     return [replace(each, starts_s=starts, period_s=each.period_s if not at else None) for at, each in enumerate(parts)]
 
 
 def loops(seed: int) -> Grouped:
-    """A loop of a shell that makes a process a phase, beside another one or beside a program that lasts."""
+    """A shell loop with one process per phase, beside another loop or a long-lived program."""
     rng = np.random.default_rng(seed)
     periods = [log_uniform(rng, 2, 60)]
     periods.append(periods[0] * float(rng.uniform(1.25, 4)))
@@ -297,7 +296,7 @@ def loops(seed: int) -> Grouped:
 
 
 def one_loop(seed: int) -> Grouped:
-    """A loop of a shell, each turn of which makes one to four processes of different commands."""
+    """A shell loop, each iteration of which starts one to four processes of different commands."""
     rng = np.random.default_rng(seed)
     period = log_uniform(rng, 2, 60)
     starts = starts_of(rng, period, 0.0, period * float(rng.uniform(10, 40)), float(rng.uniform(0, 0.15)))

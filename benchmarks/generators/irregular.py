@@ -1,8 +1,8 @@
-"""Jobs that stumble as neither ``stumbling`` nor ``varied`` has them, and jobs without a period, made after both.
+"""Jobs with irregularities that ``stumbling`` and ``varied`` lack, and jobs without a period, written after both.
 
-Phases are missing in runs, the period is another one after a pause, programs work in shifts, bandwidth climbs within a
-phase, a log goes on all the time, sizes of requests have a heavy tail. Every constant of a kind is drawn anew for each
-job.
+Phases are missing in runs, the period changes after a pause, programs work in shifts, bandwidth increases within a
+phase, a log is written all the time, sizes of requests have a heavy tail. Every constant of a kind is drawn anew for
+each job.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LENGTH_S: Final = 900.0
 
 
 def missing_in_runs(seed: int) -> Stumbling:
-    """After a phase that is missing the next one is likely missing, too: one run in seven to twenty phases."""
+    """Missing phases in runs: after a missing phase the next one is likely missing too; one run in 7 to 20 phases."""
     rng = np.random.default_rng(seed)
     period, count = _period(rng), int(rng.integers(30, 90))
     begins, goes_on = rng.uniform(0.05, 0.14), rng.uniform(0.3, 0.7)
@@ -28,7 +28,7 @@ def missing_in_runs(seed: int) -> Stumbling:
 
 
 def another_after_pause(seed: int) -> Stumbling:
-    """A job pauses for two to twenty periods, and has another period after that."""
+    """A job that pauses for two to twenty periods, and has another period after that."""
     rng = np.random.default_rng(seed)
     old = _period(rng)
     new = old * float(np.exp(rng.choice([-1, 1]) * rng.uniform(0.25, 1.2)))
@@ -54,7 +54,7 @@ def shifts(seed: int) -> Stumbling:
 
 
 def climbing(seed: int) -> Stumbling:
-    """Bandwidth climbs, or falls, within a phase by ten to fifty times."""
+    """Bandwidth that increases or decreases within a phase by ten to fifty times."""
     rng = np.random.default_rng(seed)
     period, count = _period(rng), int(rng.integers(15, 60))
     starts = period * (1 + np.arange(count) + rng.normal(0, rng.uniform(0.002, 0.03), count))
@@ -83,7 +83,7 @@ def beside_a_log(seed: int) -> Stumbling:
 
 
 def heavy_sizes(seed: int) -> Stumbling:
-    """Each phase has requests of log-normal sizes, so that volumes and lengths vary by a third to the whole."""
+    """Phases of requests with log-normal sizes, so that volumes and lengths vary by a third to the whole."""
     rng = np.random.default_rng(seed)
     period, count = _period(rng), int(rng.integers(20, 60))
     starts = period * (1 + np.arange(count) + rng.normal(0, rng.uniform(0.01, 0.05), count))
@@ -93,7 +93,7 @@ def heavy_sizes(seed: int) -> Stumbling:
 
 
 def quicker_in_steps(seed: int) -> Stumbling:
-    """The period falls, or grows, to another one twice, as meshes are refined."""
+    """The period decreases or increases to another one twice, as with mesh refinement."""
     rng = np.random.default_rng(seed)
     period, steps = _period(rng), []
     for _ in range(3):
@@ -105,7 +105,7 @@ def quicker_in_steps(seed: int) -> Stumbling:
 
 
 def near_periods(seed: int) -> Stumbling:
-    """Two programs whose periods differ by 5 to 20 %; one signal, so that either is right."""
+    """Two programs whose periods differ by 5 to 20 %; there is one signal, so either is right."""
     rng = np.random.default_rng(seed)
     first = _period(rng)
     second = first * float(rng.uniform(1.05, 1.2))
@@ -133,7 +133,7 @@ KINDS: Final[dict[str, Maker]] = {
 
 
 def requests_without_rhythm(rng: np.random.Generator) -> Trace:
-    """One request after another of log-normal sizes, with pauses of an exponential distribution."""
+    """Successive requests of log-normal sizes, with exponentially distributed pauses."""
     count = int(rng.integers(40, 600))
     size = rng.lognormal(0, float(rng.uniform(0.5, 2)), count)
     busy = size / size.sum() * float(rng.uniform(0.05, 0.7))
@@ -144,7 +144,7 @@ def requests_without_rhythm(rng: np.random.Generator) -> Trace:
 
 
 def dead_times(rng: np.random.Generator) -> Trace:
-    """Bursts at random moments, but for a short time after each: distances spread by half to nine tenths."""
+    """Bursts at random moments, with a short dead time after each: distances spread by half to nine tenths."""
     mean = float(rng.uniform(8, 40))
     least = mean * float(rng.uniform(0.1, 0.5))
     at = np.cumsum(least + rng.exponential(mean - least, 200))
@@ -153,7 +153,7 @@ def dead_times(rng: np.random.Generator) -> Trace:
 
 
 def on_and_off(rng: np.random.Generator) -> Trace:
-    """Times with and without I/O, both of a heavy tail."""
+    """Times with and without I/O, both with a heavy tail."""
     edges = np.cumsum(rng.uniform(1, 5) * (1 + rng.pareto(rng.uniform(1.1, 2), 400)))
     edges = edges[edges < _LENGTH_S]
     edges = edges[: len(edges) // 2 * 2] if len(edges) > 1 else np.array([10.0, 20.0])
@@ -162,7 +162,7 @@ def on_and_off(rng: np.random.Generator) -> Trace:
 
 
 def wandering_level(rng: np.random.Generator) -> Trace:
-    """I/O all the time, whose logarithm of bandwidth walks at random."""
+    """I/O all the time; the logarithm of its bandwidth is a random walk."""
     level = np.cumsum(rng.normal(0, float(rng.uniform(0.05, 0.4)), int(_LENGTH_S)))
     return _requests(np.arange(_LENGTH_S), np.full(int(_LENGTH_S), 0.999), 1e6 * np.exp(level - level.max() + 8))
 
@@ -193,7 +193,7 @@ def _job(
     scale: Times | None = None,
     level: Times | None = None,
 ) -> Stumbling:
-    """Makes phases of 32 requests that touch; ``level``: the share of a phase's bytes that each has."""
+    """Make phases of 32 contiguous requests; ``level``: each request's share of the phase's bytes."""
     moved = float(rng.uniform(0.1, 1.5)) * period_s - float(starts[0])
     starts, expected_s = starts + moved, expected_s + moved
     part = np.full(32, 1.0) if level is None else level

@@ -1,4 +1,4 @@
-"""Applications put together from I/O phases of known start, after [FTIO], Section 5."""
+"""Applications assembled from I/O phases of known start, after [FTIO], Section 5."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PHASE_S = 10.4
 REQUESTS = 8
 REQUEST_BYTES = 64 * 1024 * 1024
 PHASE_RATE = PROCESSES * REQUESTS * REQUEST_BYTES / PHASE_S
-"""Bytes/s of a phase whose processes are in step."""
+"""Bandwidth of a phase with synchronous processes, bytes/s."""
 NOISE_PERIOD_S = 22.0
 NOISE_BURSTS = 10
 
@@ -23,7 +23,7 @@ Times = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Trace:
-    """Requests in seconds and bytes, and the truth: when each iteration's I/O began, ``starts_s``.
+    """Requests in seconds and bytes, and the true start of each iteration's I/O, ``starts_s``.
 
     ``phase`` is the iteration of each request, -1 for noise.
     """
@@ -44,7 +44,7 @@ class Trace:
         return self.volume / (self.end_s - self.start_s)
 
     def batch(self) -> EventBatch:
-        """Returns the requests as events, in order of time."""
+        """Return the requests as events, in order of time."""
         order = np.argsort(self.start_s, kind="stable")
         start = np.rint(self.start_s[order] * 1e9).astype(np.int64)
         end = np.rint(self.end_s[order] * 1e9).astype(np.int64)
@@ -68,14 +68,13 @@ def trace(
     bandwidth_sigma: float = 0.0,
     iterations: int = 20,
 ) -> Trace:
-    """Makes one trace.
+    """Make one trace.
 
-    Every iteration computes for a time drawn from a normal distribution (cut at 0) and then does I/O for 10.4 s, each
-    process after a delay of its own drawn from an exponential distribution. The next iteration starts when the last
-    process is done.
+    Every iteration computes for a normally distributed time (cut at 0) and then does I/O for 10.4 s, each process after
+    an exponentially distributed delay of its own. The next iteration starts when the last process has ended its I/O.
 
-    Noise is another process that writes in periods of about 22 s, ten a run, one run after the other, each from a
-    random moment on; it writes for about half of each period.
+    Noise is another process that writes in periods of about 22 s, ten per run, one run after the other, each from a
+    random moment on. It writes during about half of each period.
 
     Args:
         seed: of the random numbers.
@@ -84,8 +83,8 @@ def trace(
         compute_s: mean compute time.
         uneven: standard deviation of length and volume of the phases over their mean (cut at a quarter of it).
         bandwidth_sigma: standard deviation of the logarithm of the phases' bandwidth; their length stays.
-        noise: bandwidth of the noise as a share of that of a phase in step.
-        iterations: how many.
+        noise: bandwidth of the noise as a share of that of a synchronous phase.
+        iterations: number of iterations.
     """
     rng = np.random.default_rng(seed)
     now, begins, starts, ends, sizes = 0.0, [], [], [], []
@@ -95,7 +94,7 @@ def trace(
             compute = float(rng.normal(compute_s, relative_sigma * compute_s))
         now += compute
         delays = rng.exponential(delay_s, PROCESSES) if delay_s else np.zeros(PROCESSES)
-        # requests of a phase take turns with short pauses; their lengths vary a little as on a real file system
+        # requests of a phase alternate with short pauses; their lengths vary slightly, as on a real file system
         lengths = rng.uniform(0.9, 1.1, (PROCESSES, REQUESTS))
         edges = np.concatenate([np.zeros((PROCESSES, 1)), np.cumsum(lengths, axis=1)], axis=1)
         size = max(float(rng.normal(1, uneven)), 0.25) if uneven else 1.0
@@ -119,7 +118,7 @@ def trace(
 
 
 def _noise(rng: np.random.Generator, until_s: float) -> tuple[Times, Times]:
-    """Returns starts and ends of the noise's requests between 0 and ``until_s``."""
+    """Return starts and ends of the noise's requests between 0 and ``until_s``."""
     now, starts, ends = 0.0, [], []
     while now < until_s:
         now += float(rng.uniform(0, NOISE_PERIOD_S))

@@ -1,4 +1,4 @@
-"""Jobs whose period stumbles: they pause, drift, miss phases, are held up, or are two programs at once.
+"""Jobs with an irregular period: they pause, drift, miss phases, are slowed down, or consist of two programs.
 
 Every constant of a kind is drawn anew for each job.
 """
@@ -18,13 +18,13 @@ _BYTES: Final = 1e7
 
 @dataclass(frozen=True)
 class Stumbling:
-    """A job and the truth about it.
+    """A job and its ground truth.
 
     Attributes:
         trace: its requests; ``starts_s`` are those of all phases.
-        period_s: the distance that phases keep when nothing is in their way; at the end, where it drifts.
-        expected_s: for each phase but the first, when one who knows the generator and all phases before would expect
-            it, s.
+        period_s: the distance of undisturbed phases; at the end, if it drifts.
+        expected_s: for each phase but the first, the start that an oracle would expect that knows the generator and all
+            phases before, s.
         periods_s: of each program of the job, s.
     """
 
@@ -48,7 +48,7 @@ def paused(seed: int) -> Stumbling:
 
 
 def missing_and_late(seed: int) -> Stumbling:
-    """A tenth of the phases are missing, a twentieth comes a period late and moves those behind it."""
+    """A tenth of the phases are missing; a twentieth is one period late and delays all later phases."""
     rng = np.random.default_rng(seed)
     period = float(rng.uniform(10, 60))
     steps = np.ones(60)
@@ -60,7 +60,7 @@ def missing_and_late(seed: int) -> Stumbling:
 
 
 def congested(seed: int) -> Stumbling:
-    """Each fourth phase takes four times as long; compute between phases is fixed."""
+    """Every fourth phase takes four times as long; the compute time between phases is fixed."""
     rng = np.random.default_rng(seed)
     compute = float(rng.uniform(8, 40))
     length = compute * float(rng.uniform(0.1, 0.4)) * rng.normal(1, 0.03, 40)
@@ -70,7 +70,7 @@ def congested(seed: int) -> Stumbling:
 
 
 def drifting(seed: int, growth: float) -> Stumbling:
-    """The period grows by a share of itself an iteration."""
+    """The period increases by a constant share per iteration."""
     rng = np.random.default_rng(seed)
     periods = float(rng.uniform(10, 40)) * (1 + growth) ** np.arange(40)
     starts = 3 + np.concatenate([[0.0], np.cumsum(periods[:-1] * rng.normal(1, 0.005, 39))])
@@ -78,7 +78,7 @@ def drifting(seed: int, growth: float) -> Stumbling:
 
 
 def two_programs(seed: int) -> Stumbling:
-    """Two programs with periods whose ratio is no simple one; phases of each are its own."""
+    """Two programs with periods without a simple ratio; each has its own phases."""
     rng = np.random.default_rng(seed)
     first = float(rng.uniform(12, 30))
     second = first * float(rng.uniform(1.55, 1.85))
@@ -99,7 +99,7 @@ def two_programs(seed: int) -> Stumbling:
 
 
 def doubled(seed: int) -> Stumbling:
-    """A tenth of the phases has a second one right behind it."""
+    """A tenth of the phases are repeated at once."""
     rng = np.random.default_rng(seed)
     period = float(rng.uniform(15, 60))
     regular = 3 + period * np.arange(40) + rng.normal(0, 0.01 * period, 40)
@@ -146,7 +146,7 @@ def cut_off(seed: int) -> Stumbling:
 
 
 def jittered(seed: int, relative_sigma: float) -> Stumbling:
-    """Compute times vary by as much as they last, or twice (after the paper's Section 5)."""
+    """Compute times with a deviation of one or two times their mean (after the paper's Section 5)."""
     made = trace(seed, relative_sigma=relative_sigma)
     mean = made.period_s
     return Stumbling(made, mean, made.starts_s[:-1] + mean, (mean,))
@@ -181,7 +181,7 @@ def _job(
     expected_s: Times,
     scale: Sequence[float] | Times | None = None,
 ) -> Stumbling:
-    """Cuts each phase into requests that fill it but for short gaps."""
+    """Cut each phase into requests that fill it except for short gaps."""
     edges = starts[:, None] + np.linspace(0, 1, _REQUESTS + 1) * lengths[:, None]
     volume = _BYTES * rng.normal(1, 0.03, len(starts)) * (1.0 if scale is None else np.asarray(scale))
     made = Trace(

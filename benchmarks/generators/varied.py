@@ -1,7 +1,7 @@
-"""Jobs whose period stumbles, made in another way than those of ``stumbling``: every constant varies widely.
+"""Jobs with an irregular period, generated independently of ``stumbling``: every constant varies widely.
 
-A job has a base (period, duty cycle, number of phases, small jitter) and one stumble of its kind, or two at once. It is
-built phase by phase, so that what one who knows the generator would expect is known for each.
+A job has a base (period, duty cycle, number of phases, small jitter) and one irregularity of its kind, or two at once.
+It is built phase by phase, so that the start that an oracle would expect is known for each.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MOST: Final = 200
 
 @dataclass
 class _Plan:
-    """What happens to each phase; times as shares of the period."""
+    """Modifications of each phase; times as shares of the period."""
 
     rng: np.random.Generator
     period: float = field(init=False)
@@ -29,14 +29,14 @@ class _Plan:
     duty: float = field(init=False)
     jitter: float = field(init=False)
     later: Times = field(init=False)
-    """By how much each phase comes later than on time; those behind it follow it."""
+    """Delay of each phase; later phases are delayed too."""
     longer: Times = field(init=False)
-    """By how many times each phase is longer than usual."""
+    """Factor of each phase's length over the usual one."""
     volume: Times = field(init=False)
     growth: float = 0.0
     from_end: bool = False
     again: Times = field(init=False)
-    """After how long a phase comes a second time; 0 where it does not."""
+    """Delay after which a phase is repeated; 0 if it is not."""
     head: float = 0.0
     """Share of the first phase that is cut off."""
     tail: float = 0.0
@@ -54,7 +54,7 @@ class _Plan:
         self.again = np.zeros(self.count)
 
     def made(self) -> Stumbling:
-        """Lays the phases one after another; a phase never begins before the one before it has ended."""
+        """Arrange the phases in sequence; a phase never begins before the previous one has ended."""
         rng = self.rng
         period = self.period
         starts, lengths, expected, again = [], [], [], []
@@ -173,26 +173,26 @@ _TOGETHER: Final = ("a long pause", "missing phases", "late phases", "doubled ph
 
 
 def even(seed: int) -> Stumbling:
-    """Nothing stumbles: only the small jitter."""
+    """No irregularity, only the small jitter."""
     return _Plan(np.random.default_rng(seed)).made()
 
 
 def few(seed: int) -> Stumbling:
-    """Four to eleven phases, nothing stumbles."""
+    """Four to eleven phases without irregularity."""
     plan = _Plan(np.random.default_rng(seed))
     plan.count = int(plan.rng.integers(4, _FEWEST))
     return plan.made()
 
 
 def stumbling(seed: int, kind: str) -> Stumbling:
-    """One stumble."""
+    """One irregularity."""
     plan = _Plan(np.random.default_rng(seed))
     _STUMBLES[kind](plan)
     return plan.made()
 
 
 def two_stumbles(seed: int) -> Stumbling:
-    """Two different stumbles at once."""
+    """Two different irregularities at once."""
     plan = _Plan(np.random.default_rng(seed))
     for name in plan.rng.choice(_TOGETHER, 2, replace=False):
         _STUMBLES[str(name)](plan)

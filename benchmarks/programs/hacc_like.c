@@ -1,6 +1,6 @@
-/* The I/O of HACC: compute, write the particles' nine variables to a file of the rank, read them back, verify; again.
- * usage: hacc_like -o PREFIX [-i ITERATIONS] [-n PARTICLES] [-d COMPUTE_S] [-F BYTES]
- * -F cuts the first iteration's writes into pieces of so many bytes: a file system that is slow at first. */
+/* The I/O of HACC: compute, write the particles' nine variables to one file per rank, read them back, verify;
+ * repeat. usage: hacc_like -o PREFIX [-i ITERATIONS] [-n PARTICLES] [-d COMPUTE_S] [-F BYTES] -F cuts the first
+ * iteration's writes into pieces of BYTES, like a file system that is slow at first. */
 #define _GNU_SOURCE
 #include "phases.h"
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 enum { VARIABLES = 9 };
-/* Position, velocity and potential are floats; then a 64-bit number and a 16-bit mask: 38 bytes a particle. */
+/* Position, velocity and potential are floats; then a 64-bit number and a 16-bit mask: 38 bytes per particle. */
 static const int64_t widths[VARIABLES] = {4, 4, 4, 4, 4, 4, 4, 8, 2};
 
 int main(int count, char **words) {

@@ -1,4 +1,4 @@
-/* CPU nanoseconds of a small transfer, and of a question that does no I/O: the best of many rounds. */
+/* CPU nanoseconds of a small transfer, and of a query without I/O: the best of many rounds. */
 #include <hdf5.h>
 #include <stdio.h>
 #include <time.h>

@@ -1,5 +1,5 @@
-/* What the programs share: phases and requests are timed, kept in memory and told on standard output at the end, where
- * they do not mix with the I/O that is measured. All times are CLOCK_REALTIME in nanoseconds. */
+/* Common code: phases and requests are timed, kept in memory and printed at the end, so that the output does not mix
+ * with the measured I/O. All times are CLOCK_REALTIME in nanoseconds. */
 #ifndef PHASES_H
 #define PHASES_H
 

@@ -1,7 +1,7 @@
-/* 64-byte pwrites to the page cache in a tight loop, by turns through libc and straight to the kernel.
- * Prints medians of many rounds, in ns a call: that through libc, what it takes longer than the other, and the same of
- * the rounds alone in which the machine was calm: a loop of arithmetic before or after took at most 5 % over its shortest.
- * usage: small_writes FILE ROUNDS CALLS sequential|cycle|random|files */
+/* 64-byte pwrites to the page cache in a tight loop, alternating between libc and direct system calls. Prints
+ * medians of many rounds, in ns per call: the time through libc, its excess over the direct calls, and the excess in
+ * calm rounds only. A round is calm if an arithmetic loop before or after it took at most 5 % over its shortest
+ * time. usage: small_writes FILE ROUNDS CALLS sequential|cycle|random|files */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -42,7 +42,7 @@ static void must(int right) {
         exit(1);
 }
 
-/* A system call that no preloaded library and no patched jump table sees. */
+/* A system call that is invisible to preloaded libraries and patched jump tables. */
 static long kernel(long number, long a, long b, long c, long d) {
 #ifdef __x86_64__
     register long fourth __asm__("r10") = d;
@@ -69,7 +69,7 @@ static int close_straight(int fd) {
     return (int)kernel(SYS_close, fd, 0, 0, 0);
 }
 
-/* What one round calls. The loops below are the same code for both, but for these. */
+/* The functions of one round. The loops below are the same code for both, except for these. */
 #define ROUND(name, OPEN, PWRITE, CLOSE)                                                                            \
     static double name(const char *path, int fd, const off_t *offsets, int calls, int reopens) {                    \
         int made = 0;                                                                                               \
@@ -117,7 +117,7 @@ int main(int count, char **words) {
         offsets[i] = SIZE * (off_t)(!strcmp(pattern, "random")  ? (int)(next_random() % SPREAD)
                                     : !strcmp(pattern, "cycle") ? i & 4095
                                                                 : i);
-    through_libc(words[1], fd, offsets, calls, reopens); /* the pages are there from the first round on */
+    through_libc(words[1], fd, offsets, calls, reopens); /* the pages exist from the first round on */
     double shortest = arithmetic();
     for (int round = 0; round < rounds; round++) {
         double before = arithmetic();
@@ -128,7 +128,7 @@ int main(int count, char **words) {
         double after = arithmetic();
         held_up[round] = before > after ? before : after;
         shortest = before < shortest ? before : shortest;
-        usleep(2000); /* lets a collector catch up, as between the I/O phases of a program */
+        usleep(2000); /* gives the collector time to catch up, as between the I/O phases of a program */
     }
     int count_calm = 0;
     for (int round = 0; round < rounds; round++)

@@ -1,9 +1,9 @@
-"""Collisions foreseen by an aggregator against those that come, on simulated jobs that share one bandwidth.
+"""Predicted against actual collisions of simulated jobs that share one bandwidth.
 
-Six jobs (three with periods near 10 s, three near 40 s; load 0.7) are simulated for 15 minutes. Their calls go through
-a real aggregator with a clock of the simulation; from the sixth minute on its contention is looked at each 15 s. The
-baseline foresees at random: it tells the same pairs at the rate at which they collide in the long run. Then jobs
-accused falsely in mixes with incomplete data, and alerts in hours of jobs that do not hurt each other, are counted.
+Six jobs (three with periods near 10 s, three near 40 s; load 0.7) are simulated for 15 minutes. Their calls pass
+through a real aggregator with a simulated clock. From the sixth minute on its contention is read every 15 s. The
+baseline predicts at random: it reports the same pairs at their long-term collision rate. Two further counts are falsely
+accused jobs in mixes with incomplete data, and alerts in hours of jobs that do not slow each other down.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CAPACITY = 1e9
 LASTING_S = 900
 FIRST_LOOK_S = 360
 LOOK_S = 15
-MIXES = range(20, 24)  # nothing was tuned on these
+MIXES = range(20, 24)  # no constant was tuned on these
 CALLS = 16
 HOUR_S = 3600
 HOURS = 6
@@ -48,7 +48,7 @@ NAMES = Definitions([(1, "write")], [(1, FileInfo("/s/x", FileType.REGULAR, "/s"
 
 @dataclass
 class Score:
-    """Told collisions with whether they came, and true ones with whether they were told."""
+    """Predicted collisions with whether they occurred, and actual ones with whether they were predicted."""
 
     told: list[tuple[float, bool]] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Score:
 
 @dataclass(frozen=True)
 class Meeting:
-    """Two jobs that did I/O at once from some time on, with how much longer each one's phase took."""
+    """Two jobs that did I/O at once from some time on, with the delay of each one's phase."""
 
     jobs: frozenset[str]
     start_s: float
@@ -94,7 +94,7 @@ def meetings(done: Sequence[Done]) -> list[Meeting]:
 def looks(
     done: Sequence[Done], lasting_s: int = LASTING_S, first_s: int = FIRST_LOOK_S, step_s: int = LOOK_S
 ) -> Iterator[Contention]:
-    """Feeds what the jobs did to an aggregator as time goes by, and gives what it says."""
+    """Feed the jobs' I/O to an aggregator over time, and yield its reports."""
     now = [T0]
     aggregator = Aggregator(AggregatorSettings(prediction_interval_s=1.0), lambda: now[0])
     events: list[tuple[float, str, float, float]] = []
@@ -131,7 +131,7 @@ def looks(
 
 
 def rate(score: Score, threshold: float) -> tuple[float, float]:
-    """Returns the share of collisions foreseen and that of false alarms among those told."""
+    """Return the share of predicted collisions and the share of false alarms among the predictions."""
     alarms = [came for p, came in score.told if p >= threshold]
     return float(np.mean(score.came or [0])), 1 - float(np.mean(alarms or [1]))
 
@@ -165,12 +165,12 @@ def judge(result: Contention, true: Sequence[Meeting], scores: dict[tuple[int, i
 
 
 def _told_start_s(collision: Collision, meeting: Meeting) -> float:
-    """Returns when two jobs of a collision are told to be in I/O both."""
+    """Return the start of the predicted common I/O of two colliding jobs."""
     return max(each.start_s.value for each in collision.jobs if each.job in meeting.jobs)
 
 
 def _chance(meeting: Meeting, true: Sequence[Meeting]) -> float:
-    """Returns the probability that a time at random is as near to a collision of the same jobs."""
+    """Return the probability that a random time is as near to a collision of the same jobs."""
     of_pair = [m.start_s for m in true if m.jobs == meeting.jobs]
     return min(1.0, 2 * meeting.within_s * len(of_pair) / LASTING_S)
 
@@ -200,7 +200,9 @@ def show(jitter: float, scores: dict[tuple[int, int], Score]) -> None:
 
 
 def calibration(scores: Sequence[Score]) -> float:
-    """Prints told against true probabilities and returns the mean difference, weighted by how many were told."""
+    """Print predicted against actual probabilities and return the mean difference, weighted by the number of
+    predictions.
+    """
     told = [row for score in scores for row in score.told]
     off = 0.0
     for low in np.arange(0.1, 1.0, 0.15):
@@ -213,7 +215,7 @@ def calibration(scores: Sequence[Score]) -> float:
 
 
 def within_capacity(seed: int) -> list[Done]:
-    """Two to six jobs that together want no more than there is, for an hour."""
+    """Two to six jobs with a total demand within the capacity, for an hour."""
     chance = random.Random(seed)
     count = chance.randint(2, 6)
     jobs = []
@@ -226,7 +228,7 @@ def within_capacity(seed: int) -> list[Done]:
 
 
 def by_turns(seed: int) -> list[Done]:
-    """Two to four jobs of one period, each of which takes all there is, one after the other, for an hour."""
+    """Two to four jobs of one period, each using the whole bandwidth in turn, for an hour."""
     chance = random.Random(seed)
     count, period = chance.randint(2, 4), 10 ** chance.uniform(1, 1.8)
     lasting = 0.4 * period / count
@@ -242,7 +244,7 @@ def by_turns(seed: int) -> list[Done]:
 
 
 def false_alerts() -> int:
-    """Returns how many alerts are raised in hours of jobs that do not hurt each other, with the default settings."""
+    """Return the number of alerts in hours of jobs that do not slow each other down, with the default settings."""
     raised = 0
     for seed in range(HOURS):
         alerts = Alerts(ContentionSettings().alerts)
@@ -254,7 +256,7 @@ def false_alerts() -> int:
 
 
 def false_accusations() -> tuple[int, int]:
-    """Returns how many jobs were named that slow none down, and how many were named, in mixes with incomplete data."""
+    """Return the number of falsely and of all named culprits, in mixes with incomplete data."""
     wrong = named = 0
     for seed in range(INCOMPLETE_MIXES):
         jobs, capacity = random_mix(seed)
@@ -272,22 +274,22 @@ def false_accusations() -> tuple[int, int]:
 def measure() -> list[Figure]:
     wrong, named = false_accusations()
     alerts = false_alerts()
-    print("| jitter | ahead | collisions | foreseen | by chance | false alarms | error of time | error of delay |")
+    print("| jitter | ahead | collisions | predicted | by chance | false alarms | error of time | error of delay |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     by_jitter = {}
     for jitter in JITTERS:
         by_jitter[jitter] = scores_of(jitter)
         show(jitter, by_jitter[jitter])
         sys.stdout.flush()
-    print("| told | how many | mean told | came |\n| --- | --- | --- | --- |")
+    print("| predicted | number | mean predicted | occurred |\n| --- | --- | --- | --- |")
     off = calibration([score for scores in by_jitter.values() for score in scores.values()])
     near = by_jitter[0.05][HORIZONS[0]]
     foreseen, false = rate(near, 0.5)
     by_chance = float(np.mean(near.chance))
     return [
-        Figure("collisions of the next 10 s foreseen, jitter 0.05", foreseen, "", "", "at random", by_chance),
-        Figure("false alarms among them", false, "", "<= 0.2", better="lower"),
-        Figure(f"accused falsely in {INCOMPLETE_MIXES} mixes, of {named} culprits", wrong, "", "0", better="lower"),
-        Figure(f"alerts in {HOURS} hours of jobs that do not hurt each other", alerts, "", "0", better="lower"),
-        Figure("told probability off the true one, mean", off, "", "<= 0.1", better="lower"),
+        Figure("collisions of the next 10 s predicted, jitter 0.05", foreseen, "", "", "at random", by_chance),
+        Figure("false alarms among the predictions", false, "", "<= 0.2", better="lower"),
+        Figure(f"falsely accused in {INCOMPLETE_MIXES} mixes, of {named} culprits", wrong, "", "0", better="lower"),
+        Figure(f"alerts in {HOURS} hours of jobs that do not collide", alerts, "", "0", better="lower"),
+        Figure("error of the predicted probability, mean", off, "", "<= 0.1", better="lower"),
     ]  # fmt: skip

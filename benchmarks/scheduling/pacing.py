@@ -1,11 +1,11 @@
-"""What the decisions of pacing cost: the jobs of ``six_programs.py``, simulated call by call, through the real pacer.
+"""Cost of pacing decisions: the jobs of ``six_programs.py``, simulated call by call, with the real pacer.
 
-Programs compute and write blocks of 512 KiB in turns on one bandwidth of 20 MB/s. The deciding part of the pacer looks
-each two milliseconds at what their processes would say, and holds back calls as it does on a node; a call that has
-begun is not stopped. Beside it stands the same policy in the simulator of ``iotide simulate``, which decides in no time
-and stops phases anywhere: the bound of what pacing can reach. ``clairvoyant`` knows all phases of the next 16 s: about
-what any order can reach. Predictions are true means. No clock is read, so that a busy machine changes nothing.
-IOTIDE_MIXES mixes (4), drawn from IOTIDE_SEED on (1000), of IOTIDE_LASTING_S seconds (300).
+Programs compute and write blocks of 512 KiB in turns on one bandwidth of 20 MB/s. The decision part of the pacer reads
+the simulated reports of their processes every two milliseconds, and holds back calls as on a node. A call that has
+begun is not stopped. For comparison, the same policy runs in the simulator of ``iotide simulate``, which decides in no
+time and stops phases anywhere: the bound of pacing. ``clairvoyant`` knows all phases of the next 16 s: about the bound
+of any order. Predictions are true means. No clock is read, so load on the machine has no effect. IOTIDE_MIXES mixes
+(4), from seed IOTIDE_SEED on (1000), of IOTIDE_LASTING_S seconds (300).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ POLICIES: Final = ("fair-share", "set-10", "lowest-yield", "volume-first", BOUND
 
 
 class Row(NamedTuple):
-    """What became of the jobs: mean I/O slowdown and lowest yield."""
+    """Results of the jobs: mean I/O slowdown and lowest yield."""
 
     slowdown: float
     lowest_yield: float
@@ -65,13 +65,13 @@ class Program:
     computed_s: float = 0.0
 
     def begin(self, now_s: float) -> None:
-        """Begins a phase that is due."""
+        """Begin a phase that is due."""
         if self.begun_s is None and self.due_s <= now_s:
             self.begun_s = self.in_call_s = now_s
             self.computed_s += self.job.gaps_s[self.phase]
 
     def write(self, amount: float, now_s: float) -> None:
-        """Moves bytes up to now. A call that begins asks whether it is held; bytes are told at ends of calls."""
+        """Move bytes up to now. A call checks at its start whether it is held; bytes are reported at ends of calls."""
         assert self.begun_s is not None
         volume = self.job.volumes[self.phase]
         while amount > 0 and not (self.is_held and self.moved == self.told):
@@ -95,7 +95,7 @@ class Program:
 
 
 def plan_of(jobs: Sequence[Job], policy: str) -> PacingPlan:
-    """Returns a plan that knows each job's means."""
+    """Return a plan with each job's means."""
     told = []
     for job in jobs:
         volume, gap = fmean(job.volumes), fmean(job.gaps_s[1:])
@@ -107,7 +107,7 @@ def plan_of(jobs: Sequence[Job], policy: str) -> PacingPlan:
 
 
 def paced(jobs: Sequence[Job], policy: str) -> Row:
-    """Plays jobs through the pacer; "" for none."""
+    """Run jobs with the pacer; "" for none."""
     programs = {job.name: Program(job, job.gaps_s[0]) for job in jobs}
     turns, held, plan = JobTurns(), frozenset[str](), plan_of(jobs, policy) if policy else None
     for step in range(1, int(LASTING_S / TICK_S)):
@@ -134,7 +134,7 @@ def paced(jobs: Sequence[Job], policy: str) -> Row:
 
 
 def simulated(jobs: Sequence[Job], policy: str) -> Row:
-    """Plays jobs in the simulator."""
+    """Run jobs in the simulator."""
     chosen = clairvoyant(jobs, CAPACITY) if policy == BOUND else policy_named(policy)[1]
     result = run(policy, chosen, jobs, CAPACITY, LASTING_S)
     assert result.io_slowdown is not None
@@ -142,7 +142,7 @@ def simulated(jobs: Sequence[Job], policy: str) -> Row:
 
 
 def outcome_of(case: tuple[float, str, int]) -> tuple[Row, Row]:
-    """Returns what comes of a policy on one mix, paced and simulated."""
+    """Return the results of a policy on one mix, paced and simulated."""
     spread, policy, seed = case
     jobs = draw(six_jobs(spread), LOAD, CAPACITY, 1.5 * LASTING_S, seed)
     ideal = simulated(jobs, policy)
@@ -150,7 +150,7 @@ def outcome_of(case: tuple[float, str, int]) -> tuple[Row, Row]:
 
 
 def measure() -> list[Figure]:
-    """Prints a row for each spread and policy; returns what the documents claim."""
+    """Print a row for each spread and policy; return the documented figures."""
     figures = []
     print(f"{'spread':<7} {'policy':<14} {'paced':>14} {'simulated':>14} {'below fair share':>22}")
     with multiprocessing.Pool() as pool:

@@ -1,9 +1,9 @@
-"""What policies of I/O scheduling do to mixes of periodic jobs, and how that decays with the predictions.
+"""Effect of I/O scheduling policies on mixes of periodic jobs, and its dependence on the predictions.
 
-IOTIDE_SEEDS mixes (8), drawn from IOTIDE_SEED on (1000); the form and default of our policy were chosen on 0 to 3.
-Tables: 60 jobs in three classes of iteration length (Set-10's paper), the use case of FTIO's paper, and
-predictions from perfect to wrong, late and missing. Columns: means over the mixes of the mean I/O slowdown and of the
-highest one, of the lowest yield, and of the share of time that jobs compute.
+IOTIDE_SEEDS mixes (8), from seed IOTIDE_SEED on (1000); the form and default of our policy were chosen on 0 to 3.
+Tables: 60 jobs in three classes of iteration length (Set-10's paper), the use case of FTIO's paper, and predictions
+from perfect to wrong, late and missing. Columns: means over the mixes of the mean I/O slowdown and of the highest one,
+of the lowest yield, and of the share of time that jobs compute.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ PREDICTIONS: Final = (
 
 
 def six_jobs(spread: float) -> tuple[JobClass, ...]:
-    """Returns the jobs of ``six_programs.py``, periods near 2 and near 10 s that differ by the spread."""
+    """Return the jobs of ``six_programs.py``, with periods near 2 and near 10 s that differ by the spread."""
     periods = [near * (1 + off) for near in (2.0, 10.0) for off in (-spread, 0.0, spread)]
     return tuple(JobClass(f"{place}, {period:g} s", 1, period, jitter=0.05) for place, period in enumerate(periods))
 
@@ -66,7 +66,7 @@ class Case(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What came of it."""
+    """Results of that policy."""
 
     slowdown: float
     highest: float
@@ -76,7 +76,7 @@ class Row(NamedTuple):
 
 
 def outcome_of(case: Case) -> Row:
-    """Simulates one policy on one mix."""
+    """Simulate one policy on one mix."""
     jobs = with_errors(draw(case.classes, case.load, CAPACITY, HORIZON_S, case.seed), case.errors, case.seed)
     began = time.process_time()
     result = run(*policy_named(case.policy), jobs, CAPACITY, HORIZON_S)
@@ -93,7 +93,7 @@ def table(
     policies: Sequence[str],
     told: Sequence[tuple[str, Errors]] = PREDICTIONS[:1],
 ) -> dict[tuple[str, str], Row]:
-    """Prints one row for each policy and kind of prediction; returns the means over the mixes."""
+    """Print one row for each policy and kind of prediction; return the means over the mixes."""
     keys = [(policy, name) for policy in policies for name, _ in told]
     errors = dict(told)
     cases = [
@@ -117,7 +117,7 @@ def table(
 
 
 def measure() -> list[Figure]:
-    """Prints the tables; returns what the documents claim."""
+    """Print the tables; return the documented figures."""
     near = table("60 jobs, 20 each near 10, 100 and 1000 s (spread 0.1)", _classes(0.1), 0.8, ALL)
     wide = table("the same, spread 0.5", _classes(0.5), 0.8, ALL)
     table("the same, spread 0.5, unequal parts of the load", _classes(0.5, uneven=True), 0.8, ALL)

@@ -1,18 +1,18 @@
-"""Six real programs on one bandwidth: what they suffer, what policies would make of it, how good predictions are.
+"""Six real programs on one bandwidth: their slowdown, the effect of policies, and the accuracy of predictions.
 
-Three programs of periods near 2 s and three near 10 s, each an eighth of the load, write with direct I/O on a disk
-that a ``blkio`` group (cgroup v1, as root) holds to 20 MB/s, and are traced live. What they suffer comes from their own
-logs: I/O slowdown is time in I/O over the time that the same phases take alone in the group, yield is the time that the
-work takes alone over the time elapsed. The group shares the bandwidth equally. The same logs say how far off predicted
-starts are, and make jobs for the simulator, which says what policies would do to them with true predictions. It has the
-bandwidth that the group gives to phases that follow one another: a phase after a pause is 4 to 12 % faster there.
+Three programs with periods near 2 s and three near 10 s, each an eighth of the load, write with direct I/O on a disk
+that a ``blkio`` group (cgroup v1, as root) limits to 20 MB/s, and are traced live. Results come from their own logs:
+I/O slowdown is time in I/O over the time of the same phases alone in the group; yield is the time of the work alone
+over the elapsed time. The group shares the bandwidth equally. The same logs yield the error of predicted starts, and
+jobs for the simulator, which computes the effect of policies with true predictions. The simulated bandwidth is the one
+that the group provides to successive phases; a real phase after a pause is 4 to 12 % faster.
 
-Each run is made as it is, and then with ``iotide schedule`` beside the programs from half of the warm-up on, by live
-predictions; its options are in IOTIDE_SCHEDULE, several of them with ``;`` between (``--backend preload --policy
-volume-first``; empty: only as it is). IOTIDE_RUNS runs (5; starts and jitter by the number of the run), IOTIDE_WARM_S
-seconds to learn the periods (60), IOTIDE_MEASURED_S seconds that count (120). IOTIDE_SPREAD says how far periods near 2
-and near 10 s differ (0.1: 1.8, 2 and 2.2 s): the more alike they are, the longer do jobs stay out of one another's way
-once they are. Figures are medians over the runs.
+Each run is made without, and then with ``iotide schedule`` beside the programs from half of the warm-up on, by live
+predictions. IOTIDE_SCHEDULE contains its options, several sets separated by ``;`` (``--backend preload --policy
+volume-first``; empty: only without). IOTIDE_RUNS runs (5; starts and jitter by the number of the run), IOTIDE_WARM_S
+seconds to learn the periods (60), IOTIDE_MEASURED_S measured seconds (120). IOTIDE_SPREAD is the relative difference of
+the periods near 2 and near 10 s (0.1: 1.8, 2 and 2.2 s): the more alike they are, the longer jobs that do not overlap
+stay so. Figures are medians over the runs.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ with open(log, "w", buffering=1) as told:
 
 
 class Shape(NamedTuple):
-    """A program: how long it computes and how many blocks it writes in an iteration."""
+    """A program: compute time and number of blocks per iteration."""
 
     name: str
     period_s: float
@@ -91,7 +91,7 @@ class Phase(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A start that was predicted."""
+    """A predicted start."""
 
     made_at_s: float
     start_s: float
@@ -101,20 +101,20 @@ class Told(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of the jobs in one run."""
+    """Results of the jobs in one run."""
 
     slowdowns: list[float]
     lowest_yield: float
     off: list[float]
-    """Of each job, the median error of the next start, in periods."""
+    """Median error of the next start of each job, in periods."""
     held: list[float]
-    """Of each job, the share of starts within the 90 % intervals."""
+    """Share of starts within the 90 % intervals, of each job."""
     would: dict[str, tuple[float, float]]
     """Slowdown and lowest yield of the same jobs in the simulator, by policy."""
 
 
 def shapes() -> list[Shape]:
-    """Returns the six programs."""
+    """Return the six programs."""
     made = []
     for number, period_s in enumerate(PERIODS_S):
         blocks = max(1, round(LOAD / len(PERIODS_S) * period_s * CAPACITY / BLOCK))
@@ -123,7 +123,7 @@ def shapes() -> list[Shape]:
 
 
 def words_of(shape: Shape, folder: Path, seed: int, phases: int = 1_000_000) -> list[str]:
-    """Returns the command of a program in the group."""
+    """Return the command of a program in the group."""
     enter = ["sh", "-c", f'echo $$ > {GROUP}/cgroup.procs; exec "$@"', "sh"]
     facts = [shape.compute_s, shape.blocks, JITTER, f"{seed}-{shape.name}", phases]
     return [*enter, sys.executable, "-c", PROGRAM, f"{folder}/files/{shape.name}", f"{folder}/{shape.name}.log",
@@ -131,14 +131,14 @@ def words_of(shape: Shape, folder: Path, seed: int, phases: int = 1_000_000) -> 
 
 
 def phases_of(folder: Path, shape: Shape) -> list[Phase]:
-    """Reads a program's log; a phase that goes on ends now."""
+    """Read a program's log; a phase in progress ends now."""
     log = folder / f"{shape.name}.log"
     rows = [list(map(float, line.split())) for line in log.read_text().splitlines() if line]
     return [Phase(row[0], row[1], row[2] if len(row) > 2 else time.time()) for row in rows if len(row) > 1]
 
 
 def alone(shape: Shape, folder: Path) -> float:
-    """Returns how long a phase of a program takes alone in the group, s."""
+    """Return the duration of a program's phase alone in the group, s."""
     few = shape._replace(compute_s=0.3)
     subprocess.run(words_of(few, folder, 0, 5), check=True)
     return statistics.median(phase.end_s - phase.start_s for phase in phases_of(folder, shape))
@@ -146,7 +146,7 @@ def alone(shape: Shape, folder: Path) -> float:
 
 @contextlib.contextmanager
 def monitored(folder: Path, schedule: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Runs aggregator and collector; gives the address of the one and the environment of traced programs."""
+    """Run aggregator and collector; yield the aggregator's address and the environment of traced programs."""
     plain = {name: value for name, value in os.environ.items() if not name.startswith(("IOTIDE_", "SLURM_"))}
     log, config = folder / "serve.log", folder / "serve.toml"
     config.write_text(f'[analyzers.filesystems.names]\n"{folder}/files" = "scratch"\n')
@@ -165,7 +165,7 @@ def monitored(folder: Path, schedule: Sequence[str]) -> Iterator[tuple[str, dict
 
 
 def asked(url: str, jobs: Sequence[Shape]) -> dict[str, Told]:
-    """Returns what is predicted now of the jobs with a period."""
+    """Return the current predictions of the jobs with a period."""
     told = {}
     for shape in jobs:
         with contextlib.suppress(OSError):
@@ -179,7 +179,7 @@ def asked(url: str, jobs: Sequence[Shape]) -> dict[str, Told]:
 
 
 def errors(told: Sequence[Told], phases: Sequence[Phase]) -> tuple[float, float]:
-    """Returns the median error of the next start in periods, and the share of starts in their intervals."""
+    """Return the median error of the next start in periods, and the share of starts in their intervals."""
     off, held = [], []
     for each in told:
         later = [phase.start_s for phase in phases if phase.start_s > each.made_at_s]
@@ -190,7 +190,7 @@ def errors(told: Sequence[Told], phases: Sequence[Phase]) -> tuple[float, float]
 
 
 def simulated(policy: str, rows: Sequence[tuple[Shape, list[Phase]]], alone_s: dict[str, float]) -> tuple[float, float]:
-    """Returns I/O slowdown and lowest yield of the same jobs in the simulator, with true predictions."""
+    """Return I/O slowdown and lowest yield of the same jobs in the simulator, with true predictions."""
     began_s = min(phases[0].start_s - phases[0].computed_s for _, phases in rows)
     jobs = []
     for shape, phases in rows:
@@ -209,7 +209,7 @@ def simulated(policy: str, rows: Sequence[tuple[Shape, list[Phase]]], alone_s: d
 
 
 def run(seed: int, alone_s: dict[str, float], schedule: Sequence[str]) -> Outcome:
-    """Runs the six programs once."""
+    """Run the six programs once."""
     jobs, scheduler = shapes(), None
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name, contextlib.ExitStack() as stack:
         folder = Path(name)
@@ -230,7 +230,7 @@ def run(seed: int, alone_s: dict[str, float], schedule: Sequence[str]) -> Outcom
             for job_name, each in asked(url, jobs).items():
                 if not heard[job_name] or heard[job_name][-1] != each:
                     heard[job_name].append(each)
-        time.sleep(2 * max(alone_s.values()))  # phases that have begun go on
+        time.sleep(2 * max(alone_s.values()))  # lets current phases end
         if scheduler is not None and scheduler.poll() is not None:
             raise RuntimeError(f"iotide schedule ended with status {scheduler.returncode}")
         slowdowns, yields, off, held, rows = [], [], [], [], []
@@ -250,7 +250,7 @@ def run(seed: int, alone_s: dict[str, float], schedule: Sequence[str]) -> Outcom
 
 
 def measure() -> list[Figure]:
-    """Runs the programs several times, prints each run, and returns the medians."""
+    """Run the programs several times, print each run, and return the medians."""
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
         folder = Path(name)
         (folder / "files").mkdir()
@@ -285,19 +285,19 @@ def measure() -> list[Figure]:
 
 
 def medians(outcomes: Sequence[Outcome]) -> tuple[float, float]:
-    """Returns I/O slowdown and lowest yield."""
+    """Return I/O slowdown and lowest yield."""
     slowdown = statistics.median(statistics.fmean(each.slowdowns) for each in outcomes)
     return slowdown, statistics.median(each.lowest_yield for each in outcomes)
 
 
 def told(name: str, outcome: Outcome) -> Outcome:
-    """Prints what became of one run."""
+    """Print the results of one run."""
     rows = (outcome.slowdowns, outcome.off, outcome.held)
     slowdowns, off, held = (" ".join(f"{each:.2f}" for each in row) for row in rows)
     would = ", ".join(f"{policy} {slow:.2f} ({least:.3f})" for policy, (slow, least) in outcome.would.items())
     print(
         f"{name}: slowdown {statistics.fmean(outcome.slowdowns):.2f} ({slowdowns}), lowest yield "
-        f"{outcome.lowest_yield:.3f}; simulated: {would}; next start off by {off} periods, in its interval {held}; "
+        f"{outcome.lowest_yield:.3f}; simulated: {would}; next start off by {off} periods, interval coverage {held}; "
         f"load {os.getloadavg()[0]:.0f}",
         flush=True,
     )

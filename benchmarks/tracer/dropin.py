@@ -1,6 +1,6 @@
-"""Messages of FTIO's tracers: how many a second are taken in, how many are kept, how soon they are answered.
+"""Messages of FTIO's tracers: received per second, share kept, and delay of replies.
 
-The peer is ftio-hpc's own predictor on the same stream of messages; see ``ftio`` for where it is looked for.
+The peer is ftio-hpc's own predictor on the same stream of messages; see ``ftio`` for its interpreter.
 """
 
 from __future__ import annotations
@@ -45,35 +45,35 @@ with zmq.Context() as context, context.socket(zmq.PUSH) as sender:
 
 
 def taken_in(messages: int, intervals: int) -> float:
-    """Returns messages that a core takes in a second, from the socket's queue to columns of events."""
+    """Return messages per core and second, from the socket's queue to columns of events."""
     with tempfile.TemporaryDirectory() as folder:
         source = FtioSource(FtioSettings(endpoint=f"ipc://{folder}/ftio", high_water=messages), Origin(job="-"))
         command = [sys.executable, "-c", _SENDER, source.endpoint, str(messages), str(intervals)]
-        subprocess.run(command, check=True)  # ends when all is sent
+        subprocess.run(command, check=True)  # returns when everything is sent
         begin = time.process_time()
         while source.counters["messages"] < messages:
             source.poll()
         seconds = time.process_time() - begin
         source.close()
     if source.counters["events"] != messages * intervals:
-        raise AssertionError(f"{source.counters['events']} of {messages * intervals} intervals came in")
+        raise AssertionError(f"received {source.counters['events']} of {messages * intervals} intervals")
     return messages / seconds
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one predictor made of the stream."""
+    """Results of one predictor for the stream."""
 
     kept: float
-    """Messages whose intervals are in the analysis, as a share."""
+    """Share of messages whose intervals are in the analysis."""
     replies: int
-    """While the stream went on."""
+    """While the stream was sent."""
     wait_s: float
     """From the last message to the next reply."""
 
 
 def burst(number: int) -> bytes:
-    """A rank's message: a second of writes every ten seconds, by its own clock."""
+    """A rank's message: one second of writes every ten seconds, by its own clock."""
     starts = [10.0 * number + 0.1 * at for at in range(INTERVALS)]
     packed: bytes = msgpack.packb(
         {"ranks": RANKS, "b": [1e7] * INTERVALS, "ts": starts, "te": [at + 0.1 for at in starts]}
@@ -82,7 +82,7 @@ def burst(number: int) -> bytes:
 
 
 def stream(endpoint: str, replies: zmq.Socket[bytes]) -> tuple[int, float]:
-    """Sends every rank's message of every burst; returns the replies meanwhile and the wait for the next, s."""
+    """Send every rank's message of every burst; return the replies meanwhile and the wait for the next, s."""
     with zmq.Context() as context, context.socket(zmq.PUSH) as sender:
         sender.connect(endpoint)
         for number in range(BURSTS):
@@ -101,14 +101,14 @@ def stream(endpoint: str, replies: zmq.Socket[bytes]) -> tuple[int, float]:
 
 @contextlib.contextmanager
 def listening() -> Iterator[tuple[zmq.Socket[bytes], int]]:
-    """Yields a socket for replies and its port."""
+    """Yield a socket for replies and its port."""
     with zmq.Context() as context, context.socket(zmq.PULL) as replies:
         yield replies, replies.bind_to_random_port("tcp://127.0.0.1")
 
 
 @contextlib.contextmanager
 def running(command: list[str], ready: str) -> Iterator[tuple[re.Match[str], Path]]:
-    """Runs a predictor; yields what it said when it was ready, and the file that holds all it says."""
+    """Run a predictor; yield its output until it was ready, and the file with its whole output."""
     with tempfile.TemporaryDirectory() as folder:
         said = Path(folder) / "said"
         with said.open("wb") as output:
@@ -121,7 +121,7 @@ def running(command: list[str], ready: str) -> Iterator[tuple[re.Match[str], Pat
                 time.sleep(0.02)
             yield match, said
         finally:
-            os.killpg(process.pid, signal.SIGKILL)  # the peer's helpers too
+            os.killpg(process.pid, signal.SIGKILL)  # includes the peer's helper processes
             process.wait()
 
 
@@ -160,10 +160,10 @@ def measure() -> list[Figure]:
     peer = ftio_outcome(python) if python else None
     name = "ftio-hpc" if peer else ""
     return [
-        Figure("messages of 10 intervals taken in, a core", small / 1e3, "k/s"),
-        Figure("intervals taken in, 1000 a message, a core", large * 1000 / 1e6, "M/s"),
+        Figure("messages of 10 intervals, per core", small / 1e3, "k/s"),
+        Figure("intervals in messages of 1000, per core", large * 1000 / 1e6, "M/s"),
         Figure("messages kept", 100 * ours.kept, "%", "100", name, peer and 100 * peer.kept),
-        Figure("replies while 12 bursts came in 4.4 s", ours.replies, "", "", name, peer and peer.replies),
+        Figure("replies during 12 bursts in 4.4 s", ours.replies, "", "", name, peer and peer.replies),
         Figure("from last message to reply", ours.wait_s, "s", "", name, peer and peer.wait_s, "lower"),
     ]
 

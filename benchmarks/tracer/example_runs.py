@@ -1,4 +1,4 @@
-"""Writes docs/example-runs.md: the last lines of ``iotide run`` for six typical programs."""
+"""Write docs/example-runs.md: the summary of ``iotide run`` for six typical programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ file system, the period, the first change with its saving, a summary in one sent
 
 
 def main() -> None:
-    """Runs all, and writes the page."""
+    """Run all programs, and write the page."""
     parts = [HEAD]
     for example in EXAMPLES:
         if missing := [name for name in example.needs if shutil.which(name) is None]:

@@ -1,4 +1,4 @@
-"""What tracing adds to one call: 64-byte pwrites to the page cache, bare, under iotide, and under the others."""
+"""Overhead of tracing per call: 64-byte pwrites to the page cache, bare, under iotide, and under other tracers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATTERNS = {
 REPEATS = int(os.environ.get("IOTIDE_REPEATS", "7"))
 ROUNDS, CALLS = 80, 5_000
 FEWEST_CALM = 5
-"""Rounds without which a run says nothing of a calm machine."""
+"""Minimum number of calm rounds for a result of a run."""
 SLOW_ROUNDS, SLOW_CALLS = 5, 400
 SLOW_REPEATS = 3
 BARE = Tracer("bare")
@@ -34,11 +34,11 @@ _NUMBERS = re.compile(r"-?[\d.]+ -?[\d.]+ (?:-?[\d.]+|nan) \d+")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Of one run, ns a call: through libc, and how much longer than calls that go straight to the kernel.
+    """Results of one run in ns per call: calls through libc, and their excess over direct system calls.
 
     Attributes:
-        calm: that of the rounds in which nobody else held the machine up; NaN if there was none.
-        rounds: how many those were.
+        calm: the excess in rounds without disturbance by other processes; NaN if there was none.
+        rounds: number of calm rounds.
     """
 
     whole: float
@@ -48,7 +48,7 @@ class Cost:
 
 
 def run(program: Path, folder: Path, pattern: str, tracer: Tracer) -> Cost:
-    """Returns the program's own medians over rounds."""
+    """Return the program's own medians over rounds."""
     rounds, calls = (SLOW_ROUNDS, SLOW_CALLS) if tracer.slow else (ROUNDS, CALLS)
     if tracer.output is not None:
         tracer.output.mkdir(exist_ok=True)
@@ -67,23 +67,23 @@ def run(program: Path, folder: Path, pattern: str, tracer: Tracer) -> Cost:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What a tracer adds to a call in ns, run by run: of all rounds, and of those in which the machine was calm."""
+    """Overhead of a tracer per call in ns, run by run: of all rounds, and of calm rounds."""
 
     all_rounds: list[float]
     calm: list[float]
 
     @property
     def median(self) -> float:
-        """Of the calm rounds where there were any."""
+        """Median of the calm rounds, or of all if there are none."""
         return statistics.median(self.calm or self.all_rounds)
 
 
 def added(program: Path, folder: Path, pattern: str, tracers: Sequence[Tracer]) -> tuple[list[Cost], dict[str, Added]]:
-    """Returns bare runs, and by tracer what it adds.
+    """Return the bare runs, and the overhead by tracer.
 
-    A tracer inside the program sees only the calls through libc: what these take longer than those of the same run that
-    go straight to the kernel is what it adds, whatever the machine does from run to run. The slow ones see both kinds:
-    they are held against a bare run just before.
+    A tracer inside the program sees only the calls through libc. Its overhead is their excess over the direct system
+    calls of the same run, which is independent of changes of the machine between runs. Slow tracers see both kinds of
+    calls, so they are compared with a bare run just before.
     """
     bare: list[Cost] = []
     more = {tracer.name: Added([], []) for tracer in tracers}
@@ -102,7 +102,7 @@ def added(program: Path, folder: Path, pattern: str, tracers: Sequence[Tracer]) 
 
 
 def bytes_a_call(program: Path, folder: Path, pattern: str, tracer: Tracer) -> float:
-    """Returns what a tracer leaves on disk for one call; 0 for those that send."""
+    """Return the bytes per call that a tracer leaves on disk; 0 for those that send."""
     tracer.written()
     run(program, folder, pattern, tracer)
     rounds, calls = (SLOW_ROUNDS, SLOW_CALLS) if tracer.slow else (ROUNDS, CALLS)
@@ -122,7 +122,7 @@ def measure() -> list[Figure]:
                 statistics.median(each) for each in zip(*((c.whole, c.longer) for c in bare), strict=True)
             )
             figures.append(Figure(f"{text}: bare", whole, "ns/call", better="lower"))
-            figures.append(Figure(f"{text}: bare, through libc rather than straight", straight, "ns/call"))
+            figures.append(Figure(f"{text}: bare, excess over direct system calls", straight, "ns/call"))
             mine = more["iotide"]
             figures.append(Figure(f"{text}: added by iotide", mine.median, "ns/call", "<= 100 ns", better="lower"))
             every = statistics.median(mine.all_rounds)

@@ -24,7 +24,7 @@ BUDGET = ">= 3 M events/s"
 
 
 def fill(made: MadeRegion, requested: np.ndarray, words: int) -> None:
-    """Puts records of pwrite64 on four descriptors in turn, with so many words each, where the last ones lie."""
+    """Write pwrite64 records of four descriptors in turn into the ring, with the given parameter words."""
     count = len(requested)
     rows = np.zeros(count, layout.RECORD)
     rows["start"], rows["duration"] = np.arange(count), 100
@@ -38,7 +38,7 @@ def fill(made: MadeRegion, requested: np.ndarray, words: int) -> None:
 
 
 def polled(source: PreloadSource) -> int:
-    """Polls until nothing comes, and returns the number of events."""
+    """Poll until the ring is empty, and return the number of events."""
     events = 0
     while chunks := [item for item in source.poll() if isinstance(item, Chunk)]:
         events += sum(len(chunk.batch) for chunk in chunks)
@@ -46,7 +46,7 @@ def polled(source: PreloadSource) -> int:
 
 
 def rate(sizes: Sequence[np.ndarray], words: int = 0) -> float:
-    """Returns events a second of CPU time, when the ring is filled with each array of sizes, all of one length."""
+    """Return events per second of CPU time, with the ring filled with each array of sizes, all of one length."""
     with MadeRegion(slots=1, lines=LINES) as made, tempfile.TemporaryDirectory() as folder:
         made.define(4, b"work(a:i,b:i,c:x)", kind=layout.ENTRY_CALL, aux=4)
         source = PreloadSource(Path(folder) / "gate", Origin("job"))
@@ -57,7 +57,7 @@ def rate(sizes: Sequence[np.ndarray], words: int = 0) -> float:
 
 
 def seconds_to_take(made: MadeRegion, source: PreloadSource, requested: np.ndarray, words: int) -> float:
-    """Fills a ring and returns the CPU time of reading it."""
+    """Fill a ring and return the CPU time of reading it."""
     fill(made, requested, words)
     start = time.process_time()
     events = polled(source)
@@ -68,7 +68,7 @@ def seconds_to_take(made: MadeRegion, source: PreloadSource, requested: np.ndarr
 
 
 def microseconds_a_look(calls: int) -> float:
-    """Returns the CPU time of one poll of one process of 64 rings, one of which has so many new calls."""
+    """Return the CPU time of one poll of a process with 64 rings, one of which has the given number of new calls."""
     with MadeRegion(slots=64, lines=1 << 10) as made, tempfile.TemporaryDirectory() as folder:
         source = PreloadSource(Path(folder) / "gate", Origin("job"))
         made.hand_over(Path(folder) / "gate")
@@ -84,7 +84,7 @@ def microseconds_a_look(calls: int) -> float:
 
 
 def measure() -> Sequence[Figure]:
-    """Measures drain and decode of one process: repeating parameters, random sizes, parameters as words; and a look."""
+    """Measure drain and decode of one process: repeated parameters, random sizes, parameters as words; and one poll."""
     draw = np.random.default_rng(1)
     same = [np.full(LINES - 8, 4096)] * TIMES
     some = [draw.choice([64, 4096, 65536, 1 << 20], LINES - 8) for _ in range(TIMES)]
@@ -95,10 +95,10 @@ def measure() -> Sequence[Figure]:
         Figure("tracer's records decoded, same parameters", rate(same), "events/s", BUDGET),
         Figure("tracer's records decoded, four sizes at random", rate(some), "events/s", BUDGET),
         Figure("tracer's records decoded, 16,000 sizes at random", rate(few), "events/s", BUDGET),
-        Figure("tracer's records decoded, each size another", rate(new), "events/s"),
+        Figure("tracer's records decoded, each size different", rate(new), "events/s"),
         Figure("tracer's records decoded, three words each", rate(words, words=3), "events/s"),
-        Figure("look at a process with ten new calls", microseconds_a_look(10), "us", better="lower"),
-        Figure("look at a process with none", microseconds_a_look(0), "us", better="lower"),
+        Figure("one poll of a process with ten new calls", microseconds_a_look(10), "us", better="lower"),
+        Figure("one poll of a process with none", microseconds_a_look(0), "us", better="lower"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""What tracing adds to one call of HDF5: a small transfer, and a question that is recorded only when asked for."""
+"""Overhead of tracing per HDF5 call: a small transfer, and a query that is recorded only on request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BUILD: Final = ["-O2", "-I/usr/include/hdf5/serial", "-lhdf5_serial"]
 
 
 def _nanoseconds(program: Path, folder: Path, environment: Mapping[str, str]) -> tuple[float, float]:
-    """Returns the CPU time of a transfer and of a question, the best of some runs."""
+    """Return the CPU time of a transfer and of a query, the best of some runs."""
     command = [str(program), str(folder / "calls.h5")]
     rows = []
     for _ in range(RUNS):
@@ -28,7 +28,7 @@ def _nanoseconds(program: Path, folder: Path, environment: Mapping[str, str]) ->
 
 
 def measure() -> list[Figure]:
-    """Runs the program untraced, traced as usual, and with the calls on the library's own memory."""
+    """Run the program untraced, traced as usual, and with calls on the library's own memory recorded."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
         folder = Path(name)
         program = folder / "calls"
@@ -40,9 +40,9 @@ def measure() -> list[Figure]:
             asked = _nanoseconds(program, folder, bare_environment() | ours(gate, **all_calls).environment)
     return [
         Figure("HDF5 transfer of 512 bytes, untraced", bare[0], "ns", better="lower"),
-        Figure("tracing adds to it", usual[0] - bare[0], "ns", better="lower"),
-        Figure("tracing adds to a question that is not recorded", usual[1] - bare[1], "ns", better="lower"),
-        Figure("tracing adds to a question that is recorded", asked[1] - bare[1], "ns", better="lower"),
+        Figure("overhead of tracing", usual[0] - bare[0], "ns", better="lower"),
+        Figure("overhead of a query that is not recorded", usual[1] - bare[1], "ns", better="lower"),
+        Figure("overhead of a query that is recorded", asked[1] - bare[1], "ns", better="lower"),
     ]
 
 

@@ -1,7 +1,7 @@
-"""What tracing adds to whole programs: LAMMPS with dumps, h5py with 1 MiB writes, and the start of a process.
+"""Overhead of tracing for whole programs: LAMMPS with dumps, h5py with 1 MiB writes, and the start of a process.
 
 Pairs of an untraced and a traced run, in changing order, until the 95 % interval of the median ratio is narrow or
-IOTIDE_PAIRS (40) are through. CPU time is the program's own; the collector drains meanwhile on another core.
+IOTIDE_PAIRS (40) pairs are complete. CPU time is the program's own; the collector drains meanwhile on another core.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from iotide.benchmarks.common.tracers import bare_environment, collector, ours
 MOST_PAIRS: Final = int(os.environ.get("IOTIDE_PAIRS", "40"))
 FEWEST_PAIRS: Final = 8
 NARROW: Final = 0.005
-"""Half of the interval's width at which no more pairs are run."""
+"""Half-width of the interval at which no more pairs are run."""
 STARTS: Final = 200
 
 MELT = """
@@ -86,7 +86,9 @@ def run_once(command: Sequence[str], environment: Mapping[str, str], folder: Pat
 
 
 def interval(ratios: Sequence[float]) -> Ratio:
-    """The median and its interval by order statistics: no assumption on how a shared machine disturbs a run."""
+    """Return the median and its interval by order statistics, without assumptions about disturbances on a shared
+    machine.
+    """
     ranked = sorted(ratios)
     count = len(ranked)
     reach = 0.98 * math.sqrt(count)  # 1.96 standard deviations of Binomial(count, 1/2)
@@ -96,7 +98,7 @@ def interval(ratios: Sequence[float]) -> Ratio:
 
 
 def compare(command: Sequence[str], traced: Mapping[str, str], folder: Path) -> tuple[Ratio, Ratio, float]:
-    """Returns the ratios of wall and of CPU time, and the untraced wall time."""
+    """Return the ratios of wall and of CPU time, and the untraced wall time."""
     bare = bare_environment()
     walls: list[float] = []
     cpus: list[float] = []
@@ -116,9 +118,9 @@ def compare(command: Sequence[str], traced: Mapping[str, str], folder: Path) -> 
 
 
 def share_in_libraries(command: Sequence[str], traced: Mapping[str, str], folder: Path) -> float:
-    """Returns the percentage of a traced run's samples that lie in our libraries: no pairs, so next to no noise.
+    """Return the percentage of a traced run's samples in our libraries: no pairs, so almost no noise.
 
-    What the kernel does for them (the region, page faults) and what their records push out of caches is not in it.
+    The kernel's work for them (the region, page faults) and the cache evictions by their records are not included.
     """
     data = folder / "perf.data"
     perf = ["perf", "record", "-q", "-F", "5000", "-e", "cpu-clock", "-o", str(data), *command]
@@ -167,7 +169,7 @@ def measure() -> list[Figure]:
             traced_ms += [1e3 * seconds for seconds in starts_s({**bare_environment(), **traced})]
         more = statistics.median(traced_ms) - statistics.median(bare_ms)
         figures.append(Figure("fork, exec and end of /bin/true", statistics.median(bare_ms), "ms", better="lower"))
-        figures.append(Figure("added to it", more, "ms", "<= 1 ms", better="lower"))
+        figures.append(Figure("overhead of tracing", more, "ms", "<= 1 ms", better="lower"))
     return figures
 
 

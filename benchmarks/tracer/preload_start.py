@@ -1,8 +1,8 @@
-"""What the tracer's libraries add to the CPU time of starting, running and ending ``/bin/true``, by what is preloaded.
+"""CPU time that the tracer's libraries add to starting, running and ending ``/bin/true``, by preloaded libraries.
 
-In turn, IOTIDE_STARTS (300) of each: nothing, the core alone, all layers as one library, a library a layer, with a
-collector that takes them in. What the machine does between is most of a single start, so the tenth
-percentile is told, and the median.
+In turn, IOTIDE_STARTS (300) of each: nothing, the core alone, all layers as one library, one library per layer, with a
+collector that reads them. A single start depends mostly on the state of the machine, so the results are the tenth
+percentile and the median.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STARTS: Final = int(os.environ.get("IOTIDE_STARTS", "300"))
 
 
 def start_ms(environment: dict[str, str]) -> float:
-    """Returns the CPU time of one process, ms."""
+    """Return the CPU time of one process, ms."""
     child = os.posix_spawn("/bin/true", ["true"], environment)
     _, status, used = os.wait4(child, 0)
     if status:
@@ -47,7 +47,7 @@ def measure() -> list[Figure]:
             for variant in order if number % 2 else order[::-1]:
                 taken[variant].append(start_ms(environments[variant]))
         if not source.counters["processes"]:
-            raise RuntimeError("no process came to the collector")
+            raise RuntimeError("no process connected to the collector")
     low, middle = ({key: float(np.percentile(row, at)) for key, row in taken.items()} for at in (10, 50))
     figures = [Figure("/bin/true: CPU time, tenth percentile", low["nothing"], "ms", better="lower")]
     apart = "a library a layer"

@@ -1,7 +1,7 @@
-"""What ``iotide run`` costs who uses it: a command's time with and without it, our own CPU time, calls dropped.
+"""Cost of ``iotide run``: a command's time with and without it, our own CPU time, dropped calls.
 
-Pairs of runs, by turns; medians of the pairs' differences and ratios. CPU time says what the machine did for us also
-where others use it; wall time says what a user waits, where nobody else does.
+Pairs of runs, by turns; medians of the pairs' differences and ratios. CPU time is valid on a shared machine too. Wall
+time is the user's waiting time on an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class Run:
 
     Attributes:
         wall_s, cpu_s: of the command and its children.
-        ours_s: CPU time of iotide, with its start and end; 0 without it.
-        waited_s: wall time of all.
-        calls, dropped: as iotide's summary says.
+        ours_s: CPU time of iotide, including its start and end; 0 without it.
+        waited_s: wall time of the whole run.
+        calls, dropped: from iotide's summary.
     """
 
     wall_s: float
@@ -66,7 +66,7 @@ class Run:
 
 
 def run(command: Sequence[str | Path], folder: Path, *, traced: bool) -> Run:
-    """Runs a command in a fresh folder, which is on tmpfs where there is one."""
+    """Run a command in a new folder, on tmpfs if available."""
     times, summary = folder / "times.json", folder / "summary.json"
     work = folder / "work"
     shutil.rmtree(work, ignore_errors=True)
@@ -88,17 +88,17 @@ def run(command: Sequence[str | Path], folder: Path, *, traced: bool) -> Run:
 
 
 def pairs(command: Sequence[str | Path], folder: Path) -> list[tuple[Run, Run]]:
-    """Returns runs without and with iotide, by turns."""
+    """Return runs without and with iotide, in turns."""
     return [(run(command, folder, traced=False), run(command, folder, traced=True)) for _ in range(PAIRS)]
 
 
 def figures(name: str, runs: Sequence[tuple[Run, Run]], most: float, start_s: float) -> Iterator[Figure]:
-    """Yields what a command that makes many calls says.
+    """Yield the figures of a command with many calls.
 
     Args:
         name: of the command.
         runs: without and with iotide.
-        most: times that it may take.
+        most: budget of the command's time, relative to untraced.
         start_s: our CPU time for a command that does nothing.
     """
     wall = statistics.median(traced.wall_s / bare.wall_s for bare, traced in runs)
@@ -111,19 +111,19 @@ def figures(name: str, runs: Sequence[tuple[Run, Run]], most: float, start_s: fl
 
 
 def loop(program: Path, folder: Path, start_s: float) -> Iterator[Figure]:
-    """Yields what a loop of pwrites says."""
+    """Yield the figures of a loop of pwrites."""
     runs = pairs([program, "data", str(CALLS)], folder)
     added = statistics.median((traced.wall_s - bare.wall_s) / CALLS * 1e9 for bare, traced in runs)
     used = statistics.median((traced.cpu_s - bare.cpu_s) / CALLS * 1e9 for bare, traced in runs)
     ours = statistics.median((traced.ours_s - start_s) / CALLS * 1e9 for _, traced in runs)
-    yield Figure("10 M pwrites: added to a call", added, "ns", "<= 80 ns", better="lower")
-    yield Figure("10 M pwrites: CPU time added to a call", used, "ns", better="lower")
+    yield Figure("10 M pwrites: time added per call", added, "ns", "<= 80 ns", better="lower")
+    yield Figure("10 M pwrites: CPU time added per call", used, "ns", better="lower")
     yield Figure("10 M pwrites: our CPU time", ours, "ns/call", "<= 300 ns", better="lower")
-    yield Figure("10 M pwrites: most dropped", max(each.dropped for _, each in runs), "calls", "0", better="lower")
+    yield Figure("10 M pwrites: maximum dropped", max(each.dropped for _, each in runs), "calls", "0", better="lower")
 
 
 def idle(folder: Path) -> Figure:
-    """Returns our CPU time while a command sleeps, once all has started."""
+    """Return our CPU time while a command sleeps, after the start."""
     words = [sys.executable, "-m", "iotide", "run", "--no-report", "--quiet", "--", "sleep", str(IDLE_S + 4)]
     with subprocess.Popen(words, cwd=folder, env=bare_environment()) as running:
         time.sleep(3)
@@ -148,7 +148,7 @@ def _used_ns(pid: int) -> int:
 
 
 def measure() -> Sequence[Figure]:
-    """Measures all cases."""
+    """Measure all cases."""
     with _folder() as folder:
         program = folder / "pwrites"
         subprocess.run(["cc", "-O2", "-o", program, PROGRAMS / "pwrites.c"], check=True)

@@ -1,19 +1,25 @@
-"""What ``iotide run`` costs commands that are short, or start many short processes, as its user sees it.
+"""Cost of ``iotide run`` for short commands and for commands that start many short processes.
 
-Pairs of an untraced and a traced run in changing order, IOTIDE_PAIRS (5) of each, of all parts or of those that are
-named: a small C project built by ``make -j2`` (``build``), 2,000 children that write a little and end (``forks``), as
-many that end at once (``silent``), and of a shell (``silent-shell``), 500 programs that do nothing (``programs``), a
-shell that starts ``/bin/true`` 2,000 times (``shell``), and one with as many subshells that each write a file
-(``subshells``), 2,000 times ``os.fork`` in Python, whose child writes a file
-(``python``), and ``true`` alone (``true``). The whole of ``iotide run`` counts: its start, report and archive.
+Pairs of an untraced and a traced run in changing order, IOTIDE_PAIRS (5) of each, of all parts or of the named ones:
 
-Its files are small, and include headers of libc only: a compiler takes 0.04 s for each, where those of real projects
-take 0.1 s and more. Start, end and what each process costs weigh more here than there.
+- ``build``: a small C project, built by ``make -j2``
+- ``forks``: 2,000 children that write a little and end
+- ``silent``: 2,000 children that end at once; ``silent-shell``: the same, started by a shell
+- ``programs``: 500 programs that do nothing
+- ``shell``: a shell that starts ``/bin/true`` 2,000 times
+- ``subshells``: a shell with 2,000 subshells that each write a file
+- ``python``: 2,000 times ``os.fork`` in Python, whose child writes a file
+- ``true``: ``true`` alone
 
-``library`` has the program of ``forks`` with the tracer's library and a listener that takes its processes in and reads
-nothing of them: no collector can make it shorter.
+The whole of ``iotide run`` is measured, including its start, report and archive.
 
-CPU time tells the program's own (``times`` of the shell around it) from iotide's, which is the rest.
+The files of the project are small, and include libc headers only: a compiler takes 0.04 s for each, while files of real
+projects take 0.1 s and more. Start, end and the cost per process have more weight here than in real projects.
+
+``library`` runs the program of ``forks`` with the tracer's library and a listener that accepts its processes and reads
+nothing: a lower bound for any collector.
+
+The program's own CPU time comes from ``times`` of the shell around it; the rest is iotide's.
 """
 
 from __future__ import annotations
@@ -64,18 +70,18 @@ while True:
     peer.close()
 """
 _TIMED: Final = 'began=$(date +%s.%N); "$@"; status=$?; { echo $began $(date +%s.%N); times; } >"$TIMES"; exit $status'
-"""Of sh: runs its arguments, and says from when to when they ran, and what CPU time they took."""
+"""Script for sh: runs its arguments, and prints the start, the end and the CPU time of their run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of a command; all in s.
+    """One run of a command; all times in s.
 
     Attributes:
-        wall: of the whole.
+        wall: of the whole run.
         own_wall: from the program's start to its end.
         own_cpu: of the program and its children.
-        other_cpu: of all else, which is iotide.
+        other_cpu: of all other processes, which are iotide's.
     """
 
     wall: float
@@ -85,7 +91,7 @@ class Run:
 
 
 def make_project(folder: Path) -> None:
-    """Writes a C project of ``FILES`` files and a Makefile."""
+    """Write a C project of ``FILES`` files and a Makefile."""
     functions = [(file, number) for file in range(FILES) for number in range(FUNCTIONS)]
     folder.mkdir()
     for file in range(FILES):
@@ -113,7 +119,7 @@ def _seconds(text: str) -> float:
 
 
 def run_once(command: Sequence[str], folder: Path, *, traced: bool) -> Run:
-    """Runs a command in a folder, under ``iotide run`` or not."""
+    """Run a command in a folder, under ``iotide run`` or not."""
     times, output = folder.parent / "times", folder.parent / "report"
     prefix = [sys.executable, "-m", "iotide", "run", "--quiet", "-o", str(output), "--"] if traced else []
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -138,7 +144,7 @@ def run_once(command: Sequence[str], folder: Path, *, traced: bool) -> Run:
 
 
 def pairs_of(command: Sequence[str], folder: Path, clean: Sequence[str] = ()) -> list[tuple[Run, Run]]:
-    """Returns pairs of an untraced and a traced run."""
+    """Return pairs of an untraced and a traced run."""
     pairs = []
     for number in range(PAIRS + 1):
         runs = {}
@@ -146,13 +152,13 @@ def pairs_of(command: Sequence[str], folder: Path, clean: Sequence[str] = ()) ->
             if clean:
                 subprocess.run(clean, cwd=folder, check=True, stdout=subprocess.DEVNULL)
             runs[traced] = run_once(command, folder, traced=traced)
-        if number:  # the first fills caches
+        if number:  # the first pair fills caches
             pairs.append((runs[False], runs[True]))
     return pairs
 
 
 def figures_of(name: str, pairs: Sequence[tuple[Run, Run]], processes: int, budget: str) -> list[Figure]:
-    """Returns medians of the pairs."""
+    """Return medians of the pairs."""
 
     def median(values: Sequence[float]) -> float:
         return statistics.median(values)
@@ -164,12 +170,15 @@ def figures_of(name: str, pairs: Sequence[tuple[Run, Run]], processes: int, budg
     ours = median([traced.other_cpu for _, traced in pairs])
     return [
         Figure(f"{name}: untraced", bare, "s", better="lower"),
-        Figure(f"{name}: whole run, times untraced", longer, "x", budget, better="lower"),
-        Figure(f"{name}: the program itself, times untraced", own, "x", better="lower"),
-        Figure(f"{name}: CPU time added to each process", more * 1e6, "us", better="lower"),
+        Figure(f"{name}: whole run, ratio to untraced", longer, "x", budget, better="lower"),
+        Figure(f"{name}: the program itself, ratio to untraced", own, "x", better="lower"),
+        Figure(f"{name}: CPU time added per process", more * 1e6, "us", better="lower"),
         Figure(f"{name}: iotide's own CPU time", ours, "s", better="lower"),
         Figure(
-            f"{name}: the same, its start and end included, by process", ours / processes * 1e3, "ms", better="lower"
+            f"{name}: iotide's own CPU time with start and end, per process",
+            ours / processes * 1e3,
+            "ms",
+            better="lower",
         ),
     ]
 
@@ -201,13 +210,13 @@ def _of_true(folder: Path) -> list[Figure]:
     added = statistics.median([traced.wall - untraced.wall for untraced, traced in pairs])
     own = statistics.median([traced.other_cpu for _, traced in pairs])
     return [
-        Figure("true: whole run, longer than untraced", added, "s", "<= 0.4 s", better="lower"),
+        Figure("true: whole run, added to untraced", added, "s", "<= 0.4 s", better="lower"),
         Figure("true: iotide's own CPU time", own, "s", better="lower"),
     ]
 
 
 def _cpu_of(command: Sequence[str], environment: Mapping[str, str]) -> float:
-    """Returns the CPU time of a program and its children, s."""
+    """Return the CPU time of a program and its children, s."""
     child = os.posix_spawn(command[0], command, environment)
     _, status, used = os.wait4(child, 0)
     if status:
@@ -236,7 +245,7 @@ def _of_library(folder: Path) -> list[Figure]:
     return [
         Figure(f"{name}: CPU time untraced", statistics.median([each for each, _ in pairs]), "s", better="lower"),
         Figure(f"{name}: times untraced", statistics.median([b / a for a, b in pairs]), "x", better="lower"),
-        Figure(f"{name}: CPU time added to each process", added / FORKS * 1e6, "us", better="lower"),
+        Figure(f"{name}: CPU time added per process", added / FORKS * 1e6, "us", better="lower"),
     ]
 
 
@@ -265,8 +274,8 @@ def measure(parts: Sequence[str] = tuple(PARTS)) -> list[Figure]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="What iotide run costs short processes.")
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all without")
+    parser = argparse.ArgumentParser(description="Measure the cost of iotide run for short processes.")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"parts to measure: {', '.join(PARTS)}; default: all")
     chosen = parser.parse_args().parts
     if unknown := [part for part in chosen if part not in PARTS]:
         parser.error(f"no part is called {', '.join(unknown)}")

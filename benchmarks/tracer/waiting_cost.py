@@ -1,7 +1,7 @@
-"""What a program pays that was to be traced and finds no collector: of a call, and of starting ``/bin/true``.
+"""Overhead of a traced program without a collector: per call, and per start of ``/bin/true``.
 
-Beside it the same program traced. Calls that go straight to the kernel tell how busy the machine is, as in
-``preload_cost``; starts are in turn, IOTIDE_STARTS (200) of each, and their tenth percentile is told.
+For comparison, the same program is traced with a collector. Direct system calls measure the load of the machine, as in
+``preload_cost``. Starts are in turn, IOTIDE_STARTS (200) of each; the result is their tenth percentile.
 """
 
 from __future__ import annotations
@@ -44,8 +44,10 @@ def measure() -> list[Figure]:
     a_call, a_start = more["waits"].median, low["waits"] - low["bare"]
     peer_call, peer_start = more["traced"].median, low["traced"] - low["bare"]
     return [
-        Figure("a call: added without a collector", a_call, "ns", "<= 20 ns", "traced", peer_call, better="lower"),
-        Figure("/bin/true: added CPU time without one", a_start, "ms", "", "traced", peer_start, better="lower"),
+        Figure("overhead per call without a collector", a_call, "ns", "<= 20 ns", "traced", peer_call, better="lower"),
+        Figure(
+            "/bin/true: added CPU time without a collector", a_start, "ms", "", "traced", peer_start, better="lower"
+        ),
     ]
 
 

@@ -1,7 +1,4 @@
-"""Six typical programs, and the expected summary of ``iotide run`` for each.
-
-2A Expected lines at the end of a run, in their order.
-"""
+"""Six typical programs, and the expected summary of ``iotide run`` for each."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ PARTS: Final = {
     "in one sentence": r"iotide: in short: .*",
     "what was not seen": r"iotide: (complete: .*|lost: .*|not seen: .*)",
 }
-"""Lines at the end of a run, in their order."""
+"""Expected lines at the end of a run, in their order."""
 
 
 @dataclass(frozen=True)

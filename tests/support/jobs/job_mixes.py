@@ -18,10 +18,7 @@ T0 = 1_700_000_000.0
 
 @dataclass(frozen=True)
 class MixedJob:
-    """A job that alternates between compute and I/O on one file system.
-
-    3A Whether no collector sees the job. 4A Share of its calls that is lost before the aggregator.
-    """
+    """A job that alternates between compute and I/O on one file system."""
 
     name: str
     file_system: str
@@ -31,9 +28,9 @@ class MixedJob:
     jitter: float = 0.0
     start_s: float = 0.0
     hidden: bool = False
-    """No collector sees it."""
+    """Whether no collector sees the job."""
     lost: float = 0.0
-    """Share of its calls that is lost on the way."""
+    """Share of its calls that is lost before the aggregator."""
 
 
 @dataclass

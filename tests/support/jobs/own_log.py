@@ -1,7 +1,4 @@
-"""Compare the reported period of a program with the program's own log of its phases.
-
-2A Maximum spread of the distances in an even log (longest less shortest), in multiples of the tolerance.
-"""
+"""Compare the reported period of a program with the program's own log of its phases."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ _Run = TypeVar("_Run")
 
 _ATTEMPTS: Final = 2
 _UNEVEN: Final = 5.0
-"""A log is even if its longest distance is longer than its shortest by at most so many times the tolerance."""
+"""Maximum spread of the distances in an even log (longest less shortest), in multiples of the tolerance."""
 
 
 def distances(starts_s: Sequence[float]) -> list[float]:

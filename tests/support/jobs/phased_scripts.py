@@ -12,10 +12,7 @@ from support.tracing.programs import need
 
 @dataclass(frozen=True, slots=True)
 class Phases:
-    """Phases of a script: bytes per phase, number of requests, and pauses.
-
-    4A Bytes of input that the script reads once before its phases.
-    """
+    """Phases of a script: bytes per phase, number of requests, and pauses."""
 
     count: int = 8
     size: int = 50_000

@@ -74,10 +74,7 @@ class Pair:
         return json.loads(judged.stdout), float(traced.stdout.split()[-1])
 
     def alone(self, way: Way, folder: Path, to: Path) -> float:
-        """Run it untraced; return the duration that it printed, s.
-
-        7A Pairs written after the rules; the rules were not changed before these were judged.
-        """
+        """Run it untraced; return the duration that it printed, s."""
         done = subprocess.run(
             [*self.command(to), way, str(folder)],
             env=plain_environment(), capture_output=True, text=True, timeout=DEADLINE_S, check=False,
@@ -123,4 +120,4 @@ HELD_OUT = (
     Pair("one_reader", "imbalance", ranks=2),
     Pair("particles", "small_shared", ranks=2),
 )
-"""Written after the rules, which were not changed before these were judged."""
+"""Pairs written after the rules; the rules were not changed before these were judged."""

@@ -21,15 +21,12 @@ _WAY = {Kind.READ: 0, Kind.WRITE: 1}
 
 @dataclass(slots=True)
 class Call:
-    """A call with its nested calls; times are relative to its own start.
-
-    3A Time before each nested call, and at the end.
-    """
+    """A call with its nested calls; times are relative to its own start."""
 
     layer: Layer = Layer.POSIX
     kind: Kind = Kind.OTHER
     before: int = 0
-    """Time before each call below, and at the end."""
+    """Time before each nested call, and at the end."""
     size: int = 0
     file: int = 0
     call: int = 1

@@ -61,7 +61,7 @@ class Daemon:
     """One life of an aggregator on a folder; its archives survive it.
 
     With NATS servers, the journal and the snapshots are stored there, and each life has an empty folder, as on a new
-    machine. 4A Size of the archives according to the last snapshot, bytes.
+    machine.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Daemon:
         self.archives.moves = servers is not None
         self.aggregator.on_job(lambda job: self.archives.end_job(job.job) if job.state == "ended" else None)
         self.sure: dict[Path, int] = {}
-        """Bytes of archives that the last snapshot says to be there."""
+        """Size of the archives according to the last snapshot, bytes."""
         self.core = IngestCore(self.archives, bounds)
         known = self.aggregator, self.clocks, self.core, bounds, self.archives
         self.keeping = Keeping(folder, journal, *known, self.stream)

@@ -1,7 +1,4 @@
-"""Check pages against the accessibility rules of axe-core: screen readers, keyboard use, contrast.
-
-2A Pages are refreshed periodically; one check takes longer.
-"""
+"""Check pages against the accessibility rules of axe-core: screen readers, keyboard use, contrast."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from support.system.browser import Page
 
 _SERIOUS = ("serious", "critical")
 _STILL = "for (let timer = setTimeout(() => {}); timer > 0; timer--) clearTimeout(timer)"
-"""Pages are renewed now and then; a look at one takes longer."""
+"""Pages are refreshed periodically; one check takes longer."""
 _SEEN = """axe.run(document, {resultTypes: ['violations']}).then(told => told.violations.map(
   each => [each.impact, each.id, each.nodes.slice(0, 3).map(node => node.html.slice(0, 200)).join(' ')].join(': ')))"""
 

@@ -1,7 +1,4 @@
-"""Growth of CPU time with the size of the input, relative to itself, so it is independent of the machine's speed.
-
-2A Maximum ratio of CPU times for ``_TIMES`` the input: 8 if it is linear, 64 if it is quadratic.
-"""
+"""Growth of CPU time with the size of the input, relative to itself, so it is independent of the machine's speed."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ _Input = TypeVar("_Input")
 
 _TIMES = 8
 _ALLOWED = 3 * _TIMES
-"""Times the CPU time for ``_TIMES`` the input: 8 if it is linear, 64 if it is quadratic."""
+"""Maximum ratio of CPU times for ``_TIMES`` the input: 8 if it is linear, 64 if it is quadratic."""
 _ROUNDS = 8
 
 

@@ -1,7 +1,4 @@
-"""Wait for conditions instead of a fixed time.
-
-2A Deadline of conditions, s; long enough for a machine that is busy or stalls.
-"""
+"""Wait for conditions instead of a fixed time."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ T = TypeVar("T")
 
 
 DEADLINE_S: Final = 240.0
-"""What has not happened by then will not: a machine that others keep busy, or that stands still, takes its time."""
+"""Deadline of conditions, s; long enough for a machine that is busy or stalls."""
 
 
 def wait_for(condition: Callable[[], T | None], deadline_s: float = DEADLINE_S, what: str = "the condition") -> T:

@@ -16,10 +16,7 @@ from support.tracing.tracing import Tracing
 
 
 class Account(NamedTuple):
-    """Calls on a program's own files, by kind, and the tracer's losses over all calls.
-
-    3A Counted by the program itself; see tests/programs/counted.h.
-    """
+    """Calls on a program's own files, by kind, and the tracer's losses over all calls."""
 
     made: Counter[Kind]
     """Counted by the program itself; see tests/programs/counted.h."""

@@ -1,7 +1,4 @@
-"""Regions of shared memory as a traced process creates them, or as a broken or hostile one might.
-
-2A Numbers of the calls that are defined in each new region.
-"""
+"""Regions of shared memory as a traced process creates them, or as a broken or hostile one might."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from iotide.collectors.sources.preload.records import ring_layout as layout
 
 PAGE = 4096
 OPEN, WRITE, LISTED = 1, 2, 3
-"""Numbers of the calls that a made region defines from the start."""
+"""Numbers of the calls that are defined in each new region."""
 _SENDER = """
 import socket, sys
 gate = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,7 +1,4 @@
-"""Counts of a program's system calls by file, from strace and from the preload library.
-
-2A Calls by group and path below the working directory.
-"""
+"""Counts of a program's system calls by file, from strace and from the preload library."""
 
 from __future__ import annotations
 
