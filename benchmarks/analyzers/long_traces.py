@@ -92,7 +92,7 @@ def written(path: Path, calls: int) -> None:
 
 
 def jsonl_phase(number: int) -> str:
-    """Write of all ranks and small reads between them, as JSON lines in order of time."""
+    """Large writes of all ranks and small reads between them, as JSON lines in order of time."""
     lines = []
     for at in range(PAIRS // 8):
         begin = (BEGIN_S + 2 * number) * 10**9 + at * 800_000

@@ -1,6 +1,6 @@
-/* The I/O of HACC: compute, write the particles' nine variables to one file per rank, read them back, verify;
- * repeat. usage: hacc_like -o PREFIX [-i ITERATIONS] [-n PARTICLES] [-d COMPUTE_S] [-F BYTES] -F cuts the first
- * iteration's writes into pieces of BYTES, like a file system that is slow at first. */
+/* I/O of HACC: compute, write the particles' nine variables to one file per rank, read them back, verify; repeat.
+ * usage: hacc_like -o PREFIX [-i ITERATIONS] [-n PARTICLES] [-d COMPUTE_S] [-F BYTES]
+ * -F cuts the first iteration's writes into pieces of BYTES, like a file system that is slow at first. */
 #define _GNU_SOURCE
 #include "phases.h"
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* Writes like the IOR benchmark: iterations of segments with one block per rank, in transfers, to one shared file.
  * usage: ior_like -o FILE [-a posix|mpiio] [-i ITERATIONS] [-s SEGMENTS] [-b BLOCK] [-t TRANSFER] [-d DELAY_S]
- * [-D SECONDS] [-r] Sizes are in bytes. posix writes synchronously, mpiio syncs after each iteration. -D repeats the
- * segments of an iteration until SECONDS have passed (stonewalling), -r reads the blocks back. */
+ *                 [-D SECONDS] [-r]
+ * Sizes are in bytes. posix writes synchronously, mpiio syncs after each iteration. -D repeats the segments of an
+ * iteration until SECONDS have passed (stonewalling), -r reads the blocks back. */
 #define _GNU_SOURCE
 #include "phases.h"
 #include <fcntl.h>

@@ -1,6 +1,7 @@
-/* Starts processes one after another, like shells and build systems. usage: short_processes fork|none|exec N
- * [PROGRAM] fork: each child writes 3 x 5 bytes to /dev/null and ends. none: it ends at once. exec: each child
- * becomes PROGRAM. */
+/* Starts processes one after another, like shells and build systems.
+ * usage: short_processes fork|none|exec N [PROGRAM]
+ * fork: each child writes 3 x 5 bytes to /dev/null and ends. none: it ends at once. exec: each child becomes
+ * PROGRAM. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
-/* 64-byte pwrites to the page cache in a tight loop, alternating between libc and direct system calls. Prints
- * medians of many rounds, in ns per call: the time through libc, its excess over the direct calls, and the excess in
- * calm rounds only. A round is calm if an arithmetic loop before or after it took at most 5 % over its shortest
- * time. usage: small_writes FILE ROUNDS CALLS sequential|cycle|random|files */
+/* 64-byte pwrites to the page cache in a tight loop, alternating between libc and direct system calls.
+ * Prints medians of many rounds, in ns per call: the time through libc, its excess over the direct calls, and the
+ * excess in calm rounds only. A round is calm if an arithmetic loop before or after it took at most 5 % over its
+ * shortest time.
+ * usage: small_writes FILE ROUNDS CALLS sequential|cycle|random|files */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

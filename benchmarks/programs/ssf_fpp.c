@@ -1,7 +1,7 @@
-/* Writes and reads back like IOR, to a single shared file or to one file per process. usage: ssf_fpp -o FILE [-F]
- * [-a posix|mpiio] [-s SEGMENTS] [-b BLOCK] [-t TRANSFER] Sizes are in bytes. -F gives each rank a file of its own,
- * FILE.RANK. posix seeks, then writes or reads; mpiio uses one MPI-IO call for both. Each file is synced after
- * writing; a rank reads its neighbour's data. */
+/* Writes and reads back like IOR, to a single shared file or to one file per process.
+ * usage: ssf_fpp -o FILE [-F] [-a posix|mpiio] [-s SEGMENTS] [-b BLOCK] [-t TRANSFER]
+ * Sizes are in bytes. -F gives each rank a file of its own, FILE.RANK. posix seeks, then writes or reads; mpiio
+ * makes one MPI-IO call for each such pair. Each file is synced after writing; a rank reads its neighbour's data. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>

@@ -1,12 +1,12 @@
 #!/bin/sh
-# In a job's script of PBS, LSF or Flux (`flux batch`), where nodes see one file system:
+# Use in a job script of PBS, LSF or Flux (`flux batch`), on nodes with a shared file system:
 #   with-iotide.sh mpirun ./simulation
-# Starts a collector on each node of the job, as the job's user, traces the command, has everything acknowledged, and ends as the
-# command ended. The command runs whatever becomes of the collectors. Change the next two lines to yours.
+# Starts a collector on each node of the job as the job's user, traces the command, waits until all events are acknowledged, and
+# returns the exit status of the command. The command runs even if the collectors fail. Adapt the next two lines.
 iotide=/opt/iotide/bin/iotide
 connect=tcp://127.0.0.1:9787
 
-if [ "${1-}" = --wait ]; then # on a node, until its collector listens; 60 s at most
+if [ "${1-}" = --wait ]; then # runs on a node until its collector listens; 60 s at most
     left=600
     until [ -S "$2" ] || [ $left -eq 0 ]; do
         left=$((left - 1))
@@ -27,18 +27,18 @@ elif [ -n "${FLUX_URI-}" ]; then
     facts="FLUX_JOB_NNODES=$(flux getattr size)"
     on_nodes() { flux exec -r all "$@"; }
 else
-    echo "with-iotide.sh: no job of PBS, LSF or Flux is known here: the command runs untraced" >&2
+    echo "with-iotide.sh: not inside a PBS, LSF or Flux job: the command runs untraced" >&2
     exec "$@"
 fi
 self=$(command -v "$0")
 socket=/tmp/iotide-$(id -u)-$(printf %s "$job" | tr -c 'A-Za-z0-9._-' '_')/tracer.sock
-# shellcheck disable=SC2086  # a list of words; a name with a space is told up to it
+# shellcheck disable=SC2086  # a list of words; a name is cut at its first space
 on_nodes env $facts "$iotide" collect --socket "$socket" --connect "$connect" --job "$job" &
 collectors=$!
 on_nodes "$self" --wait "$socket"
-# shellcheck disable=SC2046  # likewise: it prints no spaces
+# shellcheck disable=SC2046  # the output contains no spaces
 env $("$iotide" collect --socket "$socket" --job "$job" --print-environment) "$@"
 status=$?
 on_nodes "$iotide" collect --stop "$socket"
-wait $collectors || echo "with-iotide.sh: not everything of job $job was acknowledged" >&2
+wait $collectors || echo "with-iotide.sh: some events of job $job were not acknowledged" >&2
 exit $status

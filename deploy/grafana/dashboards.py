@@ -1,4 +1,4 @@
-"""Writes the Grafana dashboards: what their panels ask for and show stands here, once and readable.
+"""Write the Grafana dashboards: queries and texts of all panels.
 
 Usage: python deploy/grafana/dashboards.py [FOLDER]        # default: the folder of this file
 """
@@ -19,9 +19,9 @@ _FILE_SYSTEM: Final = 'file_system=~"$file_system"'
 FLEET = Dashboard(
     "fleet",
     "iotide: all jobs",
-    "Which jobs do I/O, how sure their period is, and when their next phases come.",
+    "Jobs with I/O, the confidence of their periods, and their next phases.",
     (
-        stat("Jobs running", "Jobs that do I/O now or did so lately.", "short", 'sum(iotide_jobs{state="running"})'),
+        stat("Jobs running", "Jobs with I/O now or recently.", "short", 'sum(iotide_jobs{state="running"})'),
         stat(
             "Periodic jobs",
             "Jobs whose period is right to 5 % with a probability above 80 %.",
@@ -30,26 +30,26 @@ FLEET = Dashboard(
         ),
         stat(
             "Bandwidth",
-            "What all jobs with series of their own move, mean over ten seconds.",
+            "Total bandwidth of the jobs with own series, mean over ten seconds.",
             "Bps",
             "sum(iotide_job_bandwidth_bytes_per_second) or vector(0)",
         ),
-        stat("Collectors", "Collectors heard of lately.", "short", "iotide_collectors"),
+        stat("Collectors", "Collectors that sent a heartbeat recently.", "short", "iotide_collectors"),
         stat(
             "Alerts",
-            "Alerts on contention that are raised.",
+            "Active contention alerts.",
             "short",
             "sum(iotide_contention_alert_active) or vector(0)",
         ),
         stat(
             "Events lost in 10 min",
-            "What was lost on the way and counted; the ledger of a job says where.",
+            "Events lost and counted; the losses of each job list where.",
             "short",
             "sum(increase(iotide_events_dropped_total[10m])) or vector(0)",
         ),
         table(
             "Jobs",
-            "The hundred with the highest bandwidth. A period and a next phase are shown of periodic jobs.",
+            "The hundred jobs with the highest bandwidth. Period and next phase are shown for periodic jobs only.",
             "short",
             ("topk(100, iotide_job_bandwidth_bytes_per_second)", "Bandwidth, B/s"),
             ("iotide_job_period_seconds", "Period, s"),
@@ -66,7 +66,7 @@ FLEET = Dashboard(
         ),
         chart(
             "Next phases",
-            "Seconds until the next I/O phase of jobs that are sure of it to 80 %; where lines meet, phases do.",
+            "Seconds until the next I/O phase, for jobs with a confidence above 80 %. Phases overlap where lines meet.",
             "s",
             (
                 "(iotide_job_next_phase_start_timestamp_seconds - time()) and on (job_id) "
@@ -79,70 +79,70 @@ FLEET = Dashboard(
 
 JOB = Dashboard(
     "job",
-    "iotide: a job",
-    "The period of a job's I/O, what it moves and calls, who slows it down, and how complete the picture is.",
+    "iotide: job",
+    "I/O period, bytes, calls, slowdown by other jobs, and completeness of one job.",
     (
-        stat("Period", "Mean distance of its I/O phases.", "s", f"iotide_job_period_seconds{{{_JOB}}}"),
+        stat("Period", "Mean distance of the job's I/O phases.", "s", f"iotide_job_period_seconds{{{_JOB}}}"),
         stat(
-            "Confidence in the period",
+            "Confidence of the period",
             "Probability that the period is right to 5 %.",
             "percentunit",
             f"iotide_job_prediction_confidence_ratio{{{_JOB}}}",
         ),
         stat(
             "Next phase in",
-            "Negative: it is late.",
+            "Negative: the phase is late.",
             "s",
             f"iotide_job_next_phase_start_timestamp_seconds{{{_JOB}}} - time()",
         ),
         stat(
-            "Confidence in its start",
-            "Probability that it starts within a fifth of a period of when it is expected.",
+            "Confidence of its start",
+            "Probability that the phase starts within a fifth of a period of its expected start.",
             "percentunit",
             f"iotide_job_next_phase_confidence_ratio{{{_JOB}}}",
         ),
-        stat("Next phase moves", "As expected.", "bytes", f"iotide_job_next_phase_bytes{{{_JOB}}}"),
+        stat("Next phase moves", "Expected bytes.", "bytes", f"iotide_job_next_phase_bytes{{{_JOB}}}"),
         stat(
             "Killed in",
-            "Time to the job's limit; absent where nobody has told it.",
+            "Time to the job's time limit; absent if the limit is unknown.",
             "s",
             f"iotide_job_end_timestamp_seconds{{{_JOB}}} - time()",
         ),
         chart(
             "Bytes moved",
-            "Of the job's data; what comes with the machine and pipes are not counted.",
+            "Bytes of the job's data. Pipes and files of the operating system are not counted.",
             "Bps",
             (f"rate(iotide_job_read_bytes_total{{{_JOB}}}[$__rate_interval])", "read"),
             (f"rate(iotide_job_written_bytes_total{{{_JOB}}}[$__rate_interval])", "written"),
         ),
         chart(
             "Period and confidence",
-            "A new value is a new period.",
+            "A new value is a newly detected period.",
             "s",
             (f"iotide_job_period_seconds{{{_JOB}}}", "period"),
             (f"iotide_job_group_period_seconds{{{_JOB}}}", "{{kind}} {{group}}"),
         ),
         chart(
             "Time in calls",
-            "Seconds a second, summed over threads and processes, by activity of the directly-follows graph.",
+            "Seconds per second, summed over threads and processes, by activity of the directly-follows graph.",
             "s",
             (f"rate(iotide_job_activity_seconds_total{{{_JOB}}}[$__rate_interval])", "{{activity}}"),
         ),
         chart(
             "Calls",
-            "Calls a second by activity.",
+            "Calls per second by activity.",
             "ops",
             (f"rate(iotide_job_activity_events_total{{{_JOB}}}[$__rate_interval])", "{{activity}}"),
         ),
         chart(
             "Slowed down by others",
-            "How much longer its calls take in phases that other jobs overlap.",
+            "Factor by which calls take longer in phases that overlap other jobs.",
             "none",
             (f"iotide_job_slowdown_ratio{{{_JOB}}}", "{{file_system}} {{measure}}"),
         ),
         chart(
             "Completeness",
-            "Share of the calls of the prediction's window that was not lost, and calls lost, by reason.",
+            "Share of calls in the prediction window that were not lost, and lost calls by reason.",
             "none",
             (f"iotide_job_prediction_completeness_ratio{{{_JOB}}}", "complete"),
             (f"rate(iotide_job_events_dropped_total{{{_JOB}}}[$__rate_interval])", "lost: {{reason}}"),
@@ -154,24 +154,24 @@ JOB = Dashboard(
 CONTENTION = Dashboard(
     "contention",
     "iotide: contention",
-    "What file systems bear, which collisions of jobs are to come, and who suffers.",
+    "Load of file systems, predicted collisions of jobs, and slowed-down jobs.",
     (
         chart(
             "Bandwidth and capacity",
-            "What jobs move, mean over a minute, and what the file system can move, by how that is known.",
+            "Bandwidth of all jobs, mean over a minute, and the capacity by its source.",
             "Bps",
             (f"iotide_filesystem_bandwidth_bytes_per_second{{{_FILE_SYSTEM}}}", "{{file_system}}"),
-            (f"iotide_filesystem_capacity_bytes_per_second{{{_FILE_SYSTEM}}}", "{{file_system}} can ({{known}})"),
+            (f"iotide_filesystem_capacity_bytes_per_second{{{_FILE_SYSTEM}}}", "{{file_system}} capacity ({{known}})"),
         ),
         chart(
             "Busy",
-            "Share of a minute in which a job did I/O on it.",
+            "Share of a minute with I/O of any job.",
             "percentunit",
             (f"iotide_filesystem_busy_ratio{{{_FILE_SYSTEM}}}", "{{file_system}}"),
         ),
         table(
-            "Collisions to come",
-            "The next one of each file system.",
+            "Predicted collisions",
+            "The next collision of each file system.",
             "short",
             (f"iotide_filesystem_collision_start_timestamp_seconds{{{_FILE_SYSTEM}}} - time()", "In, s"),
             (f"iotide_filesystem_collision_probability_ratio{{{_FILE_SYSTEM}}}", "Probability"),
@@ -180,13 +180,13 @@ CONTENTION = Dashboard(
         ),
         chart(
             "Jobs slowed down",
-            "How much longer their calls take in phases that other jobs overlap; of jobs slowed down for sure.",
+            "Factor by which calls take longer in phases that overlap other jobs. Only jobs with significant slowdown.",
             "none",
             (f"iotide_job_slowdown_ratio{{{_FILE_SYSTEM}}}", "{{job_id}} {{file_system}} {{measure}}"),
         ),
         chart(
             "Alerts",
-            "Raised and not resolved, by kind; and jobs of which too little arrived to claim something.",
+            "Active alerts by kind, and jobs with too little data for a judgement.",
             "short",
             (
                 f"sum by (kind, file_system) (iotide_contention_alert_active{{{_FILE_SYSTEM}}})",
@@ -201,44 +201,46 @@ CONTENTION = Dashboard(
 ITSELF = Dashboard(
     "iotide",
     "iotide: the aggregator itself",
-    "Whether the aggregator keeps up, keeps everything, and reaches everybody.",
+    "Load, losses and deliveries of the aggregator.",
     (
-        stat("Events a second", "Taken in.", "ops", "sum(rate(iotide_ingest_events_total[1m]))"),
-        stat("Streams", "Open: one a traced process.", "short", "sum(iotide_ingest_streams)"),
-        stat("Behind", "By how much the most overdue job is late.", "s", "max(iotide_behind_seconds)"),
-        stat("Archives that wait", "Their disk takes nothing now.", "short", "sum(iotide_archives_waiting)"),
+        stat("Events per second", "Received events.", "ops", "sum(rate(iotide_ingest_events_total[1m]))"),
+        stat("Streams", "Open streams, one per traced process.", "short", "sum(iotide_ingest_streams)"),
+        stat("Behind", "Delay of the most overdue prediction.", "s", "max(iotide_behind_seconds)"),
         stat(
-            "Not accounted for",
-            "Events that neither came nor were told as lost; the ledger says of which stream.",
+            "Waiting archives", "Archives that cannot be written to disk now.", "short", "sum(iotide_archives_waiting)"
+        ),
+        stat(
+            "Unaccounted events",
+            "Events that neither arrived nor were reported as lost. The losses of each job list the stream.",
             "short",
             "sum(iotide_events_unaccounted)",
         ),
-        stat("Jobs without series", "Beyond max_job_series.", "short", "sum(iotide_jobs_without_series)"),
+        stat("Jobs without series", "Jobs beyond max_job_series.", "short", "sum(iotide_jobs_without_series)"),
         chart(
             "Ingest",
-            "Events and batches a second.",
+            "Events and batches per second.",
             "ops",
             ("sum(rate(iotide_ingest_events_total[$__rate_interval]))", "events"),
             ("sum(rate(iotide_ingest_batches_total[$__rate_interval]))", "batches"),
         ),
         chart(
-            "Lost, by where and why",
-            "Calls a second that were lost on the way, or are in no archive.",
+            "Losses by reason",
+            "Calls per second that were lost before the aggregator or are in no archive.",
             "ops",
             ("sum by (reason) (rate(iotide_events_dropped_total[$__rate_interval]))", "{{reason}}"),
             ("sum by (reason) (rate(iotide_archive_dropped_events_total[$__rate_interval]))", "archive: {{reason}}"),
         ),
         chart(
             "Predictions",
-            "Made, late, and put off as they took more than their share, a second.",
+            "Predictions per second: made, late, and postponed because they exceeded their share of CPU time.",
             "ops",
             ("sum(rate(iotide_predictions_total[$__rate_interval]))", "made"),
             ("sum(rate(iotide_predictions_late_total[$__rate_interval]))", "late"),
-            ("sum(rate(iotide_predictions_put_off_total[$__rate_interval]))", "put off"),
+            ("sum(rate(iotide_predictions_put_off_total[$__rate_interval]))", "postponed"),
         ),
         chart(
             "Journal",
-            "What its files take; it is cut at each snapshot.",
+            "Size of the journal files. Each snapshot truncates the journal.",
             "bytes",
             ("sum(iotide_journal_bytes)", "journal"),
             ("sum(rate(iotide_archive_bytes_total[$__rate_interval]))", "archives, a second"),
@@ -267,7 +269,7 @@ DASHBOARDS: Final = (FLEET, JOB, CONTENTION, ITSELF)
 
 
 def main(folder: Path) -> None:
-    """Writes a file a dashboard."""
+    """Write one file per dashboard."""
     for dashboard in DASHBOARDS:
         text = json.dumps(document(dashboard), indent=2, ensure_ascii=False)
         (folder / f"{dashboard.name}.json").write_text(text + "\n", encoding="utf-8")

@@ -1,11 +1,11 @@
-"""Panels and dashboards, and how Grafana writes them."""
+"""Panels and dashboards, and their JSON for Grafana."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Final
 
-_COLUMNS: Final = 24  # of Grafana's grid
+_COLUMNS: Final = 24  # columns of Grafana's grid
 _SOURCE: Final = {"type": "prometheus", "uid": "${source}"}
 
 
@@ -15,8 +15,8 @@ class Panel:
 
     Attributes:
         kind: stat, timeseries or table.
-        title: what it shows.
-        about: how to read it.
+        title: of the panel.
+        about: description of the panel.
         unit: Grafana's name of the unit.
         asks: expressions with their legends; in a table the legend is the column's title.
         width, height: on the grid of 24 columns.
@@ -33,7 +33,9 @@ class Panel:
 
 @dataclass(frozen=True)
 class Dashboard:
-    """One page; ``variables`` are chosen at its top: name, title, and the metric that has the label of the name."""
+    """One dashboard; ``variables`` can be selected on the page: name, title, and the metric with a label of that
+    name.
+    """
 
     name: str
     title: str
@@ -58,7 +60,7 @@ def table(title: str, about: str, unit: str, *asks: tuple[str, str]) -> Panel:
 
 
 def document(dashboard: Dashboard) -> dict[str, Any]:
-    """Returns a dashboard as Grafana imports it; its data source is chosen on the page."""
+    """Return a dashboard in Grafana's import format; the user selects the data source on the page."""
     source = {"name": "source", "label": "Data source", "type": "datasource", "query": "prometheus", "current": {}}
     return {
         "uid": f"iotide-{dashboard.name}",
@@ -94,7 +96,7 @@ def _variable(variable: tuple[str, str, str]) -> dict[str, Any]:
 
 
 def _placed(panels: tuple[Panel, ...]) -> list[dict[str, Any]]:
-    """Lays panels out in rows, in their order."""
+    """Arrange panels in rows, in their order."""
     placed: list[dict[str, Any]] = []
     x = y = row = 0
     for number, panel in enumerate(panels, 1):

@@ -1,9 +1,11 @@
-"""Makes the wheel for nodes out of the whole one: the same files under another name, and only what collectors import.
+"""Create the wheel for nodes from the full wheel: a subset of its files under another name.
+
+The subset contains the modules that collectors import.
 
 usage: collect_wheel.py WHEEL FOLDER
 
-An extra can add what a package needs, but take nothing away: so it is a package of its own. Both have the folder
-`iotide`, and one environment has one of them.
+It is a separate package, because an extra can only add dependencies to a package and cannot remove any. Both packages
+contain the folder `iotide`, so one environment can have only one of them.
 """
 
 import base64
@@ -15,12 +17,12 @@ from pathlib import Path
 
 NAME = "iotide-collect"
 NEEDED = {"click", "msgpack", "msgspec", "numpy", "pydantic", "pyzmq"}
-"""What `collect`, `slurm`, `keys` and `doctor` import; a test runs them without the rest."""
+"""Modules that `collect`, `slurm`, `keys` and `doctor` import; a test runs these commands with only these modules."""
 SUMMARY = "Collectors of iotide for the nodes of a cluster, without what analyses"
 
 
 def metadata_for_nodes(text: str) -> str:
-    """Returns the metadata of the package for nodes; versions are those of the whole one."""
+    """Return the metadata of the package for nodes; its versions are those of the full package."""
     head, _, rest = text.partition("\n\n")
     kept = []
     for line in head.splitlines():
@@ -35,7 +37,7 @@ def metadata_for_nodes(text: str) -> str:
 
 
 def convert(whole: Path, folder: Path) -> Path:
-    """Writes the wheel for nodes into a folder; the same wheel gives the same bytes."""
+    """Write the wheel for nodes into a folder; the same wheel results in the same bytes."""
     made = folder / whole.name.replace("iotide-", f"{NAME.replace('-', '_')}-", 1)
     records = []
     with zipfile.ZipFile(whole) as source, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as target:

@@ -1,4 +1,4 @@
-"""Writes the manual pages of the command line: a page a command, made of the same texts as its ``--help``.
+"""Write the manual pages of the command line from the texts of ``--help``, one page per command.
 
 Usage: python deploy/packages/man_pages.py FOLDER
 """
@@ -18,20 +18,20 @@ from iotide import __version__
 from iotide.cli.main import COMMANDS, group
 
 _EXIT_STATUS: Final = "Exit status:"
-_LONGEST: Final = 200  # characters of a line in a list of commands
+_LONGEST: Final = 200  # characters per line in a list of commands
 _ROFF: Final = str.maketrans({"\\": "\\e", "-": "\\-", "`": "\\(ga", "'": "\\(aq", "~": "\\(ti"})
-_AS_IT_IS: Final = "\b"  # click's mark of a paragraph whose lines are not to be wrapped
+_AS_IT_IS: Final = "\b"  # click's mark of a paragraph that is not wrapped
 
 
 def main(folder: Path) -> None:
-    """Writes all pages; their date is $SOURCE_DATE_EPOCH, or now."""
+    """Write all pages; their date is $SOURCE_DATE_EPOCH, or now."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, summary, context in _commands():
         (folder / f"{name}.1").write_text(_page(name, summary, context), encoding="utf-8")
 
 
 def _commands() -> Iterator[tuple[str, str, click.Context]]:
-    """Yields each command's page name, its line in the list of commands, and its context."""
+    """Yield the page name, the line in the list of commands, and the context of each command."""
     top = group.make_context("iotide", [], resilient_parsing=True)
     yield "iotide", "online I/O monitoring for HPC", top
     for name, entry in COMMANDS.items():
@@ -83,7 +83,7 @@ def _page(name: str, summary: str, context: click.Context) -> str:
 
 
 def _parted(help_text: str) -> tuple[list[str], list[str]]:
-    """Returns the lines of the description, and those of the exit status."""
+    """Return the lines of the description, and those of the exit status."""
     about: list[str] = []
     status: list[str] = []
     for paragraph in help_text.split("\n\n"):
@@ -101,7 +101,7 @@ def _parted(help_text: str) -> tuple[list[str], list[str]]:
 
 
 def _options(context: click.Context) -> dict[str, list[tuple[str, str]]]:
-    """Returns the options by section of the help, the unnamed section first."""
+    """Return the options by section of the help, the unnamed section first."""
     sections: dict[str, list[tuple[str, str]]] = {"Options": []}
     for parameter in context.command.get_params(context):
         record = parameter.get_help_record(context) if isinstance(parameter, click.Option) else None
@@ -115,7 +115,7 @@ def _uncapitalised(summary: str) -> str:
 
 
 def _text(text: str) -> str:
-    """Escapes what roff would take for its own."""
+    """Escape characters with a meaning in roff."""
     escaped = text.translate(_ROFF)
     return "\n".join(f"\\&{line}" if line.startswith(".") else line for line in escaped.split("\n"))
 

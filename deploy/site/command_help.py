@@ -1,4 +1,4 @@
-"""A hook of MkDocs: puts the help of all commands into the page that asks for it."""
+"""MkDocs hook that inserts the help of all commands into a page with a mark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDTH: Final = 96
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Replaces the mark by a section a command."""
+    """Replace the mark by one section per command."""
     if _MARK not in markdown:
         return markdown
     top = group.make_context("iotide", [], resilient_parsing=True)

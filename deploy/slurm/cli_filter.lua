@@ -1,4 +1,4 @@
--- CliFilterPlugins=cli_filter/lua: `IOTIDE=1 sbatch ...`, also srun and salloc, is `--comment=iotide`. Other jobs stay as they are.
+-- CliFilterPlugins=cli_filter/lua: `IOTIDE=1 sbatch ...` sets `--comment=iotide`, also for srun and salloc. Other jobs are unchanged.
 function slurm_cli_setup_defaults(options, early)
     return slurm.SUCCESS
 end

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Epilog of Slurm: ends the collector of a job, once everything is acknowledged. Jobs without one cost one shell.
+# Slurm epilog: ends the collector of a job after all its events were acknowledged. Jobs without a collector cost one shell.
 iotide=/opt/iotide/bin/iotide
 settings=/etc/iotide/slurm.toml
 folder=/run/iotide/slurm

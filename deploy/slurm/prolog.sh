@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prolog of Slurm: starts the collector of a job that asks for one by `--comment=iotide` or `--iotide`. Others cost one shell.
-# Never fails, which would drain the node; what goes wrong is in the log that slurm.toml names.
+# Slurm prolog: starts the collector of a job with `--comment=iotide` or `--iotide`. Other jobs cost one shell.
+# Never fails, because a failure drains the node. Errors are in the log file that slurm.toml names.
 iotide=/opt/iotide/bin/iotide
 settings=/etc/iotide/slurm.toml
 case " ${SLURM_JOB_COMMENT-} " in

@@ -1,7 +1,7 @@
-/* SPANK plugin of Slurm: `sbatch --iotide`, also srun and salloc, tells the prolog that the job wants a collector. All else is
- * done by the scripts beside this file. Built with Slurm's headers (Debian: libslurm-dev):
- *   gcc -Wall -Wextra -Werror -O2 -shared -fPIC -o spank_iotide.so spank_iotide.c
- */
+/* SPANK plugin of Slurm that adds `sbatch --iotide`, also for srun and salloc.
+ * The option tells the prolog that the job wants a collector. The scripts beside this file do the rest.
+ * Built with Slurm's headers (Debian: libslurm-dev):
+ *   gcc -Wall -Wextra -Werror -O2 -shared -fPIC -o spank_iotide.so spank_iotide.c */
 #include <slurm/spank.h>
 
 SPANK_PLUGIN(iotide, 1);
@@ -30,7 +30,7 @@ int slurm_spank_init(spank_t spank, int count, char **arguments) {
     return spank_option_register(spank, &option) == ESPANK_SUCCESS ? 0 : -1;
 }
 
-/* The prolog gets it as SPANK_IOTIDE. A job is not refused where that fails: it runs without a collector. */
+/* The prolog receives it as SPANK_IOTIDE. If this fails, the job is accepted and runs without a collector. */
 int slurm_spank_init_post_opt(spank_t spank, int count, char **arguments) {
     (void)count;
     (void)arguments;

@@ -1,10 +1,10 @@
 #!/bin/sh
-# TaskProlog of Slurm: what it prints becomes the environment of a task. Tasks of jobs without a collector have what they would have
-# without it: it takes what a job with one has handed to a job that it submitted.
-echo "unset SLURM_SCRIPT_CONTEXT" # which Slurm leaves to a task once there is a TaskProlog
+# Slurm TaskProlog: its output becomes the environment of a task. Tasks of jobs without a collector keep their environment,
+# without the variables that a job with a collector has passed to a job that it submitted.
+echo "unset SLURM_SCRIPT_CONTEXT" # Slurm leaves it in the task's environment if there is a TaskProlog
 folder=/run/iotide/slurm
 job=$SLURM_JOB_ID
-# Tasks of a heterogeneous job have the number of its first component, the collector has that of the component on this node.
+# Tasks of a heterogeneous job have the id of its first component; the collector uses the id of the component on this node.
 if [ -n "${SLURM_HET_SIZE-}" ] && [ "$job" = "${SLURM_JOB_ID_HET_GROUP_0-}" ]; then
     group=0
     while [ ! -r "$folder/$job.env" ] && [ "$((group += 1))" -lt "$SLURM_HET_SIZE" ]; do

@@ -23,7 +23,7 @@ PERIOD_S = 5.0
 
 
 def periodic_batch(interner: Interner, *, periods: int = 12, until_s: float | None = None) -> EventBatch:
-    """Write of 1 MB during one of every five seconds; the last burst has just ended."""
+    """Writes of 1 MB during one of every five seconds; the last burst has just ended."""
     end = time.time() if until_s is None else until_s
     starts = [end - 1.0 - PERIOD_S * back + 0.1 * step for back in range(periods - 1, -1, -1) for step in range(10)]
     count = len(starts)
