@@ -77,7 +77,7 @@ async def _serve_alone(settings: AggregatorSettings, state: Path, count: int, en
 
 async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> None:
     try:
-        from ..daemon.cluster.answering import answering
+        from ..daemon.cluster.http_serving import answering
         from ..daemon.cluster.member import join
     except ImportError:
         raise ConfigError("a cluster needs nats-py and httpx: pip install 'iotide[jetstream]'") from None

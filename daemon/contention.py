@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..analyzers.contention.settings import ContentionSettings
+from .background_tasks import until_one_ends
 from .jobs.job_summary import summary_of
 from .jobs.losses.failures import AnalysisFailedError
-from .lasting import until_one_ends
 from .listeners import Listeners
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .jobs.session import JobSession
     from .publish.notify.notifier import Notifier
     from .publish.notify.notify_settings import NotifySettings
-    from .state.kept_alerts import AlertFile, KeptAlerts
+    from .state.alert_file import AlertFile, KeptAlerts
 
 LOOKS: Final = "contention_looks"
 FAILURES: Final = "contention_failures"
@@ -119,7 +119,7 @@ class ContentionWatch:
 
         If the aggregator was stopped for so long that receivers consider its alerts resolved, they are resolved.
         """
-        from .state.kept_alerts import AlertFile
+        from .state.alert_file import AlertFile
 
         self._file = AlertFile(folder, self._aggregator.counters)
         self._resume(*self._file.read(self._aggregator.clock()))
@@ -153,7 +153,7 @@ class ContentionWatch:
             self._file.write(self._kept())
 
     def _kept(self) -> KeptAlerts:
-        from .state.kept_alerts import KeptAlerts
+        from .state.alert_file import KeptAlerts
 
         waiting = {} if self.notifier is None else self.notifier.waiting()
         return KeptAlerts(raised=self.raised, resolved=list(self._resolved), waiting=waiting)

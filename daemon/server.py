@@ -16,13 +16,13 @@ from ..events import ConfigError
 from ..events.network.descriptors import ListenerGuard
 from .access.access import Access
 from .aggregator import Aggregator
-from .archiving.of_aggregator import archives_of
+from .archiving.build_archives import archives_of
+from .background_tasks import ServerFailedError, lasting, until_one_ends
 from .bounds import Reached
 from .clocks import Clocks
 from .contention_scope import contention_watch
 from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
-from .lasting import ServerFailedError, lasting, until_one_ends
 from .pressure import Pressure
 from .reloading import Reload, compare, taken_over
 from .settings import AggregatorSettings
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .publish.http.http_server import HttpServer
     from .publish.http.routes.page_routes import Pages
     from .publish.pubsub import Publisher
-    from .state.keeping import Keeping
+    from .state.persistence import Keeping
 
 _LATE_TICKS: Final = 10
 _KEYS_S: Final = 1.0
@@ -275,7 +275,7 @@ class Server:
         return None if session is None else session.user
 
     def _taken_up(self, folder: Path) -> Keeping:
-        from .state.keeping import Keeping  # `iotide run` does not need it
+        from .state.persistence import Keeping  # `iotide run` does not need it
 
         core = None if self._ingest is None else self._ingest.core
         given = self._settings

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 import nats
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.daemon.journal.jetstream.places import names_of
+from iotide.daemon.journal.jetstream.resources import names_of
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.servers.nats_servers import NatsServers, nats_servers

@@ -26,7 +26,7 @@ from iotide.daemon.journal.contract import Moment, Position
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.daemon.settings import AggregatorSettings
-from iotide.daemon.state.keeping import Keeping
+from iotide.daemon.state.persistence import Keeping
 from iotide.events import Definitions, StreamInfo
 from iotide.events.network.wire import Hello, encode, encode_batch
 

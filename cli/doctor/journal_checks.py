@@ -19,7 +19,7 @@ def journal_findings(config: Path) -> list[Finding]:
     if not settings.servers:
         raise ConfigError(f"{config}: journal.servers names none; expected NATS servers")
     try:
-        from ...daemon.journal.jetstream.looking import look
+        from ...daemon.journal.jetstream.inspection import look
     except ImportError:
         return [Finding("nats-py", False, True, "it is not installed", "pip install 'iotide[jetstream]'")]
     try:

@@ -20,9 +20,9 @@ from starlette.routing import Route
 
 from ...results.base import MODELS_VERSION
 from ..jobs.job_ids import clean_job
+from .cross_partition import MISSING, OverPartitions
 from .job_rows import LARGEST
 from .members import Member, public
-from .over_partitions import MISSING, OverPartitions
 from .partitions import partition_of
 
 _FORWARDED: Final = "x-iotide-partition"

@@ -16,10 +16,10 @@ from typing import Any, Final, TypeAlias, TypeVar
 import zmq.asyncio
 from nats.errors import Error as NatsError
 
+from ..background_tasks import until_one_ends
 from ..journal.jetstream.link import NatsLink
-from ..journal.jetstream.places import SAFE_REPLICAS, check_sync
 from ..journal.jetstream.readiness import reason_of, when_ready
-from ..lasting import until_one_ends
+from ..journal.jetstream.resources import SAFE_REPLICAS, check_sync
 from ..settings import AggregatorSettings
 from .gateway import Gateway
 from .members import Member, Members, Worker, open_members, settled

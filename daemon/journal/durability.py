@@ -16,7 +16,7 @@ from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore, Reply
 from ..jobs.session import JobSession
 from .contract import KeptJournal, Kind, Moment, Position, unrecorded
-from .forked import Forked
+from .forked_task import Forked
 from .recovery import LOOKED
 from .settings import JournalSettings
 

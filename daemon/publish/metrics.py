@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 from ... import __version__
 from ...analyzers.pipeline.registry import ANALYZERS
 from ...events.losses import MISPLACED
-from .. import lasting, listeners, stages
+from .. import background_tasks, listeners, stages
 from ..access import access
 from ..aggregator import Aggregator
 from ..contention import ContentionWatch
@@ -201,7 +201,7 @@ FAMILIES: Final[dict[str, Family]] = {
 _BY_NAME: Final = {
     "iotide_analysis_failures_total": failures.COUNTED,
     "iotide_publisher_errors_total": listeners.COUNTED,
-    "iotide_task_failures_total": lasting.COUNTED,
+    "iotide_task_failures_total": background_tasks.COUNTED,
     "iotide_access_refused_total": access.REFUSED,
 }
 _DROPPED: Final = "events_dropped:"

@@ -17,9 +17,9 @@ from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.cli.serving import taking_ftio
 from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
+from iotide.daemon.background_tasks import ServerFailedError, lasting
 from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.jobs.session import PREDICTION, SIGNAL
-from iotide.daemon.lasting import ServerFailedError, lasting
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
 from iotide.results.jobs.job import JobDetail, JobList
@@ -255,7 +255,7 @@ async def test_task_that_does_nothing_but_fail_ends_the_server_and_says_why(monk
     server = Server(AggregatorSettings(ingest="tcp://127.0.0.1:*", http=None, publish=None))
     await server.start()
     monkeypatch.setattr("iotide.daemon.aggregator.Aggregator.tick", fail)
-    monkeypatch.setattr("iotide.daemon.lasting._PAUSE_S", 0.0)
+    monkeypatch.setattr("iotide.daemon.background_tasks._PAUSE_S", 0.0)
     try:
         with pytest.raises(ServerFailedError, match="the task jobs failed 10 times in a row: ArithmeticError"):
             await server.run()

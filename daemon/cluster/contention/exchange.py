@@ -13,7 +13,7 @@ from nats.js.errors import APIError, BucketNotFoundError, NotFoundError
 from nats.js.kv import KeyValue
 
 from ....events import ConfigError, ProtocolError
-from ...journal.jetstream.holding import Holding
+from ...journal.jetstream.lease_holder import Holding
 from ...journal.jetstream.link import NatsLink
 from ...journal.jetstream.readiness import unusable
 from ...journal.settings import JournalSettings

@@ -17,7 +17,7 @@ from ....results.contention import Contention
 from ....results.jobs.file_systems import JobFileSystems
 from ....results.jobs.job import JobSummary
 from ....results.prediction import Prediction
-from ...state.kept_alerts import KeptAlerts
+from ...state.alert_file import KeptAlerts
 from .shared_files import SharedFiles, decode_shared
 
 VERSION: Final = 1

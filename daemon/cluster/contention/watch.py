@@ -18,13 +18,13 @@ from ....analyzers.contention.settings import ContentionSettings
 from ....events import ConfigError, ProtocolError
 from ....results.alerts import Alert
 from ....results.contention import Contention
+from ...background_tasks import until_one_ends
 from ...contention import FAILURES, LEFT_OUT, MOST_RANKED, RANK_SHARE, RESOLVED, ContentionWatch, view_of
-from ...journal.jetstream.holding import Holding
+from ...journal.jetstream.lease_holder import Holding
 from ...journal.jetstream.link import NatsLink
 from ...journal.jetstream.readiness import reason_of, when_ready
 from ...journal.settings import JournalSettings
-from ...lasting import until_one_ends
-from ...state.kept_alerts import KeptAlerts
+from ...state.alert_file import KeptAlerts
 from ..partitions import Partition
 from .exchange import Exchange, ReplacedError
 from .results import Found, messages_of, packed, results_of

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from ....events import ConfigError
 from ..settings import JournalSettings
-from .holding import Holding
+from .lease_holder import Holding
 from .link import NatsLink
-from .places import prepare
 from .readiness import when_ready
+from .resources import prepare
 from .stream_journal import StreamJournal
 
 

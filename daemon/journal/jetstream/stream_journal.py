@@ -19,11 +19,11 @@ from nats.js.errors import NotFoundError
 from ....events.network.wire import Frame
 from ..contract import JournalError, Kind, Moment, Position, Replayed
 from ..segment_writer import Pending
-from .holding import Holding
+from .lease_holder import Holding
 from .link import NatsLink
 from .messages import Flag, Unpacking, claim, head_of
-from .places import Places, bucket_of
 from .reading import messages
+from .resources import Places, bucket_of
 from .snapshots import Kept, Snapshots
 from .stream_writer import Stored, StreamWriter
 

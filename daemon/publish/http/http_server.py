@@ -22,7 +22,7 @@ from ....events.network.endpoints import unix_path
 from ....events.network.peers import name_of_peer, peer_of, peer_user
 from ...access.settings import AccessSettings
 from .authentication import UID
-from .complaints import Complaints, QuietLogger
+from .condition_log import Complaints, QuietLogger
 from .http_settings import HttpSettings
 from .listening import Certificate, listen_at, listen_on
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from iotide.daemon.state.kept_alerts import NAME, AlertFile, KeptAlerts
+from iotide.daemon.state.alert_file import NAME, AlertFile, KeptAlerts
 from iotide.results.alerts import AlertList
 from support.servers.http_receivers import Heard, hearing
 from support.servers.restarted_job import copied

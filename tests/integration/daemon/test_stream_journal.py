@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Position, Record
 from iotide.daemon.journal.jetstream.opening import stand_by
-from iotide.daemon.journal.jetstream.places import names_of
+from iotide.daemon.journal.jetstream.resources import names_of
 from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.events import ConfigError

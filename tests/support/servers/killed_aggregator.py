@@ -29,7 +29,7 @@ from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.daemon.journal.synced_mark import read_mark
 from iotide.daemon.settings import AggregatorSettings
-from iotide.daemon.state.keeping import JOURNAL, Keeping
+from iotide.daemon.state.persistence import JOURNAL, Keeping
 from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Frame
 from iotide.results.dfg import Graph

@@ -15,7 +15,7 @@ from iotide.daemon.cluster.contention.results import (
     results_of,
 )
 from iotide.daemon.cluster.contention.shared_files import decode_shared
-from iotide.daemon.state.kept_alerts import KeptAlerts
+from iotide.daemon.state.alert_file import KeptAlerts
 from iotide.events import ProtocolError
 from iotide.results.contention import Contention
 from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems

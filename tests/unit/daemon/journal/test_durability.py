@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from iotide.daemon.journal.forked import Forked
+from iotide.daemon.journal.forked_task import Forked
 from iotide.events import Interner, StreamInfo
 from iotide.events.losses import LOST_IN_JOURNAL
 from iotide.events.network.wire import Ack, Frame, Heartbeat, Hello, decode, encode, encode_batch

@@ -9,9 +9,9 @@ from nats.js.errors import KeyNotFoundError, NotFoundError
 from ....events import ConfigError
 from ..contract import Position
 from ..settings import JournalSettings
-from .holding import KEY
+from .lease_holder import KEY
 from .link import NatsLink
-from .places import SAFE_REPLICAS, bucket_of, check_replicas, check_sync, leases_of, names_of, problem_of
+from .resources import SAFE_REPLICAS, bucket_of, check_replicas, check_sync, leases_of, names_of, problem_of
 from .snapshots import Snapshots
 
 _OLDEST = (2, 10)
