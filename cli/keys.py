@@ -101,6 +101,22 @@ def token(principals: Path, name: str, user: str, may: tuple[Permission, ...]) -
     click.echo(made)
 
 
+@command.command("vouch")
+@click.argument("key", metavar="KEY", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--job", required=True, metavar="JOB", help="Id of the job, as given to its collector.")
+@click.option("--user", required=True, metavar="USER", help="User of the job.")
+@click.option("--account", required=True, metavar="ACCOUNT", help="Account (project) of the job.")
+def vouch(key: Path, job: str, user: str, account: str) -> None:
+    """Print the voucher of a job for IOTIDE_VOUCHER of its collector, made with the secret key access.vouching.
+
+    It is for prologs that a batch system runs as root: the aggregator trusts no account that a job states itself.
+    """
+    from ..events.network.curve import read_pair
+    from ..events.network.vouchers import Voucher
+
+    click.echo(Voucher(job, user, account).text(read_pair(key).secret))
+
+
 @command.command("list")
 @_LIST
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")

@@ -36,6 +36,7 @@ class CollectorSettings(BaseModel):
     ends_at_s: float = Field(0.0, ge=0, description="Unix time at which the job of the streams is killed; 0: unknown.")
     ends_job: str = Field("", description="Job to which `ends_at_s` applies; by default each job that has streams.")
     batch: BatchJob | None = Field(None, description="Information of the batch system about that job.")
+    voucher: str = Field("", description="Proof of the user and the account of that job, made by root of the node.")
     serves_job: str = Field(
         "", description="Job whose programs on this node the collector serves; introduced before its first program."
     )

@@ -8,7 +8,7 @@ import logging
 import math
 import time
 from collections.abc import Awaitable, Callable
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -109,6 +109,8 @@ class Server:
         if self._ingest is not None:
             self._ingest.core.plan_for = self._plans.answer
             self._ingest.core.time_of_day = self._clocks.clock
+            if (projects := self.access.projects) is not None:
+                self._ingest.core.vouched = partial(projects.note, self.aggregator.jobs)
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
@@ -261,6 +263,8 @@ class Server:
     async def _look_after_keys(self) -> None:
         while True:
             await asyncio.sleep(_KEYS_S)
+            if self.access.projects is not None:
+                await asyncio.to_thread(self.access.projects.renew)  # the name service may be slow
             self._renew_keys()
 
     def _renew_keys(self) -> None:

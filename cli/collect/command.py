@@ -182,6 +182,7 @@ def command(
     from ...collectors.sources.preload.source import PreloadSource
     from ...events.network.curve import read_client_keys
     from ...events.network.descriptors import raise_limit
+    from ...events.network.vouchers import VARIABLE
     from ..common.batch_facts import batch_facts
     from ..common.job_names import batch_job
 
@@ -205,6 +206,7 @@ def command(
         ends_at_s=0.0 if replay else end_of_job(ends_at, os.environ, _say),
         ends_job=known_job or "",
         batch=(batch := None if replay else batch_facts(os.environ)),
+        voucher="" if replay else os.environ.get(VARIABLE, ""),
         serves_job=known_job if known_job and gate is not None and batch is not None else "",
         host=host,
         endpoint=connect[0],

@@ -52,7 +52,7 @@ def start_collector(allocation: Allocation, settings: SlurmSettings, say: Callab
         collector = subprocess.Popen(
             _command(allocation, settings, place, user),
             cwd="/",
-            env=_environment(facts, user),
+            env=_environment(facts, user) | _voucher(allocation.name, facts, user, settings, say),
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -103,6 +103,23 @@ def _environment(facts: Mapping[str, str], user: pwd.struct_passwd) -> dict[str,
     """Return the collector's environment, without variables of slurmd that users must not see."""
     own = {"PATH": _PATH, "HOME": user.pw_dir, "USER": user.pw_name, "LOGNAME": user.pw_name}
     return own | {name: value for name, value in facts.items() if name != "SLURM_CONF"}
+
+
+def _voucher(
+    job: str, facts: Mapping[str, str], user: pwd.struct_passwd, settings: SlurmSettings, say: Callable[[str], None]
+) -> dict[str, str]:
+    """Return the variable with the voucher for the job's account; none without a key, or if the account is unknown."""
+    account = facts.get("SLURM_JOB_ACCOUNT", "")
+    if not settings.vouching or not account:
+        return {}
+    from ...events.network.curve import read_pair
+    from ...events.network.vouchers import VARIABLE, Voucher
+
+    try:
+        return {VARIABLE: Voucher(job, user.pw_name, account).text(read_pair(Path(settings.vouching)).secret)}
+    except IotideError as error:
+        say(f"its account is not vouched for: {error}")
+        return {}
 
 
 def _write_environment(place: JobPlace, name: str, settings: SlurmSettings) -> None:

@@ -45,6 +45,11 @@ class SlurmSettings(BaseModel):
         "", description="Secret key of the job's user, if the aggregator requires one; `~` is the user's home."
     )
     server_key: str = Field("", description="Public key of the aggregator; required with `key`.")
+    vouching: str = Field(
+        "",
+        description="Secret key that only root can read, with which the prolog vouches to the aggregator for the job's "
+        "account (`access.vouching`).",
+    )
     layers: tuple[LayerName, ...] | None = Field(
         None, description="Recorded layers if the job does not set them; by default all."
     )

@@ -125,7 +125,7 @@ class Shipper:
                 # Sources may reuse names; the number keeps ids distinct that are cut at the maximum length.
                 wire_id = f"{self._prefix}.{self._opened}:{spelled(item.stream)}"[:MAX_STREAM_ID]
                 self._wire_id[item.stream] = wire_id
-                window = self._windows[wire_id] = SendWindow(wire_id, self._of_job(item.info))
+                window = self._windows[wire_id] = SendWindow(wire_id, self._of_job(item.info), self._settings.voucher)
                 window.stamps_by_ns = self._clock.opened(item.info)
                 self._kept.opened_stream(wire_id, spelled(item.stream))
             elif isinstance(item, Closed):

@@ -60,7 +60,7 @@ class SendWindow:
         stamps_by_ns: reference of the stamps; see ``ClockOffset.opened``.
     """
 
-    def __init__(self, wire_id: str, info: StreamInfo) -> None:
+    def __init__(self, wire_id: str, info: StreamInfo, voucher: str = "") -> None:
         self.wire_id = wire_id
         self.next_seq = 1
         self.introduced = False
@@ -77,6 +77,7 @@ class SendWindow:
         self._losses_told: Counter[str] = Counter()
         self.stamps_by_ns: int | None = None
         self._info = readable_info(info)
+        self._voucher = voucher
         self._acknowledged = Definitions()  # for an aggregator that has lost its state
 
     @classmethod
@@ -154,6 +155,7 @@ class SendWindow:
             next_seq=seq,
             definitions=first,
             losses=bounded(self.losses),
+            voucher=self._voucher,
         )
         try:
             return [encode(message)]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .admission import Admission
     from .curve_server import CurveServer
     from .principals import PrincipalsFile
+    from .projects import Projects
 
 REFUSED: Final = "access_refused:"
 """Prefix of a reason in the aggregator's counters."""
@@ -32,6 +33,7 @@ class Access:
 
     Attributes:
         principals: permitted principals; None without a list.
+        projects: members of projects; None unless ``visibility`` is ``project``.
 
     Raises:
         ConfigError: a file cannot be used.
@@ -43,12 +45,17 @@ class Access:
         self._counters = counters
         self._admission: Admission | None = None
         self._curve: CurveServer | None = None
+        self.projects: Projects | None = None
         if settings.principals is not None:  # rarely needed modules are imported here
             from .admission import Admission
             from .principals import PrincipalsFile
 
             self.principals = PrincipalsFile(settings.principals)
             self._admission = Admission(user_of, self.count)
+        if settings.visibility == "project" and settings.projects is not None and settings.vouching is not None:
+            from .projects import Projects
+
+            self.projects = Projects(settings.projects, settings.vouching, self.count)
 
     @property
     def is_encrypted(self) -> bool:

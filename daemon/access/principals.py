@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 Permission = Literal["collect", "read", "metrics", "operate"]
 PERMISSIONS: Final[dict[Permission, str]] = {
     "collect": "send streams of events",
-    "read": "see jobs over HTTP: one's own, or all where access.visibility is all",
+    "read": "see jobs over HTTP, as access.visibility says",
     "metrics": "read /metrics",
     "operate": "see all jobs over HTTP, and subscribe",
 }

@@ -25,8 +25,18 @@ class AccessSettings(BaseModel):
         description="List of permitted principals, by key or token, with their permissions; `iotide keys allow` "
         "writes it.",
     )
-    visibility: Literal["all", "own"] = Field(
-        "all", description="Jobs visible to a user without the permission `operate`: all, or those of that user."
+    visibility: Literal["all", "own", "project"] = Field(
+        "all",
+        description="Jobs visible to a user without the permission `operate`: all, those of that user, or also those "
+        "of that user's projects.",
+    )
+    projects: Path | None = Field(
+        None, description="List of the members of projects, by users and Unix groups, for `visibility` = `project`."
+    )
+    vouching: Path | None = Field(
+        None,
+        description="Secret key, as written by `iotide keys new`, by which root of the nodes vouches for the accounts "
+        "of jobs.",
     )
     operators: tuple[str, ...] = Field(
         (),
@@ -42,6 +52,11 @@ class AccessSettings(BaseModel):
             raise ConfigError("access.key needs access.principals, the list of principals that may connect")
         if (self.certificate is None) != (self.certificate_key is None):
             raise ConfigError("access.certificate and access.certificate_key need each other: set both")
+        if self.visibility == "project" and (self.projects is None or self.vouching is None):
+            raise ConfigError(
+                'access.visibility = "project" needs access.projects, the members of projects, and access.vouching, '
+                "the key of the nodes that vouch for accounts"
+            )
         return self
 
     @property

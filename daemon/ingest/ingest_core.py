@@ -105,6 +105,7 @@ class IngestCore:
         """Returns the plan for the file system of a host's folder; see ``Heartbeat.plan``."""
         self.time_of_day: Callable[[], float] = lambda: 0.0
         """Time from which collectors measure their clock offset, s; 0: they get no time."""
+        self.vouched: Callable[[Hello], None] = lambda hello: None  # checks the voucher of an opened stream
         self._sink = sink
         self._settings = settings
         self._streams: dict[str, _Stream] = {}
@@ -120,11 +121,11 @@ class IngestCore:
 
     def state(self) -> dict[str, Any]:
         """Return the state that another core needs to process each batch exactly once."""
-        taken = {name: max(stream.expected, stream.taken_before) for name, stream in self._streams.items()}
+        taken = {name: max(each.expected, each.taken_before) for name, each in self._streams.items()}
         losses = self._awaited | {name: stream.losses for name, stream in self._streams.items()}
         owners = self._owner_of | {name: stream.owner.name for name, stream in self._streams.items()}
-        expected = {**self._cut_off, **taken}
-        return {"expected": expected, "open": losses, "ended": self._ended, "owners": owners, "gap": self._has_gap}
+        kept = {"ended": self._ended, "owners": owners, "gap": self._has_gap}
+        return kept | {"expected": {**self._cut_off, **taken}, "open": losses}
 
     def whole_state(self) -> dict[str, Any]:
         """Return all state that determines the handling of further messages."""
@@ -222,6 +223,7 @@ class IngestCore:
             self._streams[name] = stream
             self.stats.streams = len(self._streams)
             self._tell(self._sink.opened, name, hello.info)
+            self._tell(self.vouched, hello)
             self._lose(name, stream, hello.losses)
             if hello.info.follows:
                 self._end_earlier(hello)
@@ -323,8 +325,7 @@ class IngestCore:
     def _foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
         """Answer a peer that does not own the stream; a collector that reconnected sends HELLO and continues."""
         self.stats.foreign += 1
-        reason = "its collector speaks over another connection; say HELLO first"
-        return self._reject(identity, stream, seq, "unknown_stream", reason)
+        return self._reject(identity, stream, seq, "unknown_stream", "its collector has a new connection; send HELLO")
 
     def _full(self, collector: str) -> str:
         """Return the bound that a further stream would exceed, or ""."""

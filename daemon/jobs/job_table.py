@@ -39,6 +39,7 @@ class JobTable(dict[str, "JobSession"]):
         touched, untold: jobs whose sessions were accessed, and may have changed, since the set was cleared: one for
             snapshots, one for sums.
         told: jobs included in the sums.
+        projects: projects of jobs, as vouched for by their nodes.
     """
 
     def __init__(self) -> None:
@@ -47,6 +48,7 @@ class JobTable(dict[str, "JobSession"]):
         self.touched: set[str] = set()
         self.untold: set[str] = set()
         self.told: set[str] = set()
+        self.projects: dict[str, str] = {}
         self._wake: Callable[[str], JobSession | None] = lambda _: None
 
     def lay(self, cards: Mapping[str, Card], wake: Callable[[str], JobSession | None]) -> None:
@@ -105,12 +107,14 @@ class JobTable(dict[str, "JobSession"]):
 
     def __setitem__(self, job: str, session: JobSession) -> None:
         self.asleep.pop(job, None)
+        self.projects.pop(job, None)  # a new job of this name may be another user's
         self.touched.add(job)
         self.untold.add(job)
         super().__setitem__(job, session)
 
     def __delitem__(self, job: str) -> None:
         self.touched.discard(job)
+        self.projects.pop(job, None)
         (self.untold.add if job in self.told else self.untold.discard)(job)
         if self.asleep.pop(job, None) is None:
             super().__delitem__(job)

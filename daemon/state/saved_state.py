@@ -116,6 +116,8 @@ class SavedState:
             if archives is not None:
                 state["archives"] = archives.state()
             state["aggregator"] = aggregator.state()  # after updates by the archives
+            jobs = aggregator.jobs
+            state["projects"] = {job: project for job, project in jobs.projects.items() if job in jobs}
             self._write(aggregator, state, changed)
         except SnapshotError as error:
             _log.error("the state of %d jobs could not be written to %s: %s", len(aggregator.jobs), self._path, error)
@@ -171,6 +173,7 @@ class SavedState:
             return None
         if self._file is not None:
             self._lay(aggregator, self._file)
+        aggregator.jobs.projects.update(state.get("projects", {}))  # absent in earlier versions
         return state
 
     def discard(self) -> None:

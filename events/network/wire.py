@@ -44,6 +44,8 @@ class Hello(msgspec.Struct, tag="hello", kw_only=True):
     """All definitions of the batches before ``next_seq``."""
     losses: dict[str, int] = {}
     """As in a batch."""
+    voucher: str = ""
+    """Proof of the job's user and account, made by root of the node (``events/network/vouchers.py``)."""
 
 
 class Batch(msgspec.Struct, tag="batch", kw_only=True, omit_defaults=True):

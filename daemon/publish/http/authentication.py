@@ -16,6 +16,8 @@ from ...access.viewer import ANYONE, Viewer, viewer, viewer_of, viewer_of_user
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from ...access.projects import Projects
+
 _OPEN: Final = frozenset({"/healthz", "/readyz"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _READING: Final = re.compile(r"(/partitions/[0-9]+)?/internal/(rank|culprits|dfg)")
@@ -58,17 +60,23 @@ class Authentication:
 
     def _who(self, scope: Scope) -> Viewer | None:
         settings = self._access.settings
-        own = settings.visibility == "own"
+        own, projects = settings.visibility != "all", self._access.projects
         uid = scope.get("state", {}).get(UID)
         if uid is not None:
             user = user_name(uid)
             is_operator = uid in (0, os.geteuid()) or user in settings.operators
-            return viewer_of_user(user, is_operator=is_operator, own=own)
+            return viewer_of_user(user, is_operator=is_operator, own=own, projects=_projects(projects, user))
         if self._access.principals is None:
             return None if own else ANYONE
         token = _token(scope["headers"])
         principal = self._access.principals.now.with_token(token) if token else None
-        return None if principal is None else viewer_of(principal, own=own)
+        if principal is None:
+            return None
+        return viewer_of(principal, own=own, projects=_projects(projects, principal.user))
+
+
+def _projects(known: Projects | None, user: str) -> frozenset[str]:
+    return frozenset() if known is None else known.of(user)
 
 
 def _lacking(scope: Scope, asking: Viewer) -> str | None:

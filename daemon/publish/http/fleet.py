@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from msgspec import Struct
@@ -115,9 +115,9 @@ class Fleet:
         self._rows = rows
 
 
-def seen_by(rows: list[Row], viewer: Viewer) -> list[Row]:
-    """Return the rows of the jobs that a viewer may see."""
-    return rows if viewer.sees_all else [row for row in rows if viewer.sees(row.user)]
+def seen_by(rows: list[Row], viewer: Viewer, projects: Mapping[str, str]) -> list[Row]:
+    """Return the rows of the jobs that a viewer may see; ``projects`` has the projects of jobs."""
+    return rows if viewer.sees_all else [row for row in rows if viewer.sees(row.user, projects.get(row.job, ""))]
 
 
 def found(rows: list[Row], search: str) -> list[Row]:

@@ -303,7 +303,7 @@ class HttpServer:
         self._certificate = Certificate(access.certificate, access.certificate_key) if access.certificate else None
         self._path = unix_path(address)
         if self._path is not None:
-            for_all = access.visibility == "own"  # then the system identifies users, who see their own jobs
+            for_all = access.visibility != "all"  # then the system identifies users, who see only some jobs
             self._socket, self.url = listen_at(self._path, for_all=for_all), f"http+unix://{quote(str(self._path), '')}"
         else:
             self._socket, self.url = listen_on(

@@ -47,12 +47,12 @@ class JobAccess:
     def holds(self, job: str) -> bool:
         """Return whether a job exists and is visible to the viewer."""
         session = self._aggregator.jobs.get(job)
-        return session is not None and viewer.get().sees(session.user)
+        return session is not None and self._is_seen(job, session.user)
 
     def session(self, job: str) -> JobSession:
         """Return a job's session; a job that the viewer may not see does not exist."""
         session = self._aggregator.jobs.get(job)
-        if session is not None and not viewer.get().sees(session.user):
+        if session is not None and not self._is_seen(job, session.user):
             raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
         if session is None and viewer.get().sees_all and self._aggregator.unheld.refused(clean_job(job)):
             error = f"job {job!r} was refused, as max_jobs = {self._aggregator.settings.max_jobs} jobs are held"
@@ -68,7 +68,7 @@ class JobAccess:
             jobs: maximum number of jobs.
             make: create the session of a sleeping job; otherwise its card is yielded.
         """
-        table, seeing = self._aggregator.jobs, viewer.get()
+        table = self._aggregator.jobs
         left, paused_s = len(table) if jobs is None else jobs, time.monotonic()
         for job in table.latest():
             if left <= 0:
@@ -76,7 +76,7 @@ class JobAccess:
             found: JobSession | Card | None = table.asleep.get(job)
             if found is None or make:
                 found = table.look(job) if job in table else None  # otherwise it was removed in the meantime
-            if found is not None and seeing.sees(found.user):
+            if found is not None and self._is_seen(job, found.user):
                 left -= 1
                 yield found
             if time.monotonic() - paused_s > SLICE_S:  # lets batches be processed meanwhile
@@ -96,12 +96,11 @@ class JobAccess:
         """
         latest = None if self._contention is None else self._contention.latest
         found = [] if latest is None else [each for each in latest.slowdowns if each.job == job]
-        seeing = viewer.get()
-        if seeing.sees_all:
+        if viewer.get().sees_all:
             return found
 
         def seen(culprit: Culprit) -> Culprit:
-            return culprit if seeing.sees(culprit.user) else culprit.model_copy(update=_NAMELESS)
+            return culprit if self._is_seen(culprit.job, culprit.user) else culprit.model_copy(update=_NAMELESS)
 
         return [each.model_copy(update={"culprits": [seen(culprit) for culprit in each.culprits]}) for each in found]
 
@@ -122,6 +121,9 @@ class JobAccess:
             raise not_found(f"job {job!r} has no layers", "a job with events, and layers.enabled")
         with session.failures.asking("layers"):
             return layers.frozen()
+
+    def _is_seen(self, job: str, user: str) -> bool:
+        return viewer.get().sees(user, self._aggregator.jobs.projects.get(job, ""))
 
     async def in_thread(self, work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> str:
         """Run work of tens of milliseconds in a thread, one at a time, so that batches are processed meanwhile.

@@ -24,8 +24,9 @@ from iotide.daemon.ingest.ingest import Ingest
 from iotide.daemon.publish.pubsub import Publisher
 from iotide.daemon.server import Server
 from iotide.daemon.settings import AggregatorSettings
-from iotide.events import ConfigError, InputError, StreamInfo
-from iotide.events.network.curve import make_keys
+from iotide.events import BatchJob, ConfigError, InputError, StreamInfo
+from iotide.events.network.curve import make_keys, read_pair
+from iotide.events.network.vouchers import Voucher
 from iotide.events.network.wire import Hello, encode
 from iotide.results.base import Model
 from iotide.results.contention import Contention
@@ -222,6 +223,47 @@ async def test_user_sees_own_jobs_alone_on_every_route(listed: Listed) -> None:
                 assert (await http.get("/metrics", headers=alice)).status_code == 403
                 assert 'job_id="his"' in (await http.get("/metrics", headers=prometheus)).text
                 assert (await http.get("/api/v1/jobs", headers=prometheus)).status_code == 403
+
+
+async def test_members_of_a_project_see_the_jobs_that_nodes_vouch_for(listed: Listed, tmp_path: Path) -> None:
+    """mallory states the account, alice's name and alice's stolen voucher, in a job of her own and in alice's."""
+    alice, mallory = (listed.key(name, "collect", user=name) for name in ("alice", "mallory"))
+    tokens = {name: listed.token(f"{name}-web", "read", user=name) for name in ("alice", "bob", "mallory")}
+    members, key = tmp_path / "projects.toml", make_keys(tmp_path, "vouching")[1]
+    members.write_text('[sea]\nusers = ["alice", "bob"]\n')
+    voucher = Voucher("4711", "alice", "sea").text(read_pair(key).secret)
+    access = listed.settings(visibility="project", projects=members, vouching=key)
+    claims = {"user": "alice", "batch": BatchJob(account="sea")}
+
+    async def seen(server: Server) -> dict[str, list[str]]:
+        async with httpx.AsyncClient(base_url=str(server.http_url), timeout=DEADLINE_S) as http:
+            found = {}
+            for name, token in tokens.items():
+                fleet = (await http.get("/api/v1/fleet", headers=token)).json()["jobs"]
+                jobs = (await http.get("/api/v1/jobs", headers=token)).json()["jobs"]
+                found[name] = sorted(job["job"] for job in jobs)
+                assert sorted(job["job"] for job in fleet) == found[name]
+            for job, status in (("4711", 200), ("private", 404), ("5000", 404), ("none", 404)):
+                for route in ("", "/dfg", "/layers", "/culprits"):
+                    asked = f"/api/v1/jobs/{job}{route}"
+                    assert (await http.get(asked, headers=tokens["bob"])).status_code == status, asked
+            return found
+
+    expected = {"alice": ["4711", "private"], "bob": ["4711"], "mallory": ["4711@mallory", "5000"]}
+    async with serving(access=access, state=tmp_path / "state") as server:
+        hers = fed("a", "4711", user="alice"), fed("b", "private", **claims)
+        false = fed("c", "5000", **claims), fed("d", "4711", **claims)
+        async with (
+            feeding(server, *hers, voucher=voucher, **collector_keys(alice)),
+            feeding(server, false[0], voucher=voucher, **collector_keys(mallory)),
+        ):
+            await until(lambda: all(has_events(server, job) for job in ("4711", "private", "5000")))
+            async with feeding(server, false[1], voucher=voucher, **collector_keys(mallory)):
+                await until(lambda: has_events(server, "4711@mallory"))
+                assert await seen(server) == expected
+                assert server.aggregator.jobs.projects == {"4711": "sea"}
+    async with serving(access=access, state=tmp_path / "state") as server:
+        assert await seen(server) == expected  # also of jobs that nobody has looked at since
 
 
 async def test_plan_is_left_by_who_operates_alone(listed: Listed) -> None:

@@ -17,6 +17,7 @@ import pytest
 from iotide.cli.cluster_demo.scripts import install_scripts
 from iotide.collectors.tracer.tracer_libraries import library_of
 from iotide.daemon.jobs.job_summary import summary_of
+from iotide.events.network.curve import make_keys
 from support.servers.running_aggregator import serving
 from support.system.waiting import DEADLINE_S
 
@@ -95,8 +96,11 @@ def node_of(folder: Path, endpoint: str, **settings: str) -> Iterator[Node]:
 
 
 async def test_job_is_traced_from_its_first_task_and_told_by_its_name(tmp_path: Path) -> None:
-    async with serving(ingest=f"ipc://{tmp_path}/in") as server:
-        with node_of(tmp_path, server.ingest_endpoint) as node:
+    (members := tmp_path / "projects.toml").touch()
+    key = make_keys(tmp_path, "vouching")[1]
+    access = {"visibility": "project", "projects": members, "vouching": key}
+    async with serving(ingest=f"ipc://{tmp_path}/in", access=access) as server:
+        with node_of(tmp_path, server.ingest_endpoint, vouching=f'"{key}"') as node:
             await asyncio.to_thread(node.call, "prolog.sh")
             variables = node.task(LD_PRELOAD=THEIRS)
             assert variables["LD_PRELOAD"].endswith(f":{THEIRS}")
@@ -115,6 +119,7 @@ async def test_job_is_traced_from_its_first_task_and_told_by_its_name(tmp_path: 
             assert told.batch is not None
             assert (told.batch.name, told.batch.account, told.batch.partition) == ("melt | 2", "physics", "all")
             assert (told.batch.nodes, told.batch.node_count, told.batch.limit_s) == ("node[1-2]", 2, 3600.0)
+            assert server.aggregator.jobs.projects == {JOB: "physics"}
             assert (tmp_path / "asked").read_text() == f"-h -j {JOB} -o %A|%i|%N|%S|%e|%a|%j\n"
         assert (node.log, node.left) == ("", [])
 

@@ -32,7 +32,7 @@ def fleet_routes(aggregator: Aggregator, clock: Callable[[], float], watch: Cont
     ) -> Response:
         """Return a page of all jobs, at most a second old."""
         who = viewer.get()
-        rows = seen_by(await fleet.rows(), who)
+        rows = seen_by(await fleet.rows(), who, aggregator.jobs.projects)
         matching = ordered(found(rows, search), sort, descending=descending)
         named, alerts = Counter[str](), None
         if who.sees_all and watch is not None:

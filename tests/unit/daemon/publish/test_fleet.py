@@ -56,9 +56,15 @@ def test_each_word_of_a_search_is_found_somewhere() -> None:
 
 def test_viewer_sees_own_jobs_alone() -> None:
     rows = [row("a", user="ann"), row("b", user="bob"), row("c")]
-    assert [each.job for each in seen_by(rows, Viewer("x", "ann"))] == ["a"]
-    assert seen_by(rows, Viewer("x", sees_all=True)) == rows
+    assert [each.job for each in seen_by(rows, Viewer("x", "ann"), {})] == ["a"]
+    assert seen_by(rows, Viewer("x", sees_all=True), {}) == rows
     assert states_of(rows) == {"running": 3}
+
+
+def test_viewer_sees_jobs_of_own_projects() -> None:
+    rows = [row("a", user="ann"), row("b", user="bob"), row("c", user="bob"), row("d", user="eve")]
+    viewer = Viewer("x", "ann", frozenset({"sea"}))
+    assert [each.job for each in seen_by(rows, viewer, {"b": "sea", "d": "sky"})] == ["a", "b"]
 
 
 def test_row_as_it_is_answered() -> None:
