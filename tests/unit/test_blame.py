@@ -1,4 +1,4 @@
-"""A test that fails costs its neighbours nothing, one that leaves something open is blamed itself, none hangs."""
+"""A failing test does not affect others, unclosed resources are reported for their own test, and no test hangs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Grafana dashboards, held to their description and to the metrics that there are."""
+"""The Grafana dashboards, compared with their description and with the existing metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents say what is true: options, links, commands, rules."""
+"""The documentation is true: options, links, commands, rules."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 
 
 def options_of(model: type[BaseModel], prefix: str = "") -> list[tuple[str, str]]:
-    """Returns (dotted name, description) of all options."""
+    """Return (dotted name, description) of all options."""
     found: list[tuple[str, str]] = []
     for name, field in model.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
@@ -90,7 +90,7 @@ def test_alert_rules_are_valid_and_use_metrics_that_exist() -> None:
     rules = ROOT / "deploy/prometheus/rules.yml"
     subprocess.run([need("promtool"), "check", "rules", rules], check=True, capture_output=True)
     recorded = set(re.findall(r"record: \w+:(iotide_\w+):", rules.read_text()))
-    metrics = (ROOT / "docs/metrics.md").read_text()  # test_cluster_metrics.py holds those of members
+    metrics = (ROOT / "docs/metrics.md").read_text()  # test_cluster_metrics.py tests those of members
     members = set(re.findall(r"^\| `(iotide_cluster_\w+)`", metrics, re.MULTILINE))
     assert set(re.findall(r"iotide_\w+", rules.read_text())) <= set(FAMILIES) | recorded | members
 
@@ -118,11 +118,11 @@ FOREIGN = {
     "babeltrace2": {"--clock-date", "--clock-seconds", "--no-delta"},
     "ftio": {"--zmq"},
 }
-"""Options of other programs that documents name."""
+"""Options of other programs in the documentation."""
 
 
 def commands_of(command: click.Command, name: str = "") -> dict[str, click.Command]:
-    """Returns a command and those below it, by what is typed behind ``iotide``."""
+    """Return a command and its sub-commands, by the words after ``iotide``."""
     found = {name: command}
     if isinstance(command, click.Group):
         for below in command.list_commands(click.Context(command)):
@@ -153,7 +153,7 @@ def test_command_lines_in_documents_have_options_of_their_command(
     for line in re.findall(r"(?:^|`|\$ )iotide ([a-z][^`\n]*)", page.read_text(), re.MULTILINE):
         words = re.split(r" -- | [|>#&]", line)[0].split()
         name = next((name for n in (2, 1) if (name := " ".join(words[:n])) in command_options), None)
-        if name is not None:  # else a sentence that begins so
+        if name is not None:  # otherwise a sentence that begins so
             used = {word.split("=")[0].rstrip(",.;)") for word in words if re.match("--[a-z]", word)}
             assert {each for word in used for each in word.split("/")} <= command_options[name], line
 
@@ -162,7 +162,7 @@ def test_command_lines_in_documents_have_options_of_their_command(
 def test_files_that_documents_name_exist(page: Path) -> None:
     folders = "analyzers|archive|benchmarks|cli|clients|collectors|daemon|deploy|docs|events|results|tests"
     for name in re.findall(rf"`((?:{folders})/[\w./*-]+)`", page.read_text()):
-        if not name.startswith("benchmarks/results/"):  # which make bench writes
+        if not name.startswith("benchmarks/results/"):  # written by make bench
             assert list(ROOT.glob(name)), name
 
 

@@ -1,4 +1,4 @@
-"""The parts import one another in one direction only, and the light ones stay light."""
+"""Packages import one another in one direction only, and light modules stay light."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ IMPURE = {"asyncio", "os", "pathlib", "random", "socket", "subprocess", "threadi
 
 
 def imported_modules(path: Path) -> set[str]:
-    """Returns the dotted names that a file imports, relative ones resolved against the package root."""
+    """Return the dotted names that a file imports, relative ones resolved against the package root."""
     here = path.relative_to(ROOT).with_suffix("").parts
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -80,7 +80,7 @@ def test_analyzers_are_pure() -> None:
 
 
 def test_commands_on_finished_traces_do_without_the_daemon() -> None:
-    """Its commands that run one, look at what it needs, or say who may connect to it, are the others."""
+    """The other commands run a daemon, inspect its requirements, or manage its principals."""
     running = {
         "cluster_serving.py",
         "entry.py",

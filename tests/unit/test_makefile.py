@@ -1,4 +1,4 @@
-"""What `make` builds again, and what `make clean` removes."""
+"""Targets that `make` rebuilds, and files that `make clean` removes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.places import ROOT
 from support.tracing.programs import need
 
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-"""Without what a `make` that runs the tests says to those below it."""
+"""Without the variables that a `make` around the tests passes to its children."""
 
 
 def is_up_to_date(venv: Path, *assumed_new: str) -> bool:

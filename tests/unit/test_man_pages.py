@@ -1,4 +1,4 @@
-"""The manual pages that packages have: made of the command line's own texts."""
+"""The manual pages of the packages, generated from the command line's own texts."""
 
 from __future__ import annotations
 

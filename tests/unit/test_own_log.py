@@ -1,4 +1,4 @@
-"""What tests of real programs rest on: even runs, and programs that end with a test that fails."""
+"""Foundations of tests with real programs: even runs, and programs that end with a failing test."""
 
 from __future__ import annotations
 

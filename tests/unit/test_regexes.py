@@ -1,4 +1,4 @@
-"""The regular expressions of the tree: what early Python 3.11 reads wrongly, and how long they take."""
+"""The regular expressions of the tree: errors of early Python 3.11, and their running time."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ESCAPED = re.compile(r"\\.", re.DOTALL)
 
 
 def possessive(text: str) -> bool:
-    """Tells whether a regular expression, or a part of one, has a possessive quantifier or an atomic group."""
+    """Return whether a regular expression, or a part of one, has a possessive quantifier or an atomic group."""
     return bool(_REPEATED.search(_CLASS.sub("c", _ESCAPED.sub("e", text))))
 
 
 def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Yields the line and the text of each constant that is no docstring."""
+    """Yield the line and the text of each constant that is no docstring."""
     told = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }

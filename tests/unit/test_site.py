@@ -1,4 +1,4 @@
-"""The documentation's site: all pages are in it, its links hold, and it fetches nothing from elsewhere."""
+"""The documentation site: it contains all pages, its links work, and it loads nothing from other hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_all_pages_are_in_the_site_and_nothing_comes_from_elsewhere(tmp_path: Pa
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr  # a page beyond the navigation, or a link that leads nowhere
+    assert done.returncode == 0, done.stderr  # a page outside the navigation, or a dead link
     pages = {path.relative_to(tmp_path).with_suffix(".md") for path in tmp_path.rglob("*.html")}
     assert {path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")} <= pages
     commands = (tmp_path / "commands.html").read_text()

@@ -1,4 +1,4 @@
-"""Modules stay short and folders small: what grows past a page of names is parted by subject."""
+"""Modules stay short and folders small; larger ones must be split by subject."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WIDER = {
 
 
 def modules() -> list[Path]:
-    """All Python and C files but for tests' programs, which are as long as they are."""
+    """All Python and C files except tests' programs, which have no limit."""
     found = [path for folder in FOLDERS for kind in ("py", "c", "h") for path in folder.rglob(f"*.{kind}")]
     return sorted(path.relative_to(ROOT) for path in found)
 
@@ -40,7 +40,7 @@ def too_long(sizes: dict[Path, int]) -> list[Path]:
 
 
 def too_wide(paths: list[Path]) -> dict[str, int]:
-    """Folders with too many modules: a file of C and its header are one, and ``__init__.py`` is the folder itself."""
+    """Folders with too many modules: a C file and its header count as one, and ``__init__.py`` is the folder itself."""
     names = defaultdict(set)
     for path in paths:
         if path.name != "__init__.py":
@@ -61,7 +61,7 @@ def test_folders_are_small() -> None:
 
 
 def test_what_may_be_larger_is_larger() -> None:
-    """An exception that nothing needs any more goes."""
+    """Unneeded exceptions must be removed."""
     assert set(WIDER) <= set(too_wide(modules()))
     assert all((ROOT / name).read_bytes().count(b"\n") > MOST_LINES for name in LONGER)
 

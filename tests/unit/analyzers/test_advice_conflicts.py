@@ -1,4 +1,4 @@
-"""Processes that write the same bytes: found where nothing makes the first writes visible, and only there."""
+"""Processes that write the same bytes: reported only if nothing makes the first writes visible before."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class Call:
-    """One call; times in ms, places in MiB."""
+    """One call; times in ms, offsets in MiB."""
 
     process: int
     at: int
@@ -42,7 +42,7 @@ def analyzer_of(**settings_of: object) -> AdviceAnalyzer:
 
 
 def judged(calls: Sequence[Call], ranks: bool = True, at_once: int = 100) -> list[AdviceFinding]:
-    """Judges calls on one file, of which each process has its own stream, as offline: a stream after the other."""
+    """Analyse calls on one file, with one stream per process, as offline: one stream after the other."""
     analyzer = analyzer_of()
     for process in sorted({call.process for call in calls}):
         mine = sorted((call for call in calls if call.process == process), key=lambda call: call.at)
@@ -144,7 +144,7 @@ def test_conflicts_are_those_of_all_pairs(calls: list[Call], at_once: int) -> No
 
 
 def naive(calls: Sequence[Call]) -> bool:
-    """Looks at each pair of calls."""
+    """Check each pair of calls."""
     for early in calls:
         for late in calls:
             if early.at >= late.at or early.process == late.process or early.kind is not Kind.WRITE:

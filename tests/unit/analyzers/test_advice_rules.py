@@ -1,4 +1,4 @@
-"""Rules of advice that no program on one machine can set off: stripes, file systems; and what is told together."""
+"""Rules of advice that no program on a single machine triggers (stripes, file systems), and merged findings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NFS = {"filesystem": "nfs4", "mount_point": "/home"}
 
 
 def judged(files: Sequence[FileInfo], *columns: Mapping[str, object], ranks: int = 1) -> list[AdviceFinding]:
-    """Judges the same calls of each rank, 10 ms apart; columns are those of further batches of calls."""
+    """Analyse the same calls of each rank, 10 ms apart; columns are those of further batches of calls."""
     names = JobNames(10_000, 10_000)
     for info in files:
         names.file(info)

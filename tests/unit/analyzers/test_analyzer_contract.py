@@ -1,4 +1,4 @@
-"""What every analyzer of the registry has to hold, whatever it tells."""
+"""The contract of every analyzer in the registry, whatever it reports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def fresh(kind: AnalyzerKind) -> tuple[Analyzer, JobContext]:
 
 
 def events(seed: int, counts: list[int]) -> list[tuple[str, EventBatch]]:
-    """Returns events of the streams in the order in which they ended, phases of writes ten seconds apart."""
+    """Return events of the streams in order of their ends, with phases of writes ten seconds apart."""
     random = np.random.default_rng(seed)
     at = 1_700_000_000 * 10**9
     made = []

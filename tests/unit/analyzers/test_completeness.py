@@ -1,4 +1,4 @@
-"""How much of a window arrived: what was seen, and the holes that losses left in it."""
+"""Completeness of a window: received events, and gaps due to losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Python module is code to an interpreter, and data to tar: the program decides."""
+"""A Python module is code for an interpreter, and data for tar: the program decides."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ def test_group_of_code_depends_on_the_program() -> None:
     assert groups == {
         "python3": [SYSTEM, SYSTEM, DATA], "tar": [DATA, SYSTEM, DATA], "cp": [DATA, SYSTEM, DATA],
     }  # fmt: skip
-    assert len(job.files) == 5  # the unknown one, three paths, and the module a second time
+    assert len(job.files) == 5  # the unknown file, three paths, and the module a second time

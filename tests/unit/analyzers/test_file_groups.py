@@ -1,4 +1,4 @@
-"""Which files are a program's data: a table of places, what is never left out, and that all parts ask the one rule."""
+"""Classification of a program's data files: a table of paths, files that always count, and its use by all parts."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_layers_and_signal_ask_the_same_rule() -> None:
 
 @pytest.mark.slow
 def test_no_other_module_knows_the_places_of_software() -> None:
-    """Who spells ``site-packages`` decides by himself what belongs to the machine."""
+    """A module that contains ``site-packages`` has its own rule for files of the operating system."""
     knowing = [
         path.relative_to(ROOT).as_posix()
         for part in ("analyzers", "daemon", "clients", "cli", "events", "results", "archive")

@@ -1,4 +1,4 @@
-"""What a job does to each file system: identities, phases, bounds, and the compiled helper against NumPy."""
+"""A job's I/O per file system: identities, phases, bounds, and the compiled helper against NumPy."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def made(files: list[FileInfo] = FILES, **given: object) -> FileSystemsAnalyzer:
 
 
 def calls(rows: list[tuple[float, float, int, int, Kind]], **more: object) -> EventBatch:
-    """Makes events of (start, duration, file, bytes, kind); times are seconds after T0."""
+    """Make events of (start, duration, file, bytes, kind); times are seconds after T0."""
     start, duration, file, volume, kind = (list(column) for column in zip(*rows, strict=True))
     columns = {
         "start": T0 + (np.array(start) * S).astype(np.int64),
@@ -132,7 +132,7 @@ def test_phases_have_bytes_calls_times_and_latencies_of_metadata() -> None:
 
 
 def test_who_looks_at_files_all_the_time_still_has_phases_of_data() -> None:
-    """As fio does, which asks for the state of its files ten times a second."""
+    """For example fio, which calls stat on its files ten times per second."""
     analyzer = made()
     rows = [(at / 10, 0.000_01, 1, 0, Kind.OTHER) for at in range(300)]
     rows += [(at, 0.5, 1, 10, Kind.WRITE) for at in (0, 10, 20)]
@@ -186,7 +186,7 @@ def test_bounds_hold_and_are_told() -> None:
     analyzer.update(Taken.of(calls([(50, 0.1, 3, 7, Kind.WRITE)]), "s", on("n1")))
     uses = by_name(analyzer)
     assert [phase.start_s - T0 / S for phase in uses["lustre:mgs@tcp:/fs"].phases] == pytest.approx(range(43, 50))
-    assert uses["lustre:mgs@tcp:/fs"].bytes_written == 500, "sums lost what phases did"
+    assert uses["lustre:mgs@tcp:/fs"].bytes_written == 500, "the phases have bytes that the sums lack"
     assert uses["unknown"].bytes_written == 7
     assert analyzer.losses() == {"phases": 43, "file_systems": 2}, "files of two others"
 
@@ -253,7 +253,9 @@ events = st.lists(
 
 
 def naive(rows: list[tuple[float, float, int, int, Kind]], gap_ns: int) -> list[tuple[int, ...]]:
-    """The slow and obvious way, for one host: phases of each file system as (start, end, bytes, calls, metadata)."""
+    """The slow and obvious reference for one host: phases of each file system as (start, end, bytes, calls,
+    metadata).
+    """
     batch = calls(rows)
     ends, found = batch.end, []
     for place in (FILES[0].source, FILES[2].source, ""):
@@ -292,7 +294,7 @@ def test_phases_are_those_of_the_naive_way_in_whatever_order_and_pieces(
     borders = sorted({0, len(rows), *(cut % (len(rows) + 1) for cut in cuts)})
     for first, stop in pairwise(borders):
         analyzer.update(Taken.of(calls(rows[first:stop]), "s", on("n1")))
-    held = analyzer._phases.rows  # results have seconds, which are no whole nanoseconds
+    held = analyzer._phases.rows  # results are in seconds, which are not whole nanoseconds
     phases = [(row[START], row[END], row[READ] + row[WRITTEN], row[CALLS], row[METADATA]) for row in held.tolist()]
     assert sorted(phases) == naive(rows, int(0.25 * S))
 

@@ -1,4 +1,4 @@
-"""Who of a job does I/O when: sums against a naive reference, bounds, members."""
+"""I/O of a job's members over time: sums against a naive reference, bounds, members."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job's graph of many streams' events at once is that of the same events one stream after the other."""
+"""A job's graph of events of many streams at once equals that of the same events stream by stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support.jobs.analyzer_kinds import context
 
 CALLS = ("open", "write", "close")
 PATHS = ("/scratch/a/x", "/home/ann/y")
-ALL = "path=/*"  # leaves no event out, and is another way through
+ALL = "path=/*"  # a filter that selects every event, but uses another code path
 STREAMS = {
     name: StreamInfo(job="j", source="test", host=host, pid=pid, rank=rank)
     for name, host, pid, rank in (("a", "n1", 7, 0), ("b", "n1", 8, 1), ("c", "n2", 7, 0))

@@ -1,4 +1,4 @@
-"""A job's interactions: streams of several hosts, small batches held back, and who has no number."""
+"""A job's interactions: streams of several hosts, small batches held back, and processes without a number."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATHS = ("/scratch/x", "pipe:[7]", "/scratch/y", "/tmp/z")
 
 
 class Job:
-    """A job that is fed by hand."""
+    """A job with hand-made input."""
 
     def __init__(self, name: str = "job", **settings: object) -> None:
         self.names = JobNames(10, 10)

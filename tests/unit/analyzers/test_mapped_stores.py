@@ -1,4 +1,4 @@
-"""What is told of stores to mapped files."""
+"""Reports on stores to mapped files."""
 
 from __future__ import annotations
 

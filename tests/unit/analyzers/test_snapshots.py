@@ -1,4 +1,4 @@
-"""A state as a document: what is written is read, what is shared is shared, and nothing that it names is run."""
+"""A state as a document: it is read as written, shared objects stay shared, and no named code is executed."""
 
 from __future__ import annotations
 
@@ -235,7 +235,9 @@ def test_job_that_is_restored_goes_on_as_if_it_had_never_stopped(name: str, shar
 
 
 def test_attributes_of_a_session_are_those_of_this_version() -> None:
-    """Where they change, so does what a snapshot means: raise ``STATE_VERSION`` and write the file anew."""
+    """If the attributes change, the meaning of a snapshot changes: increase ``STATE_VERSION`` and write the file
+    anew.
+    """
     session = JobSession("j", AggregatorSettings(), 0.0)
     give(session, items_of("tmio-8ranks.jsonl"))
     session.predict(NOW_S)
@@ -243,4 +245,4 @@ def test_attributes_of_a_session_are_those_of_this_version() -> None:
     session.settle()
     made = {"version": STATE_VERSION, "classes": schema(snapshot(session, shared(session)))}
     known = json.loads((DATA / "session-state.json").read_text())
-    assert made == known, f"what the file has to hold: {json.dumps(made)}"
+    assert made == known, f"required content of the file: {json.dumps(made)}"

@@ -1,4 +1,4 @@
-"""Calls that start an asynchronous operation are marked when a job's analyzers take them in."""
+"""Calls that start an asynchronous operation are marked when a job's analyzers receive them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_calls_without_bytes_that_start_an_operation_are_marked() -> None:
         "flags": [0, 0, int(Flag.COLLECTIVE), 0, 0, 0, 0, int(Flag.FAILED)],
     })  # fmt: skip
     begun = (translator.translate(batch).flags & int(Flag.BEGUN)) != 0
-    # Darshan and Recorder have the bytes with MPI_File_iwrite. A write of nothing is an operation.
+    # Darshan and Recorder count the bytes at MPI_File_iwrite. An empty write is an operation.
     assert begun.tolist() == [True, False, True, False, False, True, False, False]
 
 

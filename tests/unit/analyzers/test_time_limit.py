@@ -1,4 +1,4 @@
-"""The last checkpoint before a job is killed, and what is lost."""
+"""The last checkpoint before a job is killed, and the lost work."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_intervals_and_probabilities_hold_what_they_say(jitter_s: float) -> None
     chance, periods = np.random.default_rng(7), 10
     inside, fitted, sure = 0, 0, 0.0
     for _ in range(300):
-        mean_s = PERIOD + jitter_s / periods**0.5 * chance.standard_normal()  # which the prediction has wrong
+        mean_s = PERIOD + jitter_s / periods**0.5 * chance.standard_normal()  # an error of the prediction
         gaps = mean_s + jitter_s * chance.standard_normal(12)
         starts = NOW + 50 + np.concatenate([[0], np.cumsum(gaps)]) + jitter_s * chance.standard_normal()
         end = NOW + float(chance.uniform(100, 900))

@@ -14,7 +14,7 @@ event = st.tuples(
     st.integers(0, 6),  # call
     st.integers(0, 9),  # file
     st.sampled_from([Kind.READ, Kind.WRITE, Kind.CREATE]),
-    st.integers(0, 2**57),  # bytes: beyond what a float holds exactly
+    st.integers(0, 2**57),  # bytes: beyond the exact integers of a float
     st.integers(0, 10**12),  # duration
     st.integers(0, 2),  # errno
     st.integers(0, 1),  # depth
@@ -108,9 +108,9 @@ def test_sums_beyond_64_bits_stop_and_do_not_turn_negative() -> None:
         2**62,
         2**62,
         7,
-    ):  # events that claim so much are broken
+    ):  # such large counts come from broken events
         totals.update(batch_of([(1, 1, Kind.WRITE, moved, 2**62, 0, 0)] * 4 + [(2, 2, Kind.READ, 5, 1, 0, 0)]))
-    assert totals.bytes_written == 2**62  # what encoders of 64 bits hold
+    assert totals.bytes_written == 2**62  # maximum of 64-bit encoders
     assert totals.bytes_read == 15
     first, second = totals.calls()
     assert (first.number, first.calls, second.bytes) == (1, 12, 15)

@@ -1,4 +1,4 @@
-"""Calls as terminals and back: the helper against its fallback, and what costs a terminal."""
+"""Calls as terminals and back: the helper against its fallback, and the causes of new terminals."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_equal_steps_take_few_terminals_however_many_calls() -> None:
         fields = np.zeros((length, FIELDS), np.int64)
         fields[:, 0], fields[:, 3] = 7, 4096 * np.arange(length)
         counts.add(len(encoded(np.zeros(length, np.uint32), fields)[1]))
-    assert counts == {3}  # the first call, the first step, and the step again
+    assert counts == {3}  # the first call, the first step, and the repeated step
 
 
 def test_files_with_a_counter_take_no_terminals_each() -> None:

@@ -1,4 +1,4 @@
-"""Sections of few calls: encoded alike where processes do the same, and byte for byte what each for itself would be."""
+"""Sections of few calls: encoded together if processes do the same, with the same bytes as encoded separately."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ Actions = list[tuple[str, EventBatch | None, Definitions]]
 
 @st.composite
 def shapes(draw: st.DrawFn) -> tuple[int, dict[str, Any]]:
-    """Draws a length and columns: what processes do alike."""
+    """Draw a length and columns that processes have in common."""
     length = draw(st.integers(0, 12))
     columns: dict[str, Any] = {}
     for name in draw(st.sets(st.sampled_from(["call", "signature", "file", "handle", "bytes", "kind", "depth"]))):
@@ -53,7 +53,7 @@ def shapes(draw: st.DrawFn) -> tuple[int, dict[str, Any]]:
 
 @st.composite
 def batches(draw: st.DrawFn, alike: list[tuple[int, dict[str, Any]]]) -> EventBatch:
-    """Draws calls of one of these shapes, and who makes them when."""
+    """Draw calls of one of these shapes, with their process and times."""
     length, columns = draw(st.sampled_from(alike))
     pid, tid = draw(st.sampled_from([7, 7, 1234567, 0, -1])), draw(st.sampled_from([7, 9, -2]))
     own = {"rank": draw(st.sampled_from([-1, 0, 3])), "start": draw(st.integers(-1, 2**40))}
@@ -63,7 +63,7 @@ def batches(draw: st.DrawFn, alike: list[tuple[int, dict[str, Any]]]) -> EventBa
 
 @st.composite
 def actions(draw: st.DrawFn) -> Actions:
-    """Draws streams, some of which define later what they used before."""
+    """Draw streams, some of which define later what they used before."""
     alike = draw(st.lists(shapes(), min_size=1, max_size=2))
     made: Actions = []
     for stream in range(draw(st.integers(1, 8))):

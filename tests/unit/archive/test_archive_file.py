@@ -1,4 +1,4 @@
-"""Archives as files: written as calls come in, read whole, cut short, damaged."""
+"""Archives as files: written incrementally, read completely, truncated, damaged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def info(rank: int) -> StreamInfo:
 
 
 def strided(rank: int, ranks: int, calls: int) -> tuple[EventBatch, Definitions]:
-    """Each rank writes its blocks of one file; rank and offset are all that differs."""
+    """Each rank writes its blocks of one file; only rank and offset differ."""
     batch = make_batch(
         calls,
         {

@@ -1,4 +1,4 @@
-"""The grammar over call signatures: the helper against its fallback, and what makes a grammar one."""
+"""The grammar over call signatures: the helper against its fallback, and the invariants of a grammar."""
 
 from __future__ import annotations
 
@@ -129,6 +129,6 @@ def test_rules_within_rules_without_end_are_read_without_recursion() -> None:
     deep = 50_000
     values = np.array([*(-2 - np.arange(deep)), 9], np.int32)
     counts = np.ones(deep + 1, np.uint64)
-    counts[0] = 1_000_000  # each of which would go all the way down
+    counts[0] = 1_000_000  # each of which would expand completely
     rules = Rules(np.ones(deep + 1, np.uint32), values, counts)
     assert expanded(rules, 1_000_000).tolist() == [9] * 1_000_000

@@ -1,4 +1,4 @@
-"""Archives made to harm their reader, every checksum right: an error that says so, in bounded memory and time."""
+"""Hostile archives with valid checksums: an error with the reason, in bounded memory and time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def encoded(value: Any) -> bytes:
 
 @cache
 def good() -> list[tuple[int, bytes]]:
-    """The blocks of an archive of three ranks, of which one works in another way: kind and payload."""
+    """The blocks of an archive of three ranks, one of which differs: kind and payload."""
     writer = ArchiveWriter()
     data = writer.begin({"job": "job"})
     names = Definitions([(1, "write")], [(1, FileInfo("/x"))], [], [(1, "write(fd=1, count=5)"), (2, "write(fd=2)")])
@@ -58,7 +58,7 @@ def built(blocks: list[tuple[int, bytes]]) -> bytes:
 
 
 def merged_of(kind: PartKind) -> tuple[int, int, Any]:
-    """Of parts of a kind those with the most members: their block, their place in it, and they."""
+    """The parts of a kind with the most members: their block, their position in it, and the members."""
     found = [
         (number, place, msgspec.msgpack.decode(text))
         for number, (block, payload) in enumerate(good())
@@ -77,7 +77,7 @@ def with_block(number: int, payload: bytes) -> bytes:
 
 
 def with_text_of(number: int, place: int, text: bytes) -> bytes:
-    """An archive in which one text of a bundle is another."""
+    """An archive with one text of a bundle replaced."""
     payload = good()[number][1]
     texts = decode_bundle(payload)
     texts[place] = text
@@ -85,14 +85,14 @@ def with_text_of(number: int, place: int, text: bytes) -> bytes:
 
 
 def with_merged(place: int, value: Any, kind: PartKind = PartKind.SECTION) -> bytes:
-    """An archive in which one value of merged parts is another."""
+    """An archive with one value of merged parts replaced."""
     number, at, parts = merged_of(kind)
     parts[place] = value
     return with_text_of(number, at, encoded(parts))
 
 
 def with_piece(which: int, change: Callable[[bytes], bytes], kind: PartKind = PartKind.SECTION) -> bytes:
-    """An archive in which one piece of parts is another; of a section 0 is texts, 1 signatures, 2 grammar."""
+    """An archive with one piece of parts replaced; in a section 0 is texts, 1 signatures, 2 grammar."""
     wanted = merged_of(kind)[2][3][which]
     for number, (block, payload) in enumerate(good()):
         if block == BlockKind.PIECE and wanted in numbers_of(payload):
@@ -102,7 +102,7 @@ def with_piece(which: int, change: Callable[[bytes], bytes], kind: PartKind = Pa
 
 
 def with_value(which: int, place: int, value: Any) -> bytes:
-    """An archive in which one value of the signatures or the grammar of sections is another."""
+    """An archive with one value of the signatures or the grammar of sections replaced."""
 
     def change(content: bytes) -> bytes:
         values = msgspec.msgpack.decode(content)
@@ -141,7 +141,7 @@ def read_all_of(data: bytes) -> None:
 
 @cache
 def zeros(count: int) -> list[Any]:
-    """As many integers as are said, in a thousandth of the bytes."""
+    """The given number of integers, in a thousandth of the bytes."""
     return [count, zlib.compress(bytes(8 * count), 1)]
 
 
@@ -192,7 +192,7 @@ LIES = {
 
 @contextlib.contextmanager
 def at_most(allowed: float) -> Iterator[None]:
-    """Fails where the most memory that a block had at a time is more than so many bytes."""
+    """Fail if the peak memory of a block exceeds the given number of bytes."""
     tracemalloc.start()
     try:
         yield
@@ -269,7 +269,7 @@ def test_job_may_hold_anything_and_is_still_plain() -> None:
 
 
 class CountingFile(io.BytesIO):
-    """A file that counts the bytes that are read of it."""
+    """A file that counts the bytes read from it."""
 
     bytes_read = 0
 

@@ -30,7 +30,7 @@ def test_what_kernel_and_numpy_pack_is_the_same_unpacked(seed: int, count: int, 
     packed = integers.pack(values)
     for each in (packed, expected):
         assert integers.unpack(each, count, "here").tolist() == values.tolist()
-    assert len(packed) <= 1.02 * len(expected) + 8 * 150  # each byte's weight may be coded in another way
+    assert len(packed) <= 1.02 * len(expected) + 8 * 150  # each byte may be coded with another length
     assert integers.pack(np.repeat(values, 2)[::2]) == packed
 
 
@@ -60,7 +60,7 @@ def test_coded_bytes_are_a_block_of_deflate(data: bytes) -> None:
 
 
 def test_codes_have_at_most_fifteen_bits_however_rare_a_byte_is() -> None:
-    counts = [1, 1]  # each as rare as all rarer ones together: their tree is as deep as there are bytes
+    counts = [1, 1]  # each is as rare as all rarer ones together, so the depth of the tree is the number of bytes
     while sum(counts) < 60_000:
         counts.append(counts[-1] + counts[-2])
     data = np.repeat(np.arange(len(counts), dtype=np.uint8), counts)

@@ -1,4 +1,4 @@
-"""Streams merged over ranks: whatever they did comes back, and what they have in common is written once."""
+"""Streams merged over ranks: any stream is restored, and common parts are written once."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES = [(1, "pwrite64"), (2, "open")]
 
 @dataclass
 class Stream:
-    """What one process does, and says of itself."""
+    """Calls and metadata of one process."""
 
     info: StreamInfo
     batches: list[EventBatch]
@@ -51,7 +51,7 @@ def strided(rank: int, ranks: int, calls: int, **about: Any) -> Stream:
 
 
 def written(streams: Iterable[Stream], times: bool = True) -> bytes:
-    """Archives the streams one after the other, with a checkpoint between the batches of each."""
+    """Archive the streams one after the other, with a checkpoint between the batches of each."""
     writer = ArchiveWriter(times)
     data = [writer.begin({"job": "job"})]
     for number, stream in enumerate(streams):
@@ -98,7 +98,7 @@ def assert_same(reader: ArchiveReader, streams: list[Stream]) -> None:
 
 
 def batch_of(draw: st.DrawFn, rank: int) -> EventBatch:
-    """Calls that are much like those of other ranks, or not at all."""
+    """Calls that are similar to those of other ranks, or unrelated."""
     length = draw(st.integers(1, 12))
     columns: dict[str, Any] = {"call": [draw(st.integers(0, 2)) for _ in range(length)]}
     for name in ("offset", "requested", "file", "handle", "start", "duration", "tid", "errno", "signature"):
@@ -304,14 +304,14 @@ def test_what_a_checkpoint_wrote_is_never_changed_and_read_with_what_follows() -
         assert sum(len(each.batch) for number in reader.streams for each in reader.calls(number)) == 6 * (low + 10)
         pieces = pieces or reader.bytes["piece"]
     found = ArchiveReader(io.BytesIO(data), "test").bytes
-    assert found["piece"] < pieces + 2 * 120  # but for the numbers that follow no pattern they are there already
+    assert found["piece"] < pieces + 2 * 120  # all others exist already, except for the numbers without a pattern
     for rank in range(6):
         data += writer.closed(f"stream {rank}", {"lost": rank})
     assert_same(opened(data + writer.end()), made)
 
 
 def split_runs(values: list[int]) -> list[int]:
-    """Where a column is cut: each piece goes as far as its first step does."""
+    """The cuts of a column: each piece extends as far as its first step."""
     begins, at = [], 0
     while at < len(values):
         begins.append(at)

@@ -1,4 +1,4 @@
-"""Calls as groups and fields: the helper against its fallback, and what rows of the network may look like."""
+"""Calls as groups and fields: the helper against its fallback, and arbitrary rows of the network."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_calls_alike_but_for_their_place_and_size_are_coded_as_any_others(
 
 @pytest.mark.slow
 def test_rows_that_a_full_coder_does_not_take_are_left_for_the_next_section() -> None:
-    length = (1 << 20) + 700  # each row is a thread of its own, and so a terminal
+    length = (1 << 20) + 700  # each row is a new thread, and so a new terminal
     batch = make_batch(length, {"start": np.arange(length), "tid": np.arange(length, dtype=np.int32)})
     coder = Coder(len(FIELDS), FIRST_OF_HANDLE)
     assert Splitter().code(batch, 0, length, table(), coder).tolist() == list(range(1 << 20))

@@ -80,7 +80,7 @@ def test_all_parameters_and_times_come_back(batch: EventBatch, pieces: int, symb
 
 
 def looped(times: int) -> EventBatch:
-    """Opens a new file, writes it in a hundred steps and closes it, so many times."""
+    """Open a new file, write it in a hundred steps and close it; repeat the given number of times."""
     step = np.arange(102)
     is_write = (step > 0) & (step < 101)
     file = np.repeat(np.arange(1, times + 1), 102)

@@ -1,4 +1,4 @@
-"""When a collector that ends by itself counts as unused."""
+"""When a collector with automatic exit counts as unused."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def test_time_without_processes_counts_once_some_have_come() -> None:
 def test_time_in_which_nobody_looked_does_not_count() -> None:
     unused = UnusedTime(0.2)
     unused.look(0.0, 1, in_use=False)
-    assert unused.look(100.0, 1, in_use=False) == 0.2  # a process that waits for us is taken in before the next look
+    assert unused.look(100.0, 1, in_use=False) == 0.2  # a process that waits for us is accepted before the next check
     assert unused.look(100.1, 2, in_use=True) == 0

@@ -1,4 +1,4 @@
-"""Events in temporary files: what comes back is what went in, sorted as it would be in memory."""
+"""Events in temporary files: the output equals the input, sorted as in memory."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_events_for_a_signal_keep_what_they_moved_and_when(batch: EventBatch) ->
     st.booleans(),
 )
 def test_rows_come_in_the_order_in_which_sorting_puts_them(pieces: list[tuple[list[int], int]], seconds: bool) -> None:
-    """Pieces are spread over many of the spool's own, some of which overlap and some of which do not."""
+    """Batches are spread over many pieces of the spool, some of which overlap and some of which do not."""
     spool = SortedSpool()
     keys, others, place = [], [], 0
     for few, shift in pieces:
@@ -84,7 +84,7 @@ def test_rows_come_in_the_order_in_which_sorting_puts_them(pieces: list[tuple[li
 def test_merging_holds_the_rows_around_one_key_and_not_all() -> None:
     spool = SortedSpool()
     columns = 400_000
-    for shift in (0, 1):  # two streams, one behind the other, of the same times
+    for shift in (0, 1):  # two streams, one after the other, with the same times
         key = np.arange(columns, dtype=np.int64) * 2 + shift
         spool.put(columns, {"key": key}, key)
     sizes = [len(piece["key"]) for piece in spool.in_order()]

@@ -1,4 +1,4 @@
-"""What commands say of malformed input: the first of each kind, and how many more."""
+"""Reports of commands on malformed input: the first problem of each kind, and the number of others."""
 
 from __future__ import annotations
 

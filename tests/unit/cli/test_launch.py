@@ -1,4 +1,4 @@
-"""The environment that a traced program gets, and the options that say what is recorded."""
+"""The environment of a traced program, and the options that select recorded calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that wait for imports are spared what nobody uses; what they start is spared nothing."""
+"""Fast commands avoid unused imports; the programs that they start get everything."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_numpy_starts_no_threads() -> None:
 
 
 def test_what_was_imported_is_never_looked_through_for_garbage() -> None:
-    """Collection when the program ends looks through all that is not frozen, whatever the program has done."""
+    """The collection at exit scans everything that is not frozen, whatever the program has done."""
     code = (
         "import gc\n"
         "from iotide.cli.common.lean_imports import lean_imports\n"
@@ -53,7 +53,7 @@ def test_what_was_imported_is_never_looked_through_for_garbage() -> None:
 
 
 def test_models_are_made_without_what_is_installed_being_looked_through() -> None:
-    """Pydantic looks for plugins when it first builds a model, which is after the block where building is deferred."""
+    """Pydantic searches plugins when it builds its first model, which is after the block that defers building."""
     code = (
         "import sys\n"
         "from iotide.cli.common.lean_imports import lean_imports\n"

@@ -1,4 +1,4 @@
-"""Lines of the log are bounded, however often something happens, and what is left out is told."""
+"""Log lines are bounded for frequent events, and suppressed lines are counted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings as a file that explains each of them."""
+"""The settings as a file with an explanation of each option."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Jobs that Slurm numbers in other ways: arrays, heterogeneous and requeued jobs, with a squeue of the test's own."""
+"""Slurm jobs with other ids: arrays, heterogeneous and requeued jobs, with a fake squeue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMES = "2026-01-02T03:04:05|2026-01-02T04:04:05|physics"
 
 
 def told(folder: Path, rows: list[str], **environment: str) -> tuple[str, BatchJob]:
-    """Returns the id and the facts of a job of which squeue has these rows."""
+    """Return the id and the facts of a job for these rows of squeue."""
     squeue = folder / "squeue"
     squeue.write_text("#!/bin/sh\ncat <<'.'\n" + "\n".join(rows) + "\n.\n")
     squeue.chmod(0o755)
@@ -30,7 +30,7 @@ def told(folder: Path, rows: list[str], **environment: str) -> tuple[str, BatchJ
 
 
 def test_task_of_an_array_has_its_own_row_and_its_id_within_the_array(tmp_path: Path) -> None:
-    """Asked for the number of the array, squeue answers with all tasks."""
+    """For the id of the array, squeue lists all tasks."""
     rows = [f"5|4_1|n1|{TIMES}|other", f"4|4_2|n1|{TIMES}|melt | 2"]
     name, facts = told(tmp_path, rows, SLURM_JOB_ID="4")
     assert (name, facts.name, facts.array_task, facts.title) == ("4", "melt | 2", "4_2", "4_2 melt | 2")
@@ -43,7 +43,7 @@ def test_components_of_a_heterogeneous_job_are_one_job_on_all_its_nodes(tmp_path
     name, facts = told(tmp_path, rows, **of_component, SLURMD_NODENAME="n2")
     assert (name, facts.name, facts.nodes, facts.node_count) == ("4", "melt", "n1,n[2-3]", 3)
     name, facts = told(tmp_path, rows, **of_component, SLURMD_NODENAME="n3", SLURM_JOB_PARTITION="all")
-    assert (name, facts) == ("4", BatchJob(partition="all"))  # n1 and n2 ask, and know all nodes
+    assert (name, facts) == ("4", BatchJob(partition="all"))  # n1 and n2 run it, and get all nodes
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_tasks_know_their_place_in_an_array() -> None:
 def test_tasks_of_a_component_find_the_collector_on_their_node(
     tmp_path: Path, variables: dict[str, str], *, found: bool
 ) -> None:
-    """Their number is that of the first component, the collector's that of the one on the node."""
+    """Their id is that of the first component; the collector uses that of the component on its node."""
     (tmp_path / "5.env").write_text("IOTIDE_JOB=4\n")
     script = (SHIPPED / "task-prolog.sh").read_text().replace("/run/iotide/slurm", str(tmp_path))
     groups = {"SLURM_JOB_ID_HET_GROUP_1": "5", "SLURM_JOB_ID_HET_GROUP_2": "6"}

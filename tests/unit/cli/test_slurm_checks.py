@@ -1,4 +1,4 @@
-"""What `iotide doctor --cluster` finds where Slurm would start no collector: things are broken one by one."""
+"""Findings of `iotide doctor --cluster` where Slurm would start no collector, with one fault at a time."""
 
 from __future__ import annotations
 

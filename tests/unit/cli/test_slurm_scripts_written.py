@@ -1,4 +1,4 @@
-"""`iotide slurm scripts` writes what an operator puts into slurm.conf, for the installation that it is of."""
+"""`iotide slurm scripts` writes the lines for slurm.conf, for its own installation."""
 
 from __future__ import annotations
 

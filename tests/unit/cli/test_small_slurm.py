@@ -1,4 +1,4 @@
-"""The Slurm of ``make demo-cluster`` ends its jobs with it, here with commands that only say what they were asked."""
+"""The Slurm of ``make demo-cluster`` ends its jobs when it ends, here with fake commands that print their arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ rm -f "$JOBS"
 def test_all_jobs_are_cancelled_and_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: str, cancelled: str
 ) -> None:
-    """A step's processes are not children of the daemons: they ran on when these had ended."""
+    """The processes of a step are not children of the daemons: they continued after these had ended."""
     for name, text in (("squeue", SQUEUE), ("scancel", SCANCEL)):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
@@ -36,7 +36,7 @@ def test_all_jobs_are_cancelled_and_waited_for(
 
 
 def test_timeouts_outlast_the_stalls_of_a_busy_machine() -> None:
-    """By default a job whose prolog takes ten seconds is requeued, and a node that is silent is taken for dead."""
+    """By default Slurm requeues a job after ten seconds in its prolog, and marks a silent node as down."""
     lines = dict(
         line.split("=", 1) for line in _CONFIGURATION.splitlines() if line.partition("=")[0].endswith("Timeout")
     )

@@ -1,4 +1,4 @@
-"""Windows of time on the command line."""
+"""Time windows on the command line."""
 
 from __future__ import annotations
 

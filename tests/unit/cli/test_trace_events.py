@@ -1,4 +1,4 @@
-"""Events that are too many for memory: what commands see of them is what they see of few."""
+"""Traces that are too large for memory: commands get the same events as for small traces."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DAY_NS = 86_400 * 10**9
 
 
 def calls_of(rank: int, *, mixed: bool) -> EventBatch:
-    """Phases each two seconds of one of two groups of ranks; a write in MPI-IO has one of the C library in it."""
+    """Phases every two seconds of one of two groups of ranks; each MPI-IO write contains a stdio write."""
     count, at = 400, np.arange(400)
     begin = 10**9 * (2 + rank % 2) * (at // 20) + at % 20 * 3_000_000 + rank * 7
     start = np.stack([begin + 1_000, begin, begin + 2_000_000], 1).ravel()
@@ -154,7 +154,7 @@ def test_layers_of_many_events_are_those_of_few(path: Path) -> None:
 
 
 def test_layers_do_not_depend_on_the_pieces_in_which_a_file_is_read() -> None:
-    """Nodes have numbers in the order in which calls are looked at, and lists are cut."""
+    """Numbers of nodes depend on the order of calls, and lists are truncated."""
     path = DATA / "lttng.txt.gz"
     pieces, whole = read(path), read(path)
     whole.chunks = TraceEvents()
@@ -182,7 +182,7 @@ def test_graphs_of_many_events_are_those_of_few(path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("on_clock", [True, False])
 def test_requests_in_pieces_are_those_together(on_clock: bool) -> None:
-    """Some lie more than four days off the others, before and after."""
+    """Some are more than four days before or after the others."""
     random = np.random.default_rng(5)
     batches = []
     for first in (0, 10 * _DAY_NS, 10 * _DAY_NS + 10**12, 14 * _DAY_NS - 10**9, 30 * _DAY_NS):

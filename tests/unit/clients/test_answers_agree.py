@@ -1,4 +1,4 @@
-"""One answer a job: lines, the status area, the report, the page and the JSON of a session say the same."""
+"""One result per job: lines, status area, report, page and JSON of a session are consistent."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def at_random(count: int, until_s: float) -> EventBatch:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A job's events, how long it is followed, and what is lost of it."""
+    """Events of a job, its duration, and its losses."""
 
     events: Callable[[], EventBatch]
     lasts_s: float
@@ -69,7 +69,7 @@ SESSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a session comes to, and all that is said of it."""
+    """Result of a session, and all texts about it."""
 
     summary: RunSummary
     line: str
@@ -104,7 +104,7 @@ def followed(session: Session, folder: Path) -> Told:
         report=None,
     )
     page = write_report(folder / "report", summary, list(job.history), job.signal())
-    view = AreaView.__new__(AreaView)  # what it draws, without a terminal to draw on
+    view = AreaView.__new__(AreaView)  # the lines of the status area, without a terminal
     view._prediction = prediction
     detection = io.StringIO()
     if prediction is not None:

@@ -1,4 +1,4 @@
-"""What people read: numbers, lines, sparklines, the status area, the report."""
+"""Text output: numbers, lines, sparklines, the status area, the report."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_line_says_that_there_is_no_period_yet() -> None:
 
 
 def beside(name: str) -> Prediction:
-    """A prediction of a job in which a command has a period of its own."""
+    """A prediction of a job in which a command has its own period."""
     main = make_prediction("heat")
     who = Who(kind="commands", members=[name], share=0.5)
     other = OtherPeriod(

@@ -1,4 +1,4 @@
-"""What people read of a finished trace."""
+"""Text output for a finished trace."""
 
 from __future__ import annotations
 

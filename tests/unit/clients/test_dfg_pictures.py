@@ -1,4 +1,4 @@
-"""Pictures of directly-follows graphs: labels, colours, escaping, layouts that stay, files that are whole."""
+"""Pictures of directly-follows graphs: labels, colours, escaping, deterministic layouts, complete files."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ HOSTILE = 'read:/tmp/"a" \\N <b>&amp;</script><script>alert(1)</script>\n\x00\x1
 
 
 class Page(HTMLParser):
-    """Collects a page's elements and what they refer to."""
+    """Collect a page's elements and their references."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -460,7 +460,7 @@ def test_edges_go_on_past_nodes_that_kept_their_places(edges: dict[tuple[int, in
             continue
         corners = [float(y) for y in re.findall(r"[-\d.]+,([-\d.]+)", route.path)][::3]
         steps = [(below - above) * (1 if target.y > source.y else -1) for above, below in pairwise(corners)]
-        assert min(steps) >= -8.1, corners  # the head is a little before the end
+        assert min(steps) >= -8.1, corners  # the arrowhead ends shortly before the end
 
 
 def test_title_says_which_events_it_is_of() -> None:

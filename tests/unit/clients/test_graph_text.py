@@ -1,4 +1,4 @@
-"""What ``iotide dfg`` prints for people."""
+"""Text output of ``iotide dfg``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job in one sentence: what it moves how often and how, when next, and what to change first."""
+"""A job in one sentence: bytes, period and calls, next phase, and the first recommendation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of finished traces: what they show, that they are complete files, and that they stay small."""
+"""Pictures of finished traces: content, complete files, and bounded size."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def random_writes():  # type: ignore[no-untyped-def]
 
 
 class Page(HTMLParser):
-    """Collects what a page refers to, its elements and its visible text."""
+    """Collect a page's references, elements and visible text."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

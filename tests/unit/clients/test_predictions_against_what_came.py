@@ -1,4 +1,4 @@
-"""Phases that came, each beside what was said of it last."""
+"""Actual phases, each beside its last prediction."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def systems(starts_s: Sequence[float], volumes: Sequence[int] | None = None) -> 
 
 
 def told(made_at_s: float, *starts_s: float) -> Prediction:
-    """A prediction of the phases to come, the next one first."""
+    """A prediction of the next phases, in order."""
     first, *rest = starts_s
     upcoming = NextPhase(
         start_s=around(first),
@@ -47,7 +47,7 @@ def told(made_at_s: float, *starts_s: float) -> Prediction:
 
 
 def pairs(history: Sequence[Prediction], came: JobFileSystems) -> list[tuple[float, float, bool]]:
-    """When phases began, for when they were predicted, and whether that is on time; oldest first."""
+    """Start of each phase, its predicted start, and whether it was on time; oldest first."""
     return [(row.start_s, row.told_s, row.on_time) for row in reversed(came_of(history, came))]
 
 
@@ -83,7 +83,7 @@ def test_nothing_is_paired_without_predictions_phases_or_a_clock() -> None:
 
 @given(st.lists(st.floats(0, 300), max_size=12), st.integers(0, 5))
 def test_job_that_keeps_its_period_is_on_time_whenever_predictions_are_made(asked_s: list[float], ahead: int) -> None:
-    """Predictions that are right, made at any moments: no phase may be told as late."""
+    """Correct predictions at arbitrary moments: no phase may be reported as late."""
     starts_s = [5 + PERIOD_S * number for number in range(30)]
     history = [
         told(at, *[start for start in starts_s if start > at][: ahead + 1]) for at in sorted(asked_s) if at < 290

@@ -1,4 +1,4 @@
-"""What of an interaction graph is drawn, and how an edge is told."""
+"""The drawn part of an interaction graph, and the description of an edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report: in the order of the questions, escaped, without empty pictures, from a job's findings."""
+"""The report: sections in order, escaped texts, no empty pictures, from a job's findings."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_cost_is_the_share_of_the_slowest_member(tmp_path: Path) -> None:
 
 
 def test_cost_is_that_of_the_advice_where_there_is_some(tmp_path: Path) -> None:
-    """A compiler's processes that follow one another are one to the advice, and many to the heat map."""
+    """A compiler's successive processes are one process for the advice, and many for the heat map."""
     found = structs.replace(findings_of(session_of())(), advice=advice_of("").model_copy(update={"slowest": "cc1"}))
     text = text_of(page_of(session_of(), tmp_path / "r", found))
     assert "Calls on its data took 20 % of the run of cc1 (2 s)" in text
@@ -198,7 +198,7 @@ def test_advice_without_findings_says_from_when_on_there_would_be_one(tmp_path: 
 
 
 def test_file_system_of_the_data_is_named_not_that_of_devices(tmp_path: Path) -> None:
-    """A copy of /dev/zero reads as much from /dev as it writes, and only what it writes is its data."""
+    """A copy of /dev/zero reads as much from /dev as it writes, and only the writes are its data."""
     found = findings_of(session_of())()
     assert found.layers is not None
     mounts = [
@@ -260,7 +260,7 @@ def test_analysis_that_fails_is_missing_and_told(monkeypatch: pytest.MonkeyPatch
 
 
 def follows_of(session: JobSession, *files: int) -> JobSession:
-    """Has a job use files, given by number, one after the other."""
+    """Let a job use files, given by number, one after the other."""
     start = np.rint((ZERO_S + 20 + 0.01 * np.arange(len(files))) * 1e9).astype(np.int64)
     columns = {"start": start, "duration": 10**6, "kind": int(Kind.OTHER), "file": list(files), "call": 1, "layer": 1}
     session.update("s0", make_batch(len(files), columns), Definitions(), ZERO_S + 60)

@@ -1,4 +1,4 @@
-"""The charts of a run's report: what they draw stands where the numbers say, whatever the numbers are."""
+"""The charts of a run's report: elements are at the positions of their numbers, for any numbers."""
 
 from __future__ import annotations
 

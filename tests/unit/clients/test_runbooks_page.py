@@ -1,4 +1,4 @@
-"""The page of the runbooks: each alert's address leads to its section, and nothing leads elsewhere."""
+"""The page of the runbooks: each alert links to its section, and there are no other links."""
 
 from __future__ import annotations
 

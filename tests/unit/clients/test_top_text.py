@@ -1,4 +1,4 @@
-"""The lines of ``iotide top``: within the terminal's width, in columns, without what a terminal would obey."""
+"""The lines of ``iotide top``: within the terminal's width, in columns, without control characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One name of a call means one thing, whichever source saw it."""
+"""The name of a call has one meaning in all sources."""
 
 from __future__ import annotations
 

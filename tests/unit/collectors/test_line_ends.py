@@ -1,4 +1,4 @@
-"""Text that passed through a terminal or an editor of Windows: the same events as before it did."""
+"""Text after conversion by a terminal or a Windows editor: the same events as before."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TEXTS = {
 
 
 def events_of(path: Path, chunk: int = 1 << 16) -> tuple[int, int, int]:
-    """Returns how many events a file has, their bytes, and the problems."""
+    """Return the number of events of a file, their bytes, and the problems."""
     source = open_file(path, Origin(job="job"))
     events = moved = 0
     while not source.finished:

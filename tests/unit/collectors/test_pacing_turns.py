@@ -1,4 +1,4 @@
-"""Whose turn it is on a node: from what jobs do, and a plan."""
+"""Turns of jobs on a node, from their activity and a plan."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def plan_of(*jobs: PacedJob, policy: str = "volume-first:0", **more: float) -> P
 
 
 class Program:
-    """A job that from a time on writes a volume by calls of one block."""
+    """A job that writes a volume by calls of one block, from some time on."""
 
     def __init__(self, name: str, start_s: float, volume: int) -> None:
         self.name, self.start_s, self.volume = name, start_s, volume
@@ -43,12 +43,14 @@ class Program:
         self.waited_s = 0.0
 
     def activity(self) -> Activity:
-        """What the words of its processes say: bytes are told at the ends of calls."""
+        """Reported words of its processes: bytes are counted at the ends of calls."""
         return Activity(int(self.moved) // BLOCK * BLOCK, self.in_call_s)
 
 
 class Disk:
-    """Programs on one bandwidth, and a pacer that looks each two milliseconds; a call that has begun is not stopped."""
+    """Programs on one bandwidth, and a pacer that decides every two milliseconds; a call that has begun is not
+    stopped.
+    """
 
     def __init__(self, programs: Sequence[Program], plan: PacingPlan | None) -> None:
         self.programs, self.turns, self.now_s = programs, JobTurns(), 0.0
@@ -109,7 +111,7 @@ def test_equal_shares_are_left_to_the_file_system() -> None:
     first, second = Program("a", 0.1, 9 * BLOCK), Program("b", 0.1, 9 * BLOCK)
     plan = plan_of(planned("a", 9 * BLOCK), planned("b", 9 * BLOCK), policy="fair-share")
     Disk([first, second], plan).run(2.0)
-    assert first.waited_s + second.waited_s < 3 * STEP_S  # the first look at who comes
+    assert first.waited_s + second.waited_s < 3 * STEP_S  # the first decision about new calls
 
 
 def test_job_that_no_plan_names_never_waits() -> None:
@@ -119,7 +121,7 @@ def test_job_that_no_plan_names_never_waits() -> None:
 
 
 def test_shares_of_set10_are_kept_by_turns() -> None:
-    """Periods of 1 and 100 s: ten to one, or rather 100 to one."""
+    """Periods of 1 and 100 s: shares of 100 to one, approximately."""
     short, long = Program("short", 0.1, 400 * BLOCK), Program("long", 0.1, 400 * BLOCK)
     plan = plan_of(planned("short", 400 * BLOCK, 3.0), planned("long", 400 * BLOCK, 10.0), policy="set-10")
     disk = Disk([short, long], plan)
@@ -162,7 +164,7 @@ def test_call_that_a_handler_has_left_holds_up_nobody_for_long() -> None:
 
 
 def test_counts_that_go_back_or_leap_are_no_bytes() -> None:
-    """A process may write anything into its words, or end and take its bytes with it."""
+    """A process may write arbitrary words, or end and remove its bytes."""
     turns = JobTurns()
     turns.take(plan_of(planned("a", 9 * BLOCK), planned("b", 9 * BLOCK)), 0.0)
     for at, moved in enumerate([100, 0, 1 << 63, 5, 0]):
@@ -184,7 +186,7 @@ def test_lease_is_renewed_before_it_ends() -> None:
 def test_somebody_always_goes_and_all_come_to_their_end(
     policy: str, programs: list[tuple[float, int, bool, float]]
 ) -> None:
-    """Work-conserving but for the moments in which a phase's end is found out."""
+    """Work-conserving except while the end of a phase is being detected."""
     made = [Program(f"job{at}", start_s, blocks * BLOCK) for at, (start_s, blocks, _, _) in enumerate(programs)]
     jobs = [
         planned(each.name, each.volume * 1.3 if known else None, 1.0 + at, limit * CAPACITY)
@@ -199,7 +201,7 @@ def test_somebody_always_goes_and_all_come_to_their_end(
 
 
 def test_jobs_of_other_nodes_count_as_the_plan_tells() -> None:
-    """Two collectors that see a job each come to the same order: who has little left goes, the other waits."""
+    """Two collectors of one job compute the same order: a job with little left goes, the other waits."""
     long = planned("long", 40 * BLOCK).model_copy(update={"in_io": True, "moved_bytes": 2.0 * BLOCK, "since_s": 0.5})
     short = planned("short", 4 * BLOCK, 2.0).model_copy(update={"in_io": True, "moved_bytes": 0.0, "since_s": 0.1})
     held = {}
@@ -245,7 +247,7 @@ def test_short_phase_with_the_large_share_waits_for_no_quantum_of_a_long_one() -
 
 
 def _quiet_after_s(pause_s: float) -> float:
-    """Returns after which silence a job counts as quiet whose calls of 4 ms have such pauses between them."""
+    """Return the silence after which a job with 4 ms calls and such pauses counts as quiet."""
     jobs, now_s, moved = LocalJobs(), 0.0, 0
     for _phase in range(3):
         for _call in range(20):

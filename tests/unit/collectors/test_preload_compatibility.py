@@ -1,4 +1,4 @@
-"""Which programs the tracer gets into is told before they start."""
+"""Programs that the tracer can be loaded into are determined before they start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GLIBC = (INTERPRETER, b"/lib64/ld-linux-x86-64.so.2\0")
 def program(
     folder: Path, *segments: tuple[int, bytes], bits: int = 64, mode: int = 0o755, name: str = "program"
 ) -> str:
-    """Makes a file with the ELF header and the segments of a program."""
+    """Make a file with the ELF header and the segments of a program."""
     table = 64 + 56 * len(segments)
     headers, contents = b"", b""
     for kind, content in segments:
@@ -70,7 +70,7 @@ def test_program_that_becomes_another_user_is_told(tmp_path: Path, bit: int) -> 
     try:
         os.chown(made, os.getuid() + 1, os.getgid() + 1)
     except PermissionError:
-        pytest.skip("only root gives files away")
+        pytest.skip("only root can change the owner of files")
     Path(made).chmod(0o755 | bit)
     if os.statvfs(made).f_flag & os.ST_NOSUID:
         pytest.skip("the folder's file system ignores set-user-ID")

@@ -1,4 +1,4 @@
-"""Libraries that lie where LD_PRELOAD cannot name them."""
+"""Libraries in paths that LD_PRELOAD cannot contain."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_path_with_spaces_or_colons_has_a_link(tmp_path: Path, cache: Path, fold
     assert link.resolve() == library
     before = link.lstat()
     assert preloadable_path(library) == str(link)
-    assert link.lstat().st_ino == before.st_ino  # it was not made again
+    assert link.lstat().st_ino == before.st_ino  # it was not created again
 
 
 @given(st.sets(st.text("ab :_\t-", min_size=1, max_size=6), min_size=2))

@@ -1,4 +1,4 @@
-"""Recorded streams handed out in the order of time, by a clock that the test sets."""
+"""Replay of recorded streams in order of time, with a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ S = 10**9
 
 
 def recording(*streams: Sequence[tuple[int, int]]) -> list[Recorded]:
-    """Archives streams of calls, each given by start and duration in ns."""
+    """Archive streams of calls, each given by start and duration in ns."""
     writer = ArchiveWriter()
     written = writer.begin({"job": "old"})
     for number, calls in enumerate(streams):

@@ -1,4 +1,4 @@
-"""Libraries of the tracer: used if they were built from the sources beside them, told and left alone otherwise."""
+"""Libraries of the tracer: used only if built from the sources beside them; otherwise reported."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NAMES = ("preload", *LIBRARY_LAYERS, ALL_LAYERS)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The sources of the libraries, with none built."""
+    """The sources of the libraries, without built libraries."""
     return Path(shutil.copytree(PRELOAD, tmp_path / "preload", ignore=shutil.ignore_patterns("*.so")))
 
 
@@ -75,7 +75,7 @@ def test_library_without_a_digest_is_one_of_other_sources(folder: Path) -> None:
 
 @pytest.mark.parametrize("at", [0, 54, 56])
 def test_library_of_another_format_has_no_digest(folder: Path, at: int) -> None:
-    """Its magic, the size of its segments or their number is not what a 64-bit object of ours has."""
+    """Its magic, the size of its segments or their number differs from our 64-bit objects."""
     build(folder, "hdf5")
     library = library_of("hdf5", folder)
     assert built_from(library) == digest_of("hdf5", folder)

@@ -1,4 +1,4 @@
-"""Jobs and their lives, without sockets and with a clock of the test's own."""
+"""Jobs and their lives, without sockets and with a simulated clock."""
 
 from __future__ import annotations
 
@@ -378,7 +378,7 @@ def test_bytes_that_no_signal_has_are_counted_beyond_the_life_of_their_job() -> 
     aggregator, clock = make(linger_s=1, retain_s=1)
     feed(aggregator)
     stamps = np.array([NOW + 3000, NOW], np.float64)
-    for at in stamps:  # a clock that is ahead, and one that tells so
+    for at in stamps:  # a clock that is ahead, and one that reports this
         batch = make_batch(1, {"start": int(at * 1e9), "kind": int(Kind.WRITE), "bytes": 7})
         aggregator.batch("s", batch, Definitions([], []))
     assert aggregator.sums().signal_bytes() == {"late": 0.0, "ahead": 7.0}

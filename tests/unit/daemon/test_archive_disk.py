@@ -1,4 +1,4 @@
-"""Archives on a disk that takes nothing."""
+"""Archives on a disk that accepts no writes."""
 
 from __future__ import annotations
 

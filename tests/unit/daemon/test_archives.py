@@ -1,4 +1,4 @@
-"""The archives that an aggregator keeps of its jobs."""
+"""An aggregator's archives of its jobs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def writes(count: int, seed: int = 0) -> tuple[EventBatch, Definitions]:
 
 
 def saved(archives: Archives) -> None:
-    """Ticks until nothing is left to save."""
+    """Tick until nothing is left to save."""
     while archives.tick():
         pass
     archives.settle()
@@ -101,12 +101,12 @@ def test_checkpoint_saves_what_came_in(tmp_path: Path) -> None:
     assert calls_of(files(tmp_path)[0]) == 0
     clock.now += 61
     saved(archives)
-    assert calls_of(files(tmp_path)[0]) == 100  # as after a crash: nobody has closed it
+    assert calls_of(files(tmp_path)[0]) == 100  # as after a crash: it was not closed
     archives.close()
 
 
 def test_checkpoint_of_many_streams_is_spread_over_ticks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.daemon.archiving.archives._SLICE_S", 0.0)  # so long that one stream takes it all
+    monkeypatch.setattr("iotide.daemon.archiving.archives._SLICE_S", 0.0)  # one stream uses the whole time slice
     clock = Clock()
     archives = made(tmp_path, clock, checkpoint_s=60)
     for number in range(30):
@@ -173,7 +173,7 @@ def test_archive_that_is_full_takes_no_more_and_counts_it(tmp_path: Path) -> Non
 
 
 class Full:
-    """Has every disk be full while it is entered: writes take a part of what they are given, and then nothing."""
+    """Every disk is full inside the block: writes accept a part of their data, and then nothing."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int = 0) -> None:
         self.room = room
@@ -198,7 +198,7 @@ class Full:
 
 
 class Missing(Counter[tuple[str, str]]):
-    """What is told to be missing, by job and reason."""
+    """Reported missing events, by job and reason."""
 
     def __call__(self, job: str, reason: str, events: int) -> None:
         self[job, reason] += events
@@ -452,7 +452,7 @@ def test_streams_that_take_most_memory_are_saved_before_time(tmp_path: Path) -> 
         archives.batch("large", *writes(10_000))
     assert archives.counters["archive_sections_early"] > 0
     assert archives._held_bytes <= 2_000_000
-    assert len(archives._held) >= 50  # the small ones were left alone
+    assert len(archives._held) >= 50  # the small ones were not touched
     archives.close()
     assert archives._held_bytes == 0
     assert calls_of(files(tmp_path)[0]) == 50 * 100 + 12 * 10_000
@@ -552,7 +552,7 @@ def test_archive_says_what_of_a_stream_was_lost_before_it_and_by_it(tmp_path: Pa
 
 @pytest.mark.parametrize("begun", ["in the file", "nothing known of it"])
 def test_file_of_a_daemon_that_only_stood_still_is_gone_on_with_as_a_copy(tmp_path: Path, begun: str) -> None:
-    """What that one still writes when it wakes up is in no archive."""
+    """Later writes of that aggregator, when it resumes, are in no archive."""
     path = tmp_path / "job-20231114T221320.iotide"
     sleeping = ArchiveFile(tmp_path, "job", 1_700_000_000.0, set())
     assert sleeping.append([b"head", b"lost"], save=True).pieces == 2
@@ -571,7 +571,7 @@ def test_file_of_a_daemon_that_only_stood_still_is_gone_on_with_as_a_copy(tmp_pa
 
 def test_archives_that_are_left_to_another_daemon_are_not_written_any_more(tmp_path: Path) -> None:
     archives = made(tmp_path, Clock())
-    archives.mark = lambda: lambda: False  # the journal takes nothing more
+    archives.mark = lambda: lambda: False  # the journal accepts nothing more
     archives.opened("s", info())
     archives.leave()
     archives.close()

@@ -1,4 +1,4 @@
-"""Every bound of the aggregator has a counter, a line in the log that names its option, and a row in the docs."""
+"""Every bound of the aggregator has a counter, a log line that names its option, and a row in the docs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def whole_numbers(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 
 def fed(aggregator: Aggregator) -> JobSession:
-    """Feeds a job that does five calls on five files, so often that it is analysed without being asked for."""
+    """Feed a job that makes five calls on five files, often enough to be analysed without a query."""
     interner, count = Interner(), 1000
     calls = np.array([interner.string(f"call{number}") for number in range(5)])
     files = np.array([interner.file(f"/scratch/{number}") for number in range(5)])

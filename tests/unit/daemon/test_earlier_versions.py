@@ -1,7 +1,8 @@
-"""Collectors and aggregators of earlier versions, by what they said then (``tests/data/wire``), against those of today.
+"""Collectors and aggregators of earlier versions, by their recorded messages (``tests/data/wire``), against today's.
 
-Each file has the messages of a collector of its day (``collector``), and the answers of an aggregator of its day to the
-messages of ``conversation`` (``answers``). It is not made anew when today's messages change: that is what it is for.
+Each file has the messages of a collector of its time (``collector``), and the answers of an aggregator of its time to
+the messages of ``conversation`` (``answers``). It is never written anew when today's messages change, because it
+represents the earlier version.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ PARTS = (100, 100, 300)
 
 
 def conversation(answer: Callable[[list[Frame]], list[list[Frame]]]) -> Shipper:
-    """Has a collector of today send a stream, and returns what has become of it."""
+    """Let a collector of today send a stream, and return the result."""
     shipper = Shipper("node:1:abc", CollectorSettings(host="n1"))
     now_s = 0.0
 
@@ -94,12 +95,12 @@ def test_earlier_aggregator_takes_a_stream_of_today(recorded: dict[str, Any]) ->
     assert shipper.flushed
     assert shipper.counters["events_sent"] == sum(PARTS)
     assert not [name for name in shipper.counters if name.startswith(("events_dropped", "rejected", "messages"))]
-    for message in sent:  # no one of what an aggregator of then needs has another type, or is gone
+    for message in sent:  # no field that an aggregator of that time needs has another type, or is missing
         msgspec.msgpack.decode(message[0], type=Then)
 
 
 class HelloThen(msgspec.Struct, tag="hello", kw_only=True):
-    """What an aggregator of the first day reads, which passes over what it does not know."""
+    """Fields read by an aggregator of the first version, which ignores unknown fields."""
 
     version: int
     collector: str

@@ -1,4 +1,4 @@
-"""The aggregator's end of the wire: every edge of a stream's states, the bounds, and the socket's privacy."""
+"""The aggregator's end of the wire: every transition of a stream's states, the bounds, and the socket's permissions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def hello(stream: str = "s", collector: str = "c", next_seq: int = 1, texts: int
 
 
 def batch(seq: int, stream: str = "s", definitions: Definitions = NOTHING) -> list[Frame]:
-    """Batch ``seq`` holds the ten events from 10 * seq."""
+    """Batch ``seq`` contains the ten events from 10 * seq."""
     return encode_batch(stream, seq, numbered(10 * seq, 10), definitions)
 
 
@@ -36,7 +36,7 @@ def bye(last_seq: int, stream: str = "s") -> list[Frame]:
 
 
 class Peer:
-    """A collector by hand."""
+    """A hand-made collector."""
 
     def __init__(self, sink: RememberingSink | None = None, **bounds: object) -> None:
         self.sink = sink or RememberingSink()
@@ -121,7 +121,7 @@ def test_malformed_batch_is_judged_in_its_turn() -> None:
     peer = Peer()
     peer.say(hello())
     broken = [*batch(2, definitions=Definitions([(1, "write")], [])), b"one frame too many"]
-    assert codes(peer.say(broken)) == [("gap", 1)]  # not malformed 2: its sender would forget batch 1
+    assert codes(peer.say(broken)) == [("gap", 1)]  # not malformed 2: its sender would discard batch 1
     assert peer.say(batch(1)) == [ack(1)]
     assert codes(peer.say(broken)) == [("malformed", 2)]
     assert peer.say(broken) == [ack(2)]
@@ -132,7 +132,7 @@ def test_malformed_batch_is_judged_in_its_turn() -> None:
 
 
 class BreakingSink(RememberingSink):
-    """Breaks over everything."""
+    """Fails on every input."""
 
     def opened(self, stream: str, info: StreamInfo) -> None:
         raise RuntimeError("opened")
@@ -183,7 +183,7 @@ def test_streams_of_a_collector_that_stays_away_are_closed_and_make_room() -> No
     for now in (10.0, 20.0):
         peer.core.tick(now)
     assert peer.sink.lost_collectors == ["c"]
-    peer.say(beat, now_s=60.0)  # it was only away
+    peer.say(beat, now_s=60.0)  # it was only disconnected
     for now in (61.0, 64.0, 66.0, 100.0):
         peer.core.tick(now)
     assert peer.sink.closed_streams == []
@@ -307,7 +307,7 @@ async def test_ingest_knows_whether_messages_wait(tmp_path: Path) -> None:
 
 
 def test_another_core_takes_each_batch_once_where_the_first_one_was() -> None:
-    """What the first answered never arrived, so the collector sends all of it again."""
+    """The answers of the first core never arrived, so the collector sends everything again."""
     first, second = Peer(), Peer()
     first.say(hello(), batch(1), batch(2), hello("t"), batch(1, "t"), bye(1, "t"))
     second.core.resume(first.core.state(), now_s=0.0)
@@ -346,7 +346,7 @@ def test_streams_that_no_collector_goes_on_with_are_closed_as_cut_off() -> None:
 
 
 def test_stream_whose_beginning_is_in_a_gap_says_so_when_it_is_introduced_again() -> None:
-    """Its HELLO could not be read any more, and what was acknowledged after it belongs to no stream."""
+    """Its HELLO was unreadable, and acknowledged data after it belongs to no stream."""
     known, damaged, later = Peer(), Peer(), Peer()
     damaged.core.pass_gap()
     later.core.resume(damaged.core.state(), 0.0)

@@ -1,4 +1,4 @@
-"""Jobs that come and go leave nothing behind: no table of the aggregator or of the sequence state grows with them."""
+"""Finished jobs leave nothing behind: no table of the aggregator or of the sequence state grows with them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REMEMBERED = 20
 
 
 def sizes(root: object) -> dict[str, int]:
-    """Returns how many entries each container has that can be reached from an object, by its path."""
+    """Return the number of entries of each container that is reachable from an object, by its path."""
     found: dict[str, int] = {}
     seen: set[int] = set()
     waiting: list[tuple[str, Any]] = [("", root)]

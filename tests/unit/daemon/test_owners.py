@@ -1,4 +1,4 @@
-"""A stream belongs to the collector that opened it: no other peer speaks for it, and a reconnection costs nothing."""
+"""A stream belongs to the collector that opened it: other peers are rejected, and a reconnection loses nothing."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ def test_shipper_whose_connection_is_another_sends_everything_once() -> None:
         for _ in range(3):
             shipper.take([Chunk("s", numbered(sent, 1), Definitions())], now)
             sent += 1
-        for _ in range(40):  # far less than a batch is waited for
+        for _ in range(40):  # far less than the ack timeout of a batch
             now += 0.1
-            lost = connection % 2 and _ == 0  # what the old connection still held
+            lost = connection % 2 and _ == 0  # data in the old connection
             for message in shipper.outgoing(now):
                 for _, reply in () if lost else core.receive(b"%d" % connection, message, now):
                     shipper.receive(reply, now)
@@ -123,9 +123,9 @@ def _exchange(shipper: Shipper, core: IngestCore, peer: bytes, now: float) -> No
 
 
 class TwoCollectors(RuleBasedStateMachine):
-    """Two collectors that know their own names alone say anything of any stream, and reconnect now and then.
+    """Two collectors that know only their own names send arbitrary messages on any stream, and reconnect now and then.
 
-    The model is what the rules say: each stream has one owner, and only that one's messages change it.
+    The model follows the rules: each stream has one owner, and only the owner's messages change it.
     """
 
     streams = st.sampled_from(["a", "b", "c"])
@@ -138,7 +138,7 @@ class TwoCollectors(RuleBasedStateMachine):
         self.core = IngestCore(self.sink, IngestSettings())
         self.connections: Counter[str] = Counter()
         self.speaks: dict[str, bytes] = {}
-        """The connection over which each collector last said its name."""
+        """The connection over which each collector last sent its name."""
         self.owner: dict[str, str] = {}
         self.taken: dict[str, list[int]] = {}
         self.ended: set[str] = set()

@@ -1,4 +1,4 @@
-"""Plans for collectors: left by who schedules, kept for as long as they hold, and brought by answers to heartbeats."""
+"""Plans for collectors: stored by the scheduler, kept while valid, and delivered by answers to heartbeats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of who may connect, and what a collector's messages become."""
+"""The list of principals, and the mapping of a collector's messages."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def test_user_of_a_stream_is_the_key_s_and_a_node_is_believed() -> None:
         ({"4711": ""}, "4711"),
         ({"4711": "alice"}, "4711"),
         ({"4711": "bob"}, "4711@alice"),
-        ({"4711": "alice", "4711@alice": "alice"}, "4711@alice"),  # where the other's job is gone by now
+        ({"4711": "alice", "4711@alice": "alice"}, "4711@alice"),  # the other user's job has ended by now
         ({"4711": "bob", "4711@alice": "bob"}, "4711@alice"),
     ],
 )
@@ -190,7 +190,7 @@ def test_revoked_key_is_answered_and_counted() -> None:
 
 
 def test_batches_pass_untouched_and_everything_else_is_read() -> None:
-    """A header that only looks like a batch's at first sight must not carry a HELLO past the door."""
+    """A header that resembles a batch's at first must not carry a HELLO past the check."""
     judge = admission({"4711": "bob"}, Counter())
     batch = encode_batch("s", 1, empty_batch(), Definitions())
     assert judge.admit(ALICE, batch) == (batch, [])
@@ -215,7 +215,7 @@ def test_any_bytes_are_passed_on_or_refused_and_never_raise(frame: bytes) -> Non
 
 
 def test_doubled_type_is_read_as_the_wire_reads_it() -> None:
-    """A map with two keys ``type`` is one message for both readers."""
+    """A map with two keys ``type`` is the same message for both readers."""
     body = msgpack.encode(msgpack.decode(hello("4711")[0]))
     assert body[1:6] == b"\xa4type"
     doubled = bytes([body[0] + 1]) + b"\xa4type\xa5batch" + body[1:]

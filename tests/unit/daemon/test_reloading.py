@@ -1,4 +1,4 @@
-"""What a reload takes over, option by option."""
+"""Options that a reload applies, one by one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_options_are_told_by_name_and_apart() -> None:
 
 
 def test_what_is_taken_over_is_what_is_said_to_be() -> None:
-    """Each option that `RELOADED` names is one, and each of them is taken over."""
+    """Each name in `RELOADED` is an option, and each of them is applied."""
     names = [name for name, _ in options_of(BEFORE)]
     for each in RELOADED:
         assert any(f"{name}.".startswith(f"{each}.") for name in names), each

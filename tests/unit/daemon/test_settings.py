@@ -1,4 +1,4 @@
-"""The aggregator's settings: where they come from and what is refused."""
+"""The aggregator's settings: their sources, and rejected values."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_wrong_environment_is_named() -> None:
 
 
 def test_defaults_that_are_not_checked_each_time_pass_the_checks() -> None:
-    """Making what checks values takes longer than most commands take to begin."""
+    """Creating the validators takes longer than the start of most commands."""
     unchecked = AggregatorSettings.model_construct()
     assert AggregatorSettings.model_validate(unchecked.model_dump()) == unchecked
     assert load_settings(None, {}) == unchecked

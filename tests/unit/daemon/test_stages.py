@@ -1,4 +1,4 @@
-"""What the work of an aggregator takes."""
+"""Time of the stages of an aggregator's work."""
 
 from __future__ import annotations
 

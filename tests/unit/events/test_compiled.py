@@ -1,4 +1,4 @@
-"""Compiled helpers: used if they were built from the sources beside them, told and left alone otherwise."""
+"""Compiled helpers: used only if built from the sources beside them; otherwise reported."""
 
 from __future__ import annotations
 

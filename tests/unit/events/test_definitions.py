@@ -1,4 +1,4 @@
-"""Numbered definitions on both sides of the wire, and what paths say of a file."""
+"""Numbered definitions on both sides of the wire, and properties of files derived from paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is an endpoint, held to what ZeroMQ makes of it."""
+"""Validation of endpoints, compared with ZeroMQ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was last true of a group, against a dict that walks the rows."""
+"""Forward fill per group, against a dict that walks the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of nodes, as Slurm writes them."""
+"""Lists of nodes in Slurm's format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Peers are named as the kernel knows them."""
+"""Names of peers, from the kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions that repeat cost two lines in the log, however often they repeat."""
+"""Repeated conditions cause two log lines, for any number of repetitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wire codec: what is encoded comes back, and nothing but a protocol error comes of anything else."""
+"""The wire codec: decoding reverses encoding, and any other input raises a protocol error."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def flat(frames: list[Frame]) -> list[bytes]:
 
 
 def header(**changes: object) -> bytes:
-    """A valid header of two events, but for the changes."""
+    """A valid header of two events, with the given changes."""
     fields = {"type": "batch", "stream": "s", "seq": 1, "length": 2, "columns": [("start", 5)]} | changes
     return msgspec.msgpack.encode(fields)
 

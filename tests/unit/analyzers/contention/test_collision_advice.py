@@ -1,4 +1,4 @@
-"""What collisions cost a job is a finding of its advice, where they were measured and cost enough."""
+"""The cost of collisions is a finding of a job's advice if it was measured and is large enough."""
 
 from __future__ import annotations
 

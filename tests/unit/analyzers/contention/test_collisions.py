@@ -1,4 +1,4 @@
-"""Collisions to come: shares of one bandwidth, scenarios, probabilities and delays."""
+"""Predicted collisions: shares of one bandwidth, scenarios, probabilities and delays."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_bandwidth_is_shared_max_min_fairly(jobs: list[tuple[bool, int]], capaci
         return
     assert got.sum() == pytest.approx(min(wanted.sum(), capacity))
     below = active[0] & (got < limits - 1e-9)
-    if below.any():  # nobody has more than those that would take more
+    if below.any():  # max-min: no job gets more than a job with unmet demand
         assert got.max() <= got[below].min() + 1e-9
 
 
@@ -96,7 +96,7 @@ def test_three_jobs_at_once_are_one_collision() -> None:
 
 @pytest.mark.parametrize("deviation", [1.0, 3.0])
 def test_probability_is_how_often_it_happens(deviation: float) -> None:
-    """Two phases of 3 s whose starts are normal numbers: known in closed form."""
+    """Two phases of 3 s with normally distributed starts: a closed form is known."""
     one = replace(SURE, start=50.0, start_deviation=deviation, phases=1)
     other = replace(one, job="two", start=54.0)
     (found,) = collisions([one, other], 10_000.0 / 60)
@@ -107,7 +107,7 @@ def test_probability_is_how_often_it_happens(deviation: float) -> None:
 
 
 def foreseen(done: Done, now: float, deviation: float) -> Prediction:
-    """Returns what a predictor that knows the job would say at some time."""
+    """Return the prediction of a perfect predictor at some time."""
     job = done.job
     alone = job.volume / job.limit
     before = [end for _, end, _ in done.phases if end <= now]
@@ -133,7 +133,7 @@ def test_each_period_of_a_job_collides_with_other_jobs_and_none_with_its_own() -
         MixedJob("other", "a", 41.0, 9e9, 1e9, start_s=20.0),
     ]
     done = simulate(jobs, {"a": 1e9}, 500, 1)
-    # between phases of both
+    # between phases of both jobs
     now = next(
         float(moment)
         for moment in range(300, 400)
@@ -168,7 +168,9 @@ def test_each_period_of_a_job_collides_with_other_jobs_and_none_with_its_own() -
 
 @pytest.mark.slow
 def test_told_probabilities_are_those_of_what_comes() -> None:
-    """Of the collisions told at about p, a share of about p happens, in mixes of which the predictions are true."""
+    """Predicted probabilities are calibrated: of collisions with probability p, a share of p occurs with true
+    predictions.
+    """
     told: list[tuple[float, bool]] = []
     chance = random.Random(3)
     for seed in range(160):
@@ -182,7 +184,7 @@ def test_told_probabilities_are_those_of_what_comes() -> None:
         past = [Done(each.job, [row for row in each.phases if row[1] <= now]) for each in done]
         views = [view_of(each, seed, prediction=foreseen(each, now, jitter * each.job.gap_s)) for each in past]
         if any(start <= now < end for each in done for start, end, _ in each.phases):
-            continue  # what goes on is not in the past phases of this test
+            continue  # ongoing collisions are not in the past phases of this test
         settings = ContentionSettings(capacity={"a": 1e9}, phases_ahead=1)
         for collision in contention_of(views, settings, T0 + now).collisions:
             upcoming = {each.job.name: next((row for row in each.phases if row[0] >= now), None) for each in done}

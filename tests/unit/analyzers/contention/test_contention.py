@@ -1,4 +1,4 @@
-"""Who slows whom down: evidence, capacity, and nobody accused falsely."""
+"""Slowdowns between jobs: evidence, capacity, and no false accusations."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def load(rows: list[tuple[float, float, float]], job: str = "j") -> Load:
 
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=10))
 def test_p_value_is_that_of_all_signs(values: list[int]) -> None:
-    """The slow and obvious way: every sign is as likely as its opposite."""
+    """The slow and obvious reference: each sign is as likely as its opposite."""
     differences = np.array(values, float)
     kept = differences[differences != 0]
     magnitudes = np.abs(kept)
@@ -53,7 +53,7 @@ def test_many_differences_are_judged_as_exactly_as_few() -> None:
     for shift in (0.0, 0.3, 1.0):
         values = random.standard_normal(40) + shift
         exact = signed_rank(values)
-        nearly = signed_rank(np.r_[values, 1e-12])  # one more than is judged exactly
+        nearly = signed_rank(np.r_[values, 1e-12])  # one value more than the exact test takes
         assert nearly == pytest.approx(exact, rel=0.3, abs=0.01)
 
 
@@ -112,7 +112,7 @@ def test_jobs_on_other_file_systems_and_within_capacity_do_not_hurt() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(4))
 def test_no_job_is_accused_falsely_in_any_mix(part: int) -> None:
-    """A true culprit does I/O with the victim at times at which all together want more than there is."""
+    """A true culprit does I/O with the victim while the total demand exceeds the bandwidth."""
     accused = 0
     for seed in range(50 * part, 50 * part + 50):
         jobs, capacity = random_mix(seed)

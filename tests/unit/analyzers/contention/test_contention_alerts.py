@@ -1,4 +1,4 @@
-"""Alerts: raised once with enough evidence, resolved once after a while without any."""
+"""Contention alerts: raised once with enough evidence, resolved once after a period without evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job keeps to: compute time and volume, whoever else does I/O; and what is foreseen from them."""
+"""Invariants of a job under contention, compute time and volume, and the predictions from them."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_pauses_within_phases_and_small_ones_between_them_do_not_count() -> None
 
 
 def test_next_phase_follows_the_end_of_the_one_that_goes_on() -> None:
-    """Two jobs share the bandwidth now: the phase takes twice as long, and all that follow come later."""
+    """Two jobs share the bandwidth now: the phase takes twice as long, and all later phases are delayed."""
     going = replace(BURSTS, under_way=300.0)
     alone = played([going], 100.0, 100.0, 2, 1)
     assert alone.start[0, 0, 1:3].tolist() == pytest.approx([9, 18])
@@ -116,7 +116,7 @@ def test_collisions_are_foreseen_of_jobs_whose_signal_has_no_period_as_they_coll
     result = contention_of(views, ContentionSettings(capacity=CAPACITY, horizon_s=60), T0 + now)
     assert result.collisions
     assert not result.abstained
-    logger = simulate([MixedJob("logger", "a", 2, 2e3, 1e3)], CAPACITY, now, 2)[0]  # lines, for half of the time
+    logger = simulate([MixedJob("logger", "a", 2, 2e3, 1e3)], CAPACITY, now, 2)[0]  # writes lines for half of the time
     views.append(without_periodicity(view_of(logger, 1, noise=0.0), T0 + now))
     beside = contention_of(views, ContentionSettings(capacity=CAPACITY, horizon_s=60), T0 + now)
     assert {job.job for each in beside.collisions for job in each.jobs} <= {"one", "two", "three"}

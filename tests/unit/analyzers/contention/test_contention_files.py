@@ -1,4 +1,4 @@
-"""Files that jobs share in contention, culprits by metadata calls, and what the interaction ranking adds to them."""
+"""Files that jobs share in contention, culprits by metadata calls, and the use of the interaction ranking."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CALM = MixedJob("calm", "a", 31, 1e7, 1e6, jitter=0.2)
 
 
 def ranking(users: Mapping[str, Mapping[str, int]]) -> Ranking:
-    """Returns who interacts how often through which file."""
+    """Return the frequency of interactions between jobs by file."""
     names = sorted({job for counts in users.values() for job in counts})
     ids = {name: number for number, name in enumerate(names)}
     return Ranking(
@@ -88,7 +88,7 @@ def test_contended_files_are_those_of_jobs_that_did_io_at_once() -> None:
 
 
 def test_job_that_only_shares_a_file_is_not_named_for_it() -> None:
-    """It interacts far more than who does it."""
+    """It interacts far more than the true culprit."""
     users = {"/scratch/field": {"victim": 10**6, "calm": 10**6}, "/scratch/x": {"victim": 1, "culprit": 1}}
     result = found(VICTIM, CULPRIT, CALM, users=users)
     assert {one.job for each in result.slowdowns for one in each.culprits} <= {"culprit", "victim"}
@@ -118,7 +118,7 @@ def test_without_a_ranking_no_file_is_told() -> None:
 
 
 def as_metadata(view: JobView) -> JobView:
-    """Returns a job that looks at files where the other one moves data: a call a mebibyte."""
+    """Return a job that makes metadata calls where the other job moves data: one call per mebibyte."""
     latency = Latency(median_s=0.001, p90_s=0.001, p99_s=0.001, longest_s=0.001)
     (use,) = view.use.file_systems
     calls = [

@@ -1,4 +1,4 @@
-"""Collisions that go on are told from what was measured, without any period, and none where there is none."""
+"""Ongoing collisions are reported from measurements, without any period, and only if there are some."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def first_shared_s(done: Sequence[Done]) -> float:
 
 
 def first_collision_s(done: Sequence[Done]) -> float:
-    """Returns the start of the first overlap that cost a job a second and a half."""
+    """Return the start of the first overlap that delayed a job by one and a half seconds."""
     return min(
         max(start, begin)
         for start, end, volume in done[0].phases
@@ -80,7 +80,7 @@ def test_delay_is_what_the_jobs_lost_in_the_time_looked_at() -> None:
 
 
 def calm_mix(seed: int) -> list[MixedJob]:
-    """Jobs that together never want more than there is, one of which nobody sees may take a fifth."""
+    """Jobs with a total demand within the bandwidth; an unseen job may use a fifth."""
     chance = random.Random(seed)
     count = chance.randint(2, 8)
     jobs = []
@@ -101,7 +101,7 @@ def test_jobs_that_want_no_more_than_there_is_do_not_collide(seed: int) -> None:
 
 
 LOGGER = MixedJob("logger", "a", 2, 2e3, 1e3)
-"""Writes lines for two of four seconds."""
+"""Writes lines during two of four seconds."""
 
 
 def test_job_that_wants_nearly_nothing_is_no_part_of_a_collision_of_others() -> None:
@@ -116,7 +116,7 @@ def test_job_that_takes_all_beside_one_that_wants_nearly_nothing_collides_with_n
 
 
 def test_load_that_nobody_sees_is_no_collision_of_those_that_are_seen() -> None:
-    """Both get a fifth of what there is, as a hidden job with many processes takes the rest."""
+    """Both get a fifth of the bandwidth, because a hidden job with many processes uses the rest."""
     jobs = [
         ONE,
         MixedJob("two", "a", 5, 4e9, 1e9),

@@ -1,4 +1,4 @@
-"""Cases tell sequences apart, and filters let through what they say."""
+"""Cases separate sequences, and filters select what they specify."""
 
 from __future__ import annotations
 

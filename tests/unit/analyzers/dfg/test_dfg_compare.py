@@ -1,4 +1,4 @@
-"""Comparison: sides, differences and the distance, by hand and by their laws."""
+"""Comparison of graphs: sides, differences and the distance, by hand and by the axioms of a distance."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_sides_and_differences_are_those_worked_out_by_hand() -> None:
     assert (edges["open", "read"].side, edges["open", "read"].green, edges["open", "read"].red) == ("green", 2, 0)
     assert edges["write", "(end)"].side == "red"
     assert edges["read", "(end)"].share_difference == pytest.approx(2 / 8 - 1 / 7)
-    # what red has more of: (start)->open 2/7-2/8, open->write 2/7, write->read 1/7, write->(end) 1/7
+    # surplus of red: (start)->open 2/7-2/8, open->write 2/7, write->read 1/7, write->(end) 1/7
     assert found.distance == pytest.approx(2 / 7 - 2 / 8 + 4 / 7)
     assert found.load_distance == pytest.approx(0.75)
     assert found.bytes_distance == 1.0

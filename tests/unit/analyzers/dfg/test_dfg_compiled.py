@@ -1,4 +1,4 @@
-"""Many events at once: the compiled helper adds to a graph what NumPy would."""
+"""Batches of events: the compiled helper updates a graph as NumPy does."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Log(NamedTuple):
 
 @st.composite
 def logs(draw: st.DrawFn, most: int = 2500) -> Log:
-    """Logs whose cases do one thing after the other, or several at once, or come late now and then."""
+    """Logs with sequential, concurrent and occasionally late cases."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     count = draw(st.integers(1, most))
     longest = draw(st.sampled_from([1, 10, 1_000, 10**6, 2**60]))
@@ -64,7 +64,7 @@ def result(log: Log, batch: int, chosen: DfgSettings) -> tuple[Any, Any]:
 
 
 def close(one: Any, two: Any) -> None:
-    """Asserts that both are the same but for how sums of fractions are rounded."""
+    """Assert equality up to the rounding of sums of fractions."""
     if isinstance(one, dict):
         assert one.keys() == two.keys()
         for key in one:

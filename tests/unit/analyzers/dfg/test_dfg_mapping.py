@@ -1,4 +1,4 @@
-"""The mapping names events as declared, each distinct (call, file) pair once, and refuses what it does not know."""
+"""The mapping names events as declared, each distinct (call, file) pair once, and rejects unknown names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Names:
 
 
 def events(names: Names, *pairs: tuple[str, str], **columns: object) -> EventBatch:
-    """Makes a batch of (call, path) pairs and numbers what is new."""
+    """Make a batch of (call, path) pairs and number new pairs."""
     for call, path in pairs:
         if call not in names.calls:
             names.calls.append(call)
@@ -44,7 +44,7 @@ def events(names: Names, *pairs: tuple[str, str], **columns: object) -> EventBat
 
 
 def named(text: str, *pairs: tuple[str, str], **columns: object) -> list[str | None]:
-    """Returns the name of each event, None for those that drop out."""
+    """Return the name of each event, None for filtered ones."""
     names = Names()
     mapper = Mapper(Mapping.parse(text, sites=SITES))
     activity, new = mapper.apply(events(names, *pairs, **columns), names)

@@ -198,7 +198,7 @@ def test_events_leave_once_each_in_the_order_of_their_arrival(steps: list[tuple[
         number += len(starts)
         waiting += list(zip(starts, ids.tolist(), strict=True))
         start = np.array(starts, np.int64)
-        # every other event is refused
+        # every other event is rejected
         both = np.repeat(np.arange(len(ids)), 2)
         columns = ids, ids.astype(np.int32), start, start * 0, ids
         assert pending.put(*(column[both] for column in columns)) == len(waiting) + len(ids)
@@ -207,7 +207,7 @@ def test_events_leave_once_each_in_the_order_of_their_arrival(steps: list[tuple[
         left = [(s, i) for s, i in waiting if i not in set(taken.case.tolist())]
         assert taken.start.tolist() == [s for s, i in waiting if (s, i) not in left]
         assert len(taken.start) >= sum(s <= until for s, _ in waiting)
-        # of those of one time all go or none
+        # events of equal time are removed together
         assert not {s for s, _ in left} & set(taken.start.tolist())
         assert all(s <= min((t for t, _ in left), default=s) for s in taken.start.tolist())
         assert len(left) <= at_most + at_most // 2

@@ -1,4 +1,4 @@
-"""Two graphs together, made of the graphs alone: what is told of both is that of all their events."""
+"""The union of two graphs, computed from the graphs alone, reports the same as the graph of all their events."""
 
 from __future__ import annotations
 

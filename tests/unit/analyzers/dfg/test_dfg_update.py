@@ -1,4 +1,4 @@
-"""The graph kept up to date is the graph of the whole log, whatever the pieces and the order they come in."""
+"""The incremental graph equals the graph of the whole log, for any batches and order of arrival."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def comparable(graph: Graph) -> dict[str, object]:
 
 
 def placed_in_time(analyzer: DfgAnalyzer) -> None:
-    """Has an analyzer place what is ripe, as it does by itself after some hundreds of events."""
+    """Let an analyzer process its ripe events, as it does by itself after some hundreds of events."""
     analyzer._look()
     analyzer._place(analyzer._pending.newest - int(analyzer._settings.lateness_s * 1e9))
 
@@ -117,7 +117,7 @@ def test_pieces_give_the_graph_of_the_whole(log: list[Event], cuts: list[int]) -
     for first, last in itertools.pairwise(borders):
         feed(analyzer, log[first:last])
         placed_in_time(analyzer)
-        analyzer.graph(NAMES)  # looking changes nothing
+        analyzer.graph(NAMES)  # queries change nothing
     assert comparable(analyzer.graph(NAMES)) == comparable(graph_of(log))
 
 
@@ -128,7 +128,7 @@ def test_any_order_within_the_bound_gives_the_graph_of_the_whole(
 ) -> None:
     waiting, arrived = list(log), []
     newest = -1
-    while waiting:  # an event may overtake others as long as none of these falls behind by more than the bound
+    while waiting:  # events may be reordered as long as no event is late by more than the bound
         may = [event for event in waiting if max(newest, event.end) - waiting[0].start <= bound] or waiting[:1]
         event = data.draw(st.sampled_from(may))
         waiting.remove(event)

@@ -1,4 +1,4 @@
-"""Rows that are alike, numbered by the helper and by its fallback."""
+"""Numbering of equal rows by the helper and by its fallback."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_parts_of_steps_add_up_to_groups_and_steps(rows: list[tuple[int, int, in
     expected += [naive.counts(), *naive.sums([duration, size]).T]
     assert sorted(zip(*told, strict=True)) == sorted(zip(*expected, strict=True))
     latest = np.maximum.accumulate(start // step_ns)
-    if (start // step_ns == latest).all():  # what comes in order is in one part
+    if (start // step_ns == latest).all():  # events in order are in one part
         assert len(number) == len(naive)
 
 

@@ -1,4 +1,4 @@
-"""The interaction graph: what joins and what does not, bounds, and incremental equals batch."""
+"""The interaction graph: edges, bounds, and equality of incremental and batch results."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def test_locks_are_handed_over_by_lock_and_waiting_is_told() -> None:
 def test_processes_of_guests_are_linked_by_the_interrupts_between_their_processors() -> None:
     trace = Trace().kernel(KernelEvent.KVM_CR3, 50, offset=0x1000).kernel(KernelEvent.KVM_CR3, 51, offset=0x2000)
     trace.wakes(50, 51).kernel(KernelEvent.KVM_INJ_VIRQ, 51, requested=0xFD)
-    trace.kernel(KernelEvent.KVM_INJ_VIRQ, 51, requested=0xEC)  # the timer's
+    trace.kernel(KernelEvent.KVM_INJ_VIRQ, 51, requested=0xEC)  # the timer's interrupt
     ranking = trace.ranking()
     assert [(edge.kind, edge.count) for edge in ranking.edges if edge.kind == "guest"] == [("guest", 1)]
     assert "guest process" in {actor.name for actor in ranking.actors}

@@ -1,4 +1,4 @@
-"""Planted groups are found: all of them in a tidy trace, and their leaders in a noisy one."""
+"""Detection of planted groups: all of them in a trace without noise, their leaders in a noisy one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_server_keeps_its_many_clients_and_the_rarest_few_go() -> None:
     ranking = trace.ranking(min_share=0.002)
     assert len(ranking.actors) == 601
     assert sorted(actor.tid for actor in ranking.pruned) == [50, 51]
-    assert len(trace.ranking(min_share=0.0005).actors) == 603  # both are as rare: they stay together
+    assert len(trace.ranking(min_share=0.0005).actors) == 603  # both are equally rare, so they stay together
 
 
 @pytest.mark.parametrize("by", ["process", "rank"])
@@ -84,6 +84,6 @@ def test_who_is_pruned_by_share_takes_noise_out_of_the_groups() -> None:
         for noise, share in ((0.0, 0.001), (0.05, 0.001), (0.05, 0.05))
     )
     assert tidy[0] == 1
-    assert noisy[0] < 0.5  # daemons that somebody woke once belong to somebody
+    assert noisy[0] < 0.5  # noise that wakes a daemon once adds it to a group
     assert pruned[0] > 0.9
     assert min(tidy[1], noisy[1], pruned[1]) > 0.7

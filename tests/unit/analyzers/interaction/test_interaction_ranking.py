@@ -93,7 +93,7 @@ def test_with_files_it_is_networkx_pagerank_of_the_edges_that_lead_through_them(
                 before = graph.get_edge_data(one, other, {"weight": 0.0})["weight"]
                 graph.add_edge(one, other, weight=before + weight)
     part = np.full(NODES, -1)
-    part[list(graph)] = 0  # as one, however it falls apart
+    part[list(graph)] = 0  # as one component, even if it is disconnected
     start = start_weights(np.zeros(NODES), part)
     got = converged(network, start, part, 0.85)
     for node, rank in networkx.pagerank(graph, alpha=0.85, tol=1e-12, max_iter=500).items():
@@ -135,7 +135,7 @@ def test_communities_are_the_cliques_that_one_edge_joins() -> None:
 
 
 def test_what_outsiders_use_costs_no_warning() -> None:
-    """The first component has used nothing; a vertex that is in none has."""
+    """The first component has used nothing; a vertex outside of all components has."""
     with np.errstate(all="raise"):
         weights = start_weights(np.array([0.0, 0.0, 6e9, 3.0, 1.0]), np.array([0, 0, -1, 1, 1]))
     assert weights.tolist() == [0.5, 0.5, 0.0, 0.75, 0.25]

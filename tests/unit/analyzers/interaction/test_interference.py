@@ -1,4 +1,4 @@
-"""Who disturbs a job: what others moved on its file systems while it did I/O."""
+"""Interference with a job: bytes of other jobs on its file systems during its I/O."""
 
 from __future__ import annotations
 

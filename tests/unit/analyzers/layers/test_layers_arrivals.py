@@ -1,4 +1,4 @@
-"""Waiting for the last to come to a collective call: as told round by round."""
+"""Waiting time for the last rank of a collective call, against a reference per round."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from support.references.layers_naive import INFO, Call, analyzer, batch_of, name
 FILES = names().files
 CALLS = ["", "MPI_File_write_all", "MPI_File_sync"]
 Rounds = list[list[tuple[int, int]]]
-"""By round and rank: when it comes after the round's beginning, and how long it stays."""
+"""By round and rank: its arrival after the round's start, and the duration of its call."""
 LENGTH = 10_000_000
 
 
 def calls_of(rank: int, rounds: Rounds, call: int = 1) -> EventBatch:
-    """Makes what one rank does; the rounds are so far apart that they do not overlap."""
+    """Make the calls of one rank; rounds are far enough apart not to overlap."""
     start = np.array([at * LENGTH + each[rank][0] for at, each in enumerate(rounds)])
     return make_batch(
         len(rounds),
@@ -37,7 +37,7 @@ def told(made: LayerAnalyzer) -> Collective:
 
 
 def expected(rounds: Rounds) -> tuple[int, Counter[int]]:
-    """Adds up what each waits, and who comes last, round by round."""
+    """Sum the waiting time of each rank and count the last ranks, round by round."""
     ns, last = 0, Counter[int]()
     for each in rounds:
         latest = max(start for start, _ in each)
@@ -54,7 +54,7 @@ def test_waits_are_those_of_the_rounds_one_by_one_in_any_pieces(data: st.DataObj
     drawn = data.draw(st.lists(st.lists(moment, min_size=ranks, max_size=ranks), min_size=count, max_size=count))
     rounds = [
         [(8 * start + rank, stays) for rank, (start, stays) in enumerate(each)] for each in drawn
-    ]  # no two at once
+    ]  # no two ranks at the same time
     made, other = analyzer(), analyzer()
     for rank in range(ranks):
         cut = data.draw(st.integers(0, count))

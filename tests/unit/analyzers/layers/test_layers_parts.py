@@ -1,4 +1,4 @@
-"""Parts of a layer report: who and what is told apart, nesting by time, the tree, findings."""
+"""Parts of a layer report: separation of processes and files, nesting by time, the tree, findings."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from support.references.layers_naive import (
 CALLS = ["", "H5Dwrite", "MPI_File_write_all", "write", "open"]
 FILES = names().files
 SLOW = 2_000_000
-"""Long enough for a finding, ns."""
+"""Minimum duration for a finding, ns."""
 
 
 def told(made: LayerAnalyzer) -> Layers:
@@ -51,7 +51,7 @@ def findings(made: LayerAnalyzer, rule: str) -> list[Finding]:
 
 
 def ordered() -> st.SearchStrategy[list[Call]]:
-    """Draws calls in which each layer only calls lower ones, and time passes in each."""
+    """Draw calls in which each layer calls lower layers only, and time passes in each."""
     layers = (Layer.HDF5, Layer.MPIIO, Layer.POSIX)
 
     def below(at: int) -> st.SearchStrategy[Call]:
@@ -127,7 +127,7 @@ def test_threads_that_are_streams_of_their_own_are_one_process_and_share_its_han
     made.close_stream("a")
     made.close_stream("b")
     made.update(used, "c", INFO, files)
-    assert told(made).processes == 2  # the pid is in use again
+    assert told(made).processes == 2  # the pid is reused
 
 
 def test_process_is_one_before_and_after_it_has_a_rank() -> None:
@@ -229,7 +229,7 @@ def test_timeline_within_its_bound_keeps_every_operation(rows: list[tuple[int, i
 
 
 def collective(rank: int, moving: int) -> EventBatch:
-    """Makes a collective write of a rank that has MPI-IO move some bytes in it."""
+    """Make a collective write of a rank, in which MPI-IO moves some bytes."""
     below = [Call(Layer.POSIX, Kind.WRITE, SLOW // 4, moving, file=1, call=3)] if moving else []
     size = 1000
     call = Call(Layer.MPIIO, Kind.WRITE, SLOW, size, file=1, call=2, flags=int(Flag.COLLECTIVE), below=below)
@@ -421,7 +421,7 @@ def test_a_folder_with_many_small_files_is_found_though_none_of_them_is_worth_te
 
 
 def opening(files: int, times: int, writes: int = 0) -> EventBatch:
-    """Makes what one process does that opens each file so often, with a dataset that is written below each."""
+    """Make the calls of one process that opens each file the given number of times and writes a dataset below each."""
     roots = [
         Call(Layer.HDF5, Kind.CREATE, SLOW, handle=3 * at + 1, file=1 + at % files, call=4)
         for at in range(files * times)

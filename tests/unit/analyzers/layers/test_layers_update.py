@@ -1,4 +1,4 @@
-"""Layers of a job: the sums of any tree of calls, in any pieces, are those of the calls one by one."""
+"""Layers of a job: the sums of any call tree, in any batches, equal those of the single calls."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def trace() -> tuple[list[tuple[EventBatch, np.ndarray]], list[np.ndarray]]:
     key = np.concatenate([np.full(len(part), number) for number, part in enumerate(parts)])
     batch = concatenate(parts)
     odd = np.arange(len(batch)) % 2 == 1
-    # in two batches, so that groups are put together again
+    # in two batches, so that groups must be merged
     return [(batch.select(odd), LEFT_OUT), (batch.select(~odd), LEFT_OUT)], [key[odd], key[~odd]]
 
 

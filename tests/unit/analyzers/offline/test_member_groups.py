@@ -1,4 +1,4 @@
-"""Groups of a job's members: who is told apart, who does I/O together, and what is said of them."""
+"""Groups of a job's members: separation of members, common I/O, and the report on them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SECOND = 10**9
 def phases(
     period_s: float, count: int, ranks: list[int], file: int, *, first_s: float = 1.0, size: int = 10**6, seed: int = 1
 ) -> EventBatch:
-    """Makes phases of a twentieth of the period in which each rank writes four times."""
+    """Make phases of a twentieth of the period in which each rank writes four times."""
     random = np.random.default_rng(seed)
     begins = (first_s + period_s * (np.arange(count) + random.normal(0, 0.005, count)))[:, None, None]
     start = begins + period_s / 20 * np.arange(4)[None, None, :] / 4 + np.zeros((1, len(ranks), 1))
@@ -59,7 +59,7 @@ def finished(batches: list[tuple[EventBatch, StreamInfo]], wanted: DetectSetting
 
 
 def running(batches: list[tuple[EventBatch, StreamInfo]], until_s: float) -> Prediction:
-    """Predicts each tenth of the time from what has ended by then; returns the last prediction."""
+    """Predict after each tenth of the time from the events so far; return the last prediction."""
     predictor, groups = Predictor("j"), GroupAnalyzer(DetectSettings())
     done = 0
     for now_ns in (round(until_s * SECOND * tenth / 10) for tenth in range(1, 11)):
@@ -115,7 +115,7 @@ def test_commands_and_kinds_of_files_are_told_where_there_are_no_ranks() -> None
 def loop(
     name: str, period_s: float, count: int, file: int, first_s: float, first_pid: int
 ) -> list[tuple[EventBatch, StreamInfo]]:
-    """Makes a loop of a shell: each phase is a process of its own, with an argument of its own."""
+    """Make a shell loop: each phase is a new process with a new argument."""
     each = phases(period_s, count, [-1], file, first_s=first_s, seed=first_pid)
     return [
         (each.select(slice(4 * at, 4 * at + 4)), stream(f"{name} of=ck.{at % 7} bs=64k", pid=first_pid + 3 * at))
@@ -204,7 +204,7 @@ def test_a_period_that_something_else_hides_is_told_with_whose_it_is() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_thousands_of_ranks_of_one_period_are_not_split(seed: int) -> None:
-    """Each rank comes with a delay of its own, up to a whole phase."""
+    """Each rank has its own delay, up to a whole phase."""
     random = np.random.default_rng(seed)
     ranks, count, period_s = 10_000, 12, float(random.uniform(5, 50))
     begins = period_s * (np.arange(count)[:, None] + random.exponential(0.05, (count, ranks)))
@@ -229,7 +229,7 @@ def test_groups_are_not_looked_for_where_they_are_switched_off() -> None:
     analyzer = GroupAnalyzer(DetectSettings())
     for batch, info in batches[:1]:
         analyzer.update(batch, info, FILES, COUNTS)
-    assert analyzer.answer(plain, 10**12) is plain  # one member
+    assert analyzer.answer(plain, 10**12) is plain  # a single member
 
 
 @settings(deadline=None, max_examples=15)
@@ -352,7 +352,7 @@ def test_batch_that_spans_two_bins_is_as_its_events_one_by_one(
 def test_all_that_is_shown_of_the_main_period_is_of_those_who_have_it(
     programs: list[tuple[float, int, int]],
 ) -> None:
-    """The whole job's phases under a group's period were told as if they were its own, and so was a replay of them."""
+    """The phases of the whole job were reported, and replayed, with the period of a group."""
     batches = [
         (phases(period, count, [4 * at + rank for rank in range(4)], at + 1, size=size, seed=at), stream(f"p{at}"))
         for at, (period, count, size) in enumerate(programs)
@@ -382,7 +382,7 @@ def test_all_that_is_shown_of_the_main_period_is_of_those_who_have_it(
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_each_period_of_a_job_is_told_with_its_own_phases(seed: int) -> None:
-    """Phases of a period beside the main one were guessed from the window, and drawn and replayed nowhere."""
+    """Phases of a secondary period were guessed from the window, and neither drawn nor replayed."""
     random = np.random.default_rng(seed)
     periods = 20.0 * np.cumprod([1.0, *random.uniform(1.3, 1.9, random.integers(1, 3))])
     programs = [

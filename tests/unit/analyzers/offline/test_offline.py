@@ -1,4 +1,4 @@
-"""Everything that ``iotide detect`` computes, together."""
+"""The whole computation of ``iotide detect``."""
 
 from __future__ import annotations
 

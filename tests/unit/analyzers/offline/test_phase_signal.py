@@ -1,4 +1,4 @@
-"""The signal of a finished trace: the same whatever the pieces, and in memory that does not grow with them."""
+"""The signal of a finished trace is independent of the batches, and its memory does not grow with their number."""
 
 from __future__ import annotations
 

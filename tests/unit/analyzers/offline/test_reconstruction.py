@@ -67,7 +67,7 @@ def test_constant_signal_needs_no_waves(values: list[float]) -> None:
     assert model.mean == pytest.approx(np.mean(values) if values else 0.0)
 
 
-# The strongest lines that the reference names with -n 3 (beside the mean): frequency, |X_k| in MB/s, phase at time 0.
+# The strongest frequencies of the reference with -n 3 (beside the mean): frequency, |X_k| in MB/s, phase at time 0.
 @pytest.mark.parametrize(
     ("mode", "lines"),
     [

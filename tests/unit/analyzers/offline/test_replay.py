@@ -1,4 +1,4 @@
-"""A finished trace predicted as if it were live."""
+"""Replay of a finished trace as if it were live."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def train(first: int, stop: int, period: int = PERIOD, length: int = 1200, width
 
 
 def direct(values: np.ndarray, period: float) -> np.ndarray:
-    """The transform's definition, written as a convolution."""
+    """The definition of the transform, written as a convolution."""
     scale = 6 * period / (2 * math.pi)
     apart = (np.arange(len(values))[None, :] - np.arange(len(values))[:, None]) / scale
     wavelet = math.sqrt(2 / math.pi) * np.exp(6j * apart - apart**2 / 2)
@@ -112,7 +112,7 @@ def test_view_shows_each_period_where_and_when_it_was() -> None:
     early, late = power[:, np.abs(times - 150).argmin()], power[:, np.abs(times - 350).argmin()]
     assert periods[early.argmax()] == pytest.approx(2.0, rel=0.05)
     assert periods[late.argmax()] == pytest.approx(20.0, rel=0.05)
-    # rectified: both waves are all there is
+    # rectified: there are only these two waves
     assert early.max() == pytest.approx(1.0, abs=0.05)
     assert late.max() == pytest.approx(1.0, abs=0.05)
     assert times[0] == pytest.approx(50.0, abs=0.5)

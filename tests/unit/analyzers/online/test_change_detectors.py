@@ -1,4 +1,4 @@
-"""Detectors of change: against slow fallbacks, on streams with a known change, and on streams without one."""
+"""Change detectors against slow references, on streams with a known change, and on streams without a change."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ numbers = st.lists(st.floats(-3, 3), max_size=40)
 
 
 def naive_adwin(values: list[float], delta: float) -> list[float]:
-    """Drops the older part at the cut that exceeds its bound the most, as long as there is one."""
+    """Drop the older part at the cut that exceeds its bound the most, repeatedly."""
     while len(values) >= 4 and max(values) > min(values):
         n = len(values)
         log = math.log(2 * math.log(n) / delta)

@@ -1,4 +1,4 @@
-"""After a change of period the new one is reported within three new phases, whatever the window."""
+"""After a change of period the new one is reported within three new phases, for any window."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_new_period_is_reported_within_three_phases_and_not_mixed(
         right = row.period_s is not None and abs(row.period_s.value / after_s - 1) < 0.1
         if not right:
             wrong_until_s = row.made_at_s
-            if row.period_s is not None:  # the old one, while the new one is not sure, but nothing in between
+            if row.period_s is not None:  # the old period while the new one is uncertain, and nothing in between
                 assert row.period_s.value == pytest.approx(before_s, rel=0.15)
     new_s = program.starts_s[program.starts_s > program.changed_s]
     assert np.sum(new_s + 0.15 * min(before_s, after_s) < wrong_until_s) < 3  # a phase lasts a tenth

@@ -19,7 +19,7 @@ from support.jobs.periodic_jobs import TYPES, UNIX_S, Program, checkpointing
 
 
 def online(program: Program, predictor: Predictor, *, until_s: float, every_s: float = 1.0) -> list[Prediction]:
-    """Feeds a program's events as they come and asks once a second."""
+    """Feed a program's events in order and predict every second."""
     begin = program.batch.start[0] / 1e9
     predictions, since = [], 0.0
     for now in np.arange(begin + every_s, begin + until_s, every_s):
@@ -280,7 +280,7 @@ def test_stray_stamp_from_long_ago_does_not_hide_the_period() -> None:
 
 
 def settled(period_s: float = 40.0) -> tuple[Predictor, Program, float]:
-    """A predictor that is sure of a period, and a moment at which nothing is due."""
+    """A predictor with a certain period, at a time without a due prediction."""
     program = checkpointing(period_s=period_s, burst_s=2.0, phases=20)
     predictor = Predictor("job")
     now_s = program.starts_s[15] + 0.4 * period_s
@@ -316,7 +316,7 @@ def test_phase_of_which_only_the_begin_has_come_in_makes_the_next_one_no_smaller
     program = checkpointing(period_s=2.0, phases=7, burst_s=0.2)
     predictor = Predictor("job")
     last_s = float(program.starts_s[-1])
-    predictor.update(program.until(last_s + 0.1), TYPES)  # half a phase; the rest is on its way
+    predictor.update(program.until(last_s + 0.1), TYPES)  # half a phase; the rest has not arrived yet
     phase = predictor.predict(round((last_s + 0.3) * 1e9)).next_phase
     assert phase is not None
     assert phase.volume_bytes.value == pytest.approx(256 * 65536, rel=1e-6)
@@ -338,7 +338,7 @@ def test_period_is_known_again_with_the_second_phase_after_a_silence(period_s: f
         since_s = now_s
         row = predictor.predict(round(now_s * 1e9))
         seen = int((after.starts_s < now_s).sum())
-        if seen:  # nothing in between, such as the time from the first phase before the silence
+        if seen:  # no other period, such as the time since the first phase before the pause
             assert row.period_s is None or row.period_s.value == pytest.approx(period_s, rel=0.05)
         if seen >= 3:
             assert row.period_s is not None
@@ -351,7 +351,8 @@ def test_period_is_known_again_with_the_second_phase_after_a_silence(period_s: f
 
 
 def test_last_word_tells_the_period_before_and_scores_the_present_one() -> None:
-    program = changing(2.0, 1.0, phases=(14, 24), burst=0.05)  # the second outlasts the finest bins
+    # the second half lasts longer than the window of the finest bins
+    program = changing(2.0, 1.0, phases=(14, 24), burst=0.05)
     predictor = Predictor("job")
     rows = followed(predictor, program, 0.5)
     whole = predictor.predict(round(rows[-1].made_at_s * 1e9), whole=True)

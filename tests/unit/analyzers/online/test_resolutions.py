@@ -1,4 +1,4 @@
-"""One predictor, without a sampling frequency, finds periods from a twentieth of a second to a day."""
+"""One predictor without a sampling frequency finds periods from a twentieth of a second to a day."""
 
 from __future__ import annotations
 

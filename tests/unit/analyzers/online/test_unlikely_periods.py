@@ -1,4 +1,4 @@
-"""A job without a period is searched again only now and then, and a period that begins late is found."""
+"""A job without a period is analysed less often, and a period that begins late is found."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.jobs.periodic_jobs import TYPES, UNIX_S
 
 
 def _predictions(starts_s: np.ndarray) -> list[Prediction]:
-    """Asks after each second of a job that writes 64 requests at each of these times."""
+    """Predict after each second of a job that writes 64 requests at each of these times."""
     predictor, predictions, fed = Predictor("job"), [], 0
     for now in range(1, int(starts_s[-1]) + 2):
         due = int(np.searchsorted(starts_s, now))

@@ -1,4 +1,4 @@
-"""The stretch of signal that an online job's period is taken from."""
+"""The window of the signal for the online period detection."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_aggregate_batches_and_ends_of_streams_are_flushes() -> None:
     assert predictor.predict(30 * SECOND).window.start_s == 20
     predictor.update(make_batch(1, columns | {"start": 25 * SECOND}), TYPES)
     predictor.flush()
-    assert predictor.predict(30 * SECOND).window.start_s == 21  # since the flush before
+    assert predictor.predict(30 * SECOND).window.start_s == 21  # since the previous flush
 
 
 def test_window_in_flushes_follows_a_program_that_flushes_each_phase() -> None:
@@ -112,7 +112,7 @@ def test_onsets_are_rises_above_the_mean_after_a_pause(values: list[int], period
         ([10, 10, 10, 10, 20, 20, 20, 20], 4),
         ([10, 10, 10, 20, 20], 0),  # two are not enough
         ([10, 10, 10, 20, 10, 20], 0),  # missed phases
-        ([10, 10, 10, 12, 12, 12], 0),  # the window follows that by itself
+        ([10, 10, 10, 12, 12, 12], 0),  # the window adapts to this by itself
         ([10, 40, 3, 20, 7, 20, 20, 20], 0),  # there was no period before
         ([10, 10, 10, 15, 30, 22], 0),  # and there is none now
         ([10] * 9, 0),

@@ -1,4 +1,4 @@
-"""A burst that happened once hides no period of little I/O: neither in its own direction nor in the other."""
+"""A single large burst hides no period of little I/O, in the same direction or in the other one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def requests(start_s: np.ndarray, length_s: float, volume: int, kind: Kind) -> E
 
 
 def job(burst: Kind | None, at_s: float, phases: Kind = Kind.WRITE, noise: Kind | None = None) -> EventBatch:
-    """Small phases every 1.3 s from 5 s on, a gigabyte at some other time, and perhaps other I/O all the time."""
+    """Small phases every 1.3 s from 5 s on, a gigabyte at some other time, and optional I/O all the time."""
     parts = [requests(5 + PERIOD_S * np.arange(PHASES), 0.02, 50_000, phases)]
     if burst is not None:
         parts.append(requests(at_s + 0.1 * np.arange(20), 0.1, GB // 20, burst))

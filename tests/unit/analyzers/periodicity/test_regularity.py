@@ -123,7 +123,7 @@ def test_uneven_intervals_of_another_length_are_no_new_period(seed: int) -> None
 
 
 def late_now_and_then(seed: int, missing: float = 0.0) -> Floats:
-    """Intervals of 50 bins; some phases come late by a half to one and a half of it, others are missed."""
+    """Intervals of 50 bins; some phases are late by half to one and a half intervals, others are missed."""
     rng = np.random.default_rng(seed)
     steps = 1.0 + (rng.uniform(size=48) < missing)
     steps[5::12] += np.array([0.5, 1.4, 0.7, 1.3])
@@ -166,7 +166,7 @@ def test_phases_that_take_longer_are_not_late_although_one_was_missed() -> None:
 def test_phases_missed_in_runs_make_the_period_no_longer(seed: int) -> None:
     rng = np.random.default_rng(seed)
     steps = np.where(rng.uniform(size=50) < 0.1, rng.geometric(0.4, 50) + 1.0, 1.0)
-    steps[-2:] = 1  # a pause shows when it is over
+    steps[-2:] = 1  # a pause is detected only after its end
     found = measured(60 * (steps + rng.normal(0, 0.01, 50)))
     assert found.period == pytest.approx(60, rel=0.01)
     assert found.missed + found.astray == (steps > 1).sum()

@@ -1,4 +1,4 @@
-"""How much longer a phase goes on."""
+"""Remaining duration of an ongoing phase."""
 
 from __future__ import annotations
 

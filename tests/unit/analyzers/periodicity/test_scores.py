@@ -1,4 +1,4 @@
-"""Burst width and duty cycle; the paper's scores are held in test_phases.py."""
+"""Burst width and duty cycle; test_phases.py tests the paper's scores."""
 
 from __future__ import annotations
 

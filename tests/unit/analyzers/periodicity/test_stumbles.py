@@ -1,4 +1,4 @@
-"""What intervals between phases are read as: on time, over missed phases, astray."""
+"""Classification of intervals between phases: on time, over missed phases, irregular."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_intervals_over_missed_phases_are_told_with_how_many_they_span(seed: int
     rng = np.random.default_rng(seed)
     spanned = rng.geometric(0.7, 40)
     reading = read_as_stumbling(rng.uniform(5, 200) * (spanned + rng.normal(0, 0.02, 40)))
-    counted = reading.multiple > 0  # a rare, long one may be a pause as well
+    counted = reading.multiple > 0  # a rare, long one may also be a pause
     assert counted.mean() >= 0.9
     assert reading.multiple[counted].tolist() == spanned[counted].tolist()
     assert reading.likelihood - reading.plain > 20

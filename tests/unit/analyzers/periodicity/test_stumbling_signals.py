@@ -1,4 +1,4 @@
-"""Signals that are hardly interrupted, and phases that are unlike one another."""
+"""Signals with hardly any pauses, and phases that differ from each other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iotide.analyzers.settings import DetectSettings
 def periodicity_of(
     start: list[float], length: list[float], volume: float | npt.NDArray[np.float64], *, ended: bool = False
 ) -> PeriodEstimate:
-    """Looks at phases, in bins of a second."""
+    """Analyse phases, in bins of a second."""
     until = start[-1] + length[-1]
     edges = np.arange(np.ceil(until) + 1)
     moved = np.zeros(len(edges))

@@ -1,4 +1,4 @@
-"""The tuned numbers: each is used, said in a sentence with its source, and changed by nobody."""
+"""The tuned constants: each is used, documented in a sentence with its source, and modified nowhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_each_number_is_read_when_it_is_needed(group: str, name: str, texts: dic
     reading = re.compile(rf"(?:TUNING\.{group}|_{group.upper()})\.{name}\b")
     readers = [text for text in texts.values() if reading.search(text)]
     assert readers
-    # one that is copied when a module is imported cannot be varied by a benchmark
+    # a benchmark cannot vary a constant that is copied at import
     assert not any(re.search(rf"^\w+.*= .*{reading.pattern}", text, re.MULTILINE) for text in readers)
 
 

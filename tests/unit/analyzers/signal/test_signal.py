@@ -56,7 +56,7 @@ def test_batches_and_whole_trace_give_the_same_bins(requests: list[Interval], cu
     edges = sorted({0, len(requests), *(min(cut, len(requests)) for cut in cuts)})
     for low, high in itertools.pairwise(edges):
         batched.add(*columns(requests[low:high]))
-    # one running sum carries all rates, so that a small volume after a large one is rounded as the large one is
+    # one running sum contains all rates, so a small volume after a large one has the rounding error of the large one
     rounding = max(1e-6, 1e-14 * sum(volume for *_, volume in requests))
     np.testing.assert_allclose(held(batched), held(whole), rtol=1e-9, atol=rounding)
     assert (batched.first_ns, batched.last_ns) == (whole.first_ns, whole.last_ns)
@@ -73,7 +73,7 @@ def test_full_ring_keeps_the_newest_bins_and_counts_what_came_too_late(requests:
         signal.add(*columns([request]))
     newest = -1
     expected_late = 0.0
-    for request in requests:  # the rule restated for one request at a time
+    for request in requests:  # the same rule for one request at a time
         bins = volume_bins([request], BIN)
         newest = max(newest, max(bins))
         expected_late += float(sum(volume for number, volume in bins.items() if number <= newest - capacity))
@@ -84,7 +84,7 @@ def test_full_ring_keeps_the_newest_bins_and_counts_what_came_too_late(requests:
     values = signal.read((newest - capacity + 1) * BIN, (newest + 1) * BIN)
     begin = values.first_ns // BIN
     for number, value in enumerate(values.volume, begin):
-        # what came in order is complete in the ring
+        # requests in order are completely in the ring
         assert value == pytest.approx(float(truth.get(number, 0)), rel=1e-6, abs=1e-3)
 
 

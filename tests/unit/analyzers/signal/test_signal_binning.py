@@ -1,4 +1,4 @@
-"""Requests in bins: the compiled helper does what NumPy does."""
+"""Requests in bins: the compiled helper equals NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A signal at several resolutions: each level holds what a single ring of its bins would hold."""
+"""A signal at several resolutions: each level equals a single ring with its bins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work beside a command gives way, for some time at most where it is behind, and goes on when the command has ended."""
+"""Work beside a command yields, for a bounded time if it is behind, and resumes after the command has ended."""
 
 from __future__ import annotations
 

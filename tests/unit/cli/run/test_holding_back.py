@@ -1,4 +1,4 @@
-"""What a burst leaves waiting is left for later while it has all cores, for some time and some room at most."""
+"""The backlog of a burst is postponed while the burst uses all cores, for a bounded time and space."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BUSY, CALM = (1, 9), (9, 1)
 
 
 class Machine:
-    """How long a thread has had a core and has waited for one, and a clock."""
+    """CPU time and waiting time of a thread, and a clock."""
 
     def __init__(self, *turns: tuple[int, int]) -> None:
         self.had = self.waited = 0
@@ -85,7 +85,7 @@ def test_system_tells_how_long_this_thread_had_a_core() -> None:
 
 
 class Waiting:
-    """A source with calls that wait, all of which a poll takes."""
+    """A source with waiting calls; one poll returns all of them."""
 
     def __init__(self, waiting: int) -> None:
         self.waiting_calls = waiting
@@ -112,10 +112,10 @@ class Waiting:
 
 
 class Nobody:
-    """A sink that is told nothing but that somebody lives."""
+    """A sink that receives only heartbeats."""
 
     def heartbeat(self, *_: object) -> None:
-        """Takes it in."""
+        """Store the heartbeat."""
 
 
 def feed_of(source: Waiting, holding_back: HoldingBack) -> Feed:
@@ -141,7 +141,7 @@ def test_feed_leaves_a_burst_where_it_is_until_it_is_hurried() -> None:
 
 
 class CountingSelector(selectors.DefaultSelector):
-    """Counts how often it was asked what is ready."""
+    """Count the calls."""
 
     asked = 0
 

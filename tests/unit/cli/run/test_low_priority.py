@@ -1,4 +1,4 @@
-"""Work that starts beside a command has lower priority; who waits for it keeps its own."""
+"""Work that starts beside a command has lower priority; a thread that waits for it keeps its own."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def test_priority_comes_back_when_the_command_ends() -> None:
         low_priority.over()
         return niceness()
 
-    # Without the privilege the work stays as it is, and its result comes all the same.
+    # Without the privilege the niceness stays raised, and the result is the same.
     assert low_priority.done(work) == (niceness() if _may_take_back() else NICE)
 
 
 def test_a_thread_that_is_done_is_forgotten() -> None:
-    """Its number may be another's by the time the command ends."""
+    """Its thread id may be reused before the command ends."""
     low_priority = LowPriority()
     low_priority.done(niceness)
     assert low_priority._own == {}
@@ -54,7 +54,7 @@ def test_a_thread_that_is_done_is_forgotten() -> None:
 
 @pytest.mark.slow
 def test_the_analysis_is_imported_in_a_thread_that_gives_way() -> None:
-    """An import hook notes at which niceness ``iotide run`` imports the analysis."""
+    """An import hook records the niceness at which ``iotide run`` imports the analysis."""
     script = """
 import os, sys, threading
 class Watch:

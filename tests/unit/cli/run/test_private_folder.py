@@ -1,4 +1,4 @@
-"""What killed runs leave behind goes when the next one starts, and nothing else does."""
+"""The next run removes the folders of killed runs, and nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ with private_folder() as folder:
 
 
 def holding(root: Path) -> tuple[subprocess.Popen[str], Path]:
-    """Returns a process that has a folder below ``root``, and the folder."""
+    """Return a process that uses a folder below ``root``, and the folder."""
     environment = dict(os.environ) | {"TMPDIR": str(root)}
     process = subprocess.Popen(
         [sys.executable, "-c", HOLD], text=True, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -1,4 +1,4 @@
-"""Who is asked to start collectors on other nodes, what they are told, and what becomes of those that do not answer."""
+"""Start of collectors on other nodes: the commands, their arguments, and nodes that do not respond."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ORDERS = Orders(
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Callable[[str, str], None]:
-    """Makes programs of Slurm's names."""
+    """Make programs with the names of Slurm's commands."""
 
     def make(name: str, script: str) -> None:
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")

@@ -1,4 +1,4 @@
-"""Scheduling of running jobs: who is in I/O, who is limited, and what back ends write."""
+"""Scheduling of running jobs: jobs in I/O, limits, and output of the back ends."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_phase_goes_on_while_calls_end_and_is_over_when_none_does() -> None:
 
 
 def test_limited_job_is_in_its_phase_as_long_as_one_of_its_calls_may_take() -> None:
-    """Calls are told at their end: else the limit would be lifted, and set again, with each call."""
+    """Call are reported at their end; otherwise each call would lift the limit and set it again."""
     slow = job("a", NOW - 5, NOW - 2, 10 * 2**20)
     assert not LiveJobs(CAPACITY).look(live(slow), {}).waiting
     assert LiveJobs(CAPACITY).look(live(slow), {"a": 2.0**19}).waiting
@@ -174,7 +174,7 @@ def test_pieces_of_a_long_phase_are_one() -> None:
 
 
 class Kept:
-    """A back end that keeps what it was told."""
+    """A back end that stores its input."""
 
     def __init__(self) -> None:
         self.held: list[Limit] = []
@@ -294,7 +294,7 @@ def test_rules_of_lustre_are_started_changed_and_stopped() -> None:
 
     backend = LustreTbf(run, "{job}.batch", rpc_bytes=1e6)
     assert backend.apply([limit("4711", 50e6), limit("4712", 0.1e6)]) == []
-    assert backend.apply([limit("4711", 50.1e6), limit("4712", 7e6)]) == []  # a hundredth is no news
+    assert backend.apply([limit("4711", 50.1e6), limit("4712", 7e6)]) == []  # a change of a hundredth is not applied
     assert backend.apply([limit("4711", 50e6)]) == []
     assert backend.clear() == []
     assert said == [
@@ -336,7 +336,7 @@ def test_lctl_is_run_without_a_shell_and_its_failure_is_told(tmp_path: Path) -> 
 
 
 def test_job_that_always_shares_a_full_file_system_may_take_all_of_it() -> None:
-    """Half of the capacity is what it gets beside the other one, not what it could take."""
+    """Half of the capacity is its bandwidth beside the other job, not its maximum."""
     jobs = LiveJobs(CAPACITY)
     for look in range(20):
         rows = [job(name, NOW + look, NOW + look + 1, int(CAPACITY / 2)) for name in "ab"]
@@ -347,7 +347,7 @@ def test_job_that_always_shares_a_full_file_system_may_take_all_of_it() -> None:
 
 
 def test_job_s_limit_is_what_it_moves_where_nobody_takes_it() -> None:
-    """Alone, and beside others while the file system has room."""
+    """Alone, and beside others while the file system has spare bandwidth."""
     slow = OwnRates()
     for number in range(8):
         mine, other = Stretch(number, number + 1, 10_000_000), Stretch(number + 0.5, number + 1.5, 20_000_000)
@@ -370,7 +370,7 @@ def test_one_stretch_that_a_cache_took_makes_no_job_fast() -> None:
 
 
 def test_job_with_two_periods_is_told_of_by_the_one_whose_phase_it_is() -> None:
-    """A phase of 10 MB each 3 s, one of 500 MB each 60 s."""
+    """A phase of 10 MB every 3 s, one of 500 MB every 60 s."""
     long = OtherPeriod(
         relation="beside", start_s=NOW - 300, end_s=NOW, phases=5, period_s=exactly(60.0), confidence=0.9,
         next_phase=NextPhase(

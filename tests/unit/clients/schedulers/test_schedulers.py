@@ -1,4 +1,4 @@
-"""Policies of I/O scheduling and the fluid model against cases worked out by hand, and what holds for all of them."""
+"""I/O scheduling policies and the fluid model against cases computed by hand, and common properties of all policies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ WAITING = st.lists(
 
 @st.composite
 def jobs(draw_from: st.DrawFn) -> list[Job]:
-    """Draws jobs of a few phases each, with volumes and gaps of very unlike size."""
+    """Draw jobs of a few phases each, with volumes and gaps of very different sizes."""
     made = []
     for number in range(draw_from(st.integers(1, 6))):
         phases = draw_from(st.integers(1, 5))
@@ -73,7 +73,7 @@ def job(gap: float, volume: float, phases: int = 1, limit: float = 100.0) -> Job
 
 
 def max_min(limits: Sequence[float], capacity: float) -> list[float]:
-    """The slow twin: the level up to which all limits are filled, by bisection."""
+    """The slow reference: the level up to which all limits are filled, by bisection."""
     if math.fsum(limits) <= capacity:
         return list(limits)
     low, high = 0.0, capacity
@@ -191,7 +191,7 @@ def test_unsure_predictions_count_less() -> None:
 
 
 def test_a_long_phase_predicted_too_short_does_not_pass_others_at_its_end() -> None:
-    """Past its predicted volume a phase has little left only if the prediction is sure."""
+    """A phase beyond its predicted volume has little left only if the prediction is certain."""
 
     def order(confidence: float) -> list[int]:
         forecast = Forecast(100.0, 1000.0, 1.0, confidence=confidence)
@@ -274,7 +274,7 @@ def test_a_job_s_own_phases_stand_for_a_prediction_that_is_missing() -> None:
 
 
 def test_a_prediction_counts_against_own_phases_by_how_sure_it_is() -> None:
-    """Predicted is a hundredth of what was moved each time."""
+    """The prediction is a hundredth of the moved volume each time."""
     other = JobState(0, 1.0, forecast=Forecast(100.0, 10.0, 90.0))
     for confidence, first in ((1.0, 1), (0.9, 1), (0.05, 0)):
         told = Forecast(100.0, 1.0, 90.0, confidence=confidence)

@@ -1,4 +1,4 @@
-"""Descriptions of mixes, observed jobs, results, text and picture of a simulation of scheduling policies."""
+"""Simulation of scheduling policies: descriptions of mixes, observed jobs, results, text and picture."""
 
 from __future__ import annotations
 

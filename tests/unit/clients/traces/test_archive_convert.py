@@ -1,4 +1,4 @@
-"""Archives in the formats of other tools, read by readers that are not ours."""
+"""Archives in the formats of other tools, read by independent readers."""
 
 from __future__ import annotations
 

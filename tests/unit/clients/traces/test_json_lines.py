@@ -1,4 +1,4 @@
-"""Calls as JSON lines: every column of every call, texts with whatever is in them."""
+"""Calls as JSON lines: every column of every call, with arbitrary texts."""
 
 from __future__ import annotations
 

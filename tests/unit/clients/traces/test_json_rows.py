@@ -1,4 +1,4 @@
-"""Rows as JSON: what is spelled a column at a time is what ``json`` says of each row."""
+"""Rows as JSON: encoding by column equals ``json`` per row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every format that iotide writes and reads: calls come back with every column that docs/convert.md promises."""
+"""Every format that iotide writes and reads: calls return with every column listed in docs/convert.md."""
 
 from __future__ import annotations
 

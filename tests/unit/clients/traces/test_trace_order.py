@@ -1,4 +1,4 @@
-"""Calls of an archive in the order in which they began, and as regions of threads."""
+"""Calls of an archive in order of their starts, and as regions of threads."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_call_that_encloses_all_others_comes_first_and_windows_stay_small() ->
 
 
 class CountingReader(ArchiveReader):
-    """Counts the pieces of calls that are unpacked."""
+    """Count the decompressed pieces of calls."""
 
     pieces = 0
 

@@ -28,7 +28,7 @@ LOCAL = FileInfo("/tmp/log", mount_point="/", filesystem="ext4", shared=False)
 
 
 class Process:
-    """Gathers the calls of a simulated process; times are ns from BEGIN."""
+    """Collect the calls of a simulated process; times are ns from BEGIN."""
 
     def __init__(self, rank: int = 0, **info: Any) -> None:
         self.info = StreamInfo(
@@ -39,7 +39,7 @@ class Process:
         self.rows: list[dict[str, int]] = []
 
     def call(self, text: str, start: int, end: int, kind: Kind, layer: Layer = Layer.POSIX, **more: Any) -> None:
-        """``file``: a FileInfo; other columns as they are."""
+        """``file``: a FileInfo; other columns unchanged."""
         if text not in self.signatures:
             self.signatures[text] = self.names.new_signature(text)
         file = more.pop("file", None)
@@ -223,7 +223,7 @@ def test_other_records_and_attributes_say_all_that_a_call_said(tmp_path: Path) -
     assert calls["write16"].errno == 28
     assert (records(calls["open18"]), calls["open18"].errno) == ([], 13)
     assert calls["read20"].records[0].bytes_request == 2**64 - 1
-    for name in ("send24", "shutdown26"):  # a handle has one file in OTF2, the calls on it may have others
+    for name in ("send24", "shutdown26"):  # a handle has one file in OTF2, but calls on it may have others
         assert calls[name].attributes["file"].name == "TCP:[a->b]"
     with otf2_reading.opened(tmp_path) as trace:
         states = {state.io_handle.name: state for state in trace.definitions.io_pre_created_handle_states}

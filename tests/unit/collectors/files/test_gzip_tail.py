@@ -1,4 +1,4 @@
-"""Files packed by gzip: unpacked as they grow, however they are split, and never more at once than was asked for."""
+"""Gzip files: decompressed as they grow, for any split, with a bound per read."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_broken_file_is_named_once_and_the_rest_counted(tmp_path: Path) -> None:
     packed[len(packed) // 2 : len(packed) // 2 + 2000] = b"\xff" * 2000
     (tmp_path / "noise.gz").write_bytes(packed)
     data, problems, counters = unpacked(tmp_path / "noise.gz")
-    assert len(problems) in (1, 2)  # what stands for an end of the member may come first
+    assert len(problems) in (1, 2)  # an apparent end of the member may come first
     assert "cannot be unpacked" in problems[-1]
     assert counters["bytes_dropped:gzip"] > 0
     assert len(data) > len(CALLS) // 4
@@ -160,12 +160,12 @@ def test_all_before_a_wrong_byte_is_unpacked(text: bytes, place: float, flips: i
         data, problems, _ = unpacked(path, chunk)
     made, intact = bytewise(packed)
     assert data.startswith(made)
-    # Some bits mean nothing; where one ends a member too early, its check and what follows are both wrong.
+    # Some bits have no meaning; if one ends a member too early, its checksum and the rest are both wrong.
     assert len(problems) in ((0,) if intact else (1, 2))
 
 
 def bytewise(packed: bytes) -> tuple[bytes, bool]:
-    """Unpacks byte for byte as far as that goes; tells whether that was to the end."""
+    """Decompress byte by byte as far as possible; return whether the end was reached."""
     inflater, made = zlib.decompressobj(31), b""
     try:
         for at in range(len(packed)):

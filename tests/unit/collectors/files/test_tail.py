@@ -14,7 +14,7 @@ from iotide.events import InputError
 
 
 def drain(tail: FileTail) -> list[bytes | Restart]:
-    """Reads until there is nothing new, with neighbouring bytes joined."""
+    """Read until there is nothing new, with adjacent bytes joined."""
     seen: list[bytes | Restart] = []
     while data := tail.read():
         if isinstance(data, bytes) and seen and isinstance(seen[-1], bytes):
@@ -157,7 +157,7 @@ def test_lines_come_out_whole_for_any_split(pieces: list[bytes]) -> None:
     blocks = [buffer.feed(piece) for piece in pieces] + [buffer.finish()]
     text = b"".join(pieces)
     expected = text if not text or text.endswith(b"\n") else text + b"\n"
-    if expected.partition(b"\n")[0].endswith(b"\r"):  # then all lines get one kind of end
+    if expected.partition(b"\n")[0].endswith(b"\r"):  # then all lines have one kind of line end
         expected = expected.replace(b"\r\n", b"\n")
     assert b"".join(block.data for block in blocks) == expected
     line = 1

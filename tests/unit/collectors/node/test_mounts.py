@@ -1,4 +1,4 @@
-"""What a path lies on: mounts over mounts, other namespaces, other roots, processes that are gone."""
+"""The mount of a path: stacked mounts, other namespaces, other roots, processes that have ended."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def covers(point: str, path: str) -> bool:
 
 
 def last_that_covers(points: list[str], path: str) -> int:
-    """The naive twin: what is mounted later hides what was there."""
+    """The naive reference: later mounts hide earlier ones."""
     return max(number for number, point in enumerate(points) if covers(point, path))
 
 
@@ -143,7 +143,7 @@ def test_process_of_another_namespace_has_its_own_mounts(fake: FakeProc, tmp_pat
     fake.process("7", "container", line(9, 8, "/", "overlay") + line(10, 9, "/home", "fuse.mine"))
     files = fake.files().of_process(7)
     assert facts(files("/home/x", FileType.REGULAR)) == ("/home", "fuse.mine", None)
-    folder = str(tmp_path)  # a folder to us, and who knows what to it
+    folder = str(tmp_path)  # a folder here, but any type in its own namespace
     assert files(folder, FileType.REGULAR) == FileInfo(folder, FileType.REGULAR, "/", "overlay", False, source="none")
 
 
@@ -231,7 +231,7 @@ def test_root_folder_that_is_no_mount_point_is_on_what_the_kernel_says(tmp_path:
     expected = real.of_process(os.getpid())("/", FileType.DIRECTORY).filesystem
     real.close()
     if type_of_folder("/") == "":
-        pytest.skip(f"a file system that statfs is not asked about: {expected}")
+        pytest.skip(f"a file system on which statfs is not called: {expected}")
     assert type_of_folder("/") == expected
     assert facts(files("/etc/x", FileType.REGULAR))[:2] == ("/", expected)
     assert facts(files("/home/x", FileType.REGULAR)) == ("/home", "nfs4", True)

@@ -1,4 +1,4 @@
-"""How files are striped: layouts as Lustre stores them, read without anybody waiting."""
+"""Striping of files: layouts as stored by Lustre, read without blocking."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_damaged_layout_is_read_or_not_and_nothing_else(data: st.DataObject) -> 
 
 
 class Lustre:
-    """A node whose ``/lustre`` is striped, and whose metadata server answers when it is let."""
+    """A node with a striped ``/lustre``, whose metadata server responds on command."""
 
     def __init__(self, folder: Path) -> None:
         self.lets = threading.Event()
@@ -101,7 +101,7 @@ class Lustre:
 
 
 def defined(source: PreloadSource, made: MadeRegion, events: int) -> dict[str, FileInfo]:
-    """Polls until so many events have come, and returns the files that were defined."""
+    """Poll until the given number of events has arrived, and return the defined files."""
     files: dict[str, FileInfo] = {}
 
     def came() -> bool:
@@ -136,7 +136,7 @@ def test_metadata_server_that_does_not_answer_holds_no_events(tmp_path: Path) ->
     source = PreloadSource(tmp_path / "gate", Origin("job"), files=lustre.files)
     with MadeRegion(log_bytes=1 << 16) as made:
         made.hand_over(tmp_path / "gate")
-        for number in range(1, 600):  # more than may wait
+        for number in range(1, 600):  # more than the queue's bound
             made.define(number, b"/lustre/%d" % number)
         made.put(5, file=1)
         files = defined(source, made, 5)

@@ -1,4 +1,4 @@
-"""Calls with their parameters as text: specifications, words, and numbers that equal calls share."""
+"""Calls with their parameters as text: specifications, words, and common numbers of equal calls."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SPECIFICATION = st.builds(Specification, NAME, st.lists(CODED, max_size=4).map(t
 
 
 def spelled(call: Specification) -> str:
-    """The text that the generator would write."""
+    """The text in the generator's format."""
 
     def code(each: Parameter) -> str:
         return each.code + ("=" + "/".join(each.choices) if each.code == "e" else "")
@@ -85,7 +85,7 @@ def naive(call: Specification, descriptor: int, requested: int, words: Sequence[
 
 
 def records_of(rows: Sequence[tuple[int, int, int, Sequence[int]]]) -> Records:
-    """Records of (call, descriptor, requested, words), through the lines of a ring."""
+    """Records of (call, descriptor, requested, words), from the lines of a ring."""
     lines = [np.zeros((0, 8), np.uint64)]
     for call, descriptor, requested, words in rows:
         row = np.zeros(1, RECORD)
@@ -97,7 +97,7 @@ def records_of(rows: Sequence[tuple[int, int, int, Sequence[int]]]) -> Records:
 
 
 class Stream:
-    """Signatures of one process, and the texts that they were given."""
+    """Signatures of one process, and their texts."""
 
     def __init__(self, calls: Sequence[str], most: int = 65_536, allowance: Allowance | None = None) -> None:
         self.interner = Interner()

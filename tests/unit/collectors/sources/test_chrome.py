@@ -1,4 +1,4 @@
-"""Chrome traces in: those that iotide writes come back whole, and of others the I/O calls."""
+"""Import of Chrome traces: those of iotide are restored completely; of others, the I/O calls are read."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_malformed_event_costs_itself_and_is_named(indent: int | None) -> None:
         READ | {"args": {"handle": 2**40}}, READ | {"ts": [1, 2]}, [1], "x", READ | {"args": {"depth": [[3]]}},
     ]  # fmt: skip
     streams, about = parse(ChromeParser, text_of(READ, *bad, READ, indent=indent))
-    assert len(one(streams).events) == 3  # a depth that is no number is one that is not known
+    assert len(one(streams).events) == 3  # a depth that is no number counts as unknown
     assert about.counters["lines_malformed"] == 9
     assert [problem.line for problem in about.problems.first] == sorted(range(2, 11))
 
@@ -217,7 +217,7 @@ def test_trace_that_node_writes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("said", [-1, 2**63 - 1])
 def test_bytes_that_no_call_can_move_cost_their_call_alone(said: int) -> None:
-    """Of our own export, too: the aggregator would refuse all that is sent with it."""
+    """Of our own export, too: the aggregator would reject the whole batch."""
     out = io.StringIO()
     write_chrome(archived(1, calls=3), out)
     document = json.loads(out.getvalue())

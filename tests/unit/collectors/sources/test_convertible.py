@@ -1,4 +1,4 @@
-"""Files that another program has to convert: the error says what each is, and the command."""
+"""Files that another program must convert: the error names the format and the command."""
 
 from __future__ import annotations
 

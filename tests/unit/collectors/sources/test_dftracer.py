@@ -1,4 +1,4 @@
-"""dftracer's traces: two real ones of a small program, those of other versions as documented, and wrong ones."""
+"""dftracer traces: two real ones of a small program, other versions as documented, and malformed ones."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_calls_within_a_call_of_another_layer_count_once() -> None:
     )
     assert [(row["call"], row["depth"]) for row in found] == [("pwrite", 1), ("MPI_File_write_at", 0)]
     assert found[1]["kind"] == Kind.WRITE
-    assert found[1]["bytes"] == 4096  # which it does not say itself
+    assert found[1]["bytes"] == 4096  # which the trace itself does not contain
 
 
 def test_processes_are_streams_of_their_own() -> None:

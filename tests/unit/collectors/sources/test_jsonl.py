@@ -1,4 +1,4 @@
-"""JSON lines, one call a line."""
+"""JSON lines, one call per line."""
 
 from __future__ import annotations
 

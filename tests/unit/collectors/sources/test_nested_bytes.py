@@ -1,4 +1,4 @@
-"""Bytes of calls that do not say them, from the calls within."""
+"""Bytes of calls without a byte count, from their nested calls."""
 
 from __future__ import annotations
 

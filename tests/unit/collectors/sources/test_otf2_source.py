@@ -1,4 +1,4 @@
-"""OTF2 traces in: written by the otf2 package, by iotide itself, and broken."""
+"""Import of OTF2 traces: written by the otf2 package, by iotide, and broken ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CREATE, WRITE_ONLY = 1, 1
 
 
 class Trace:
-    """A trace of one process with I/O records, as Score-P lays them out; times are microseconds."""
+    """A trace of one process with I/O records in Score-P's layout; times are microseconds."""
 
     def __init__(self, writer: Any) -> None:
         from otf2.enums import IoHandleFlag, IoParadigmClass, IoParadigmFlag, RegionRole
@@ -270,7 +270,7 @@ def test_truncated_trace_is_named_and_read_as_far_as_it_goes(tmp_path: Path, fil
     exported(tmp_path / "t")
     path = tmp_path / "t" / file
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2 if file != "traces/0.evt" else 40])
-    # In a process of its own: OTF2 may find what is cut off in memory that the writer has left.
+    # In a separate process: OTF2 may find truncated data in memory left by the writer.
     told = iotide("archive", "create", "-o", tmp_path / "a", tmp_path / "t" / "traces.otf2", cwd=tmp_path).stderr
     assert f"iotide: {tmp_path / 't' / 'traces.otf2'}" in told
 

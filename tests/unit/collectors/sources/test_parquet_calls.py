@@ -1,4 +1,4 @@
-"""Parquet tables of calls: those that iotide writes come back whole, others as far as their columns go."""
+"""Parquet tables of calls: those of iotide are restored completely, others as far as their columns allow."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_followed_table_is_read_when_it_has_ended(tmp_path: Path) -> None:
 
 
 def test_texts_that_are_not_in_their_table_are_refused() -> None:
-    """Of a damaged file the library gives any number of a text."""
+    """For a damaged file the library returns arbitrary text numbers."""
     damaged = pa.DictionaryArray.from_arrays(pa.array([0, 7], pa.int32()), pa.array(["read"]), safe=False)
     with pytest.raises(ValueError, match="not in their table"):
         _parquet_calls._codes(damaged)

@@ -1,4 +1,4 @@
-"""Recorder's traces, written from its documented structures: every call comes back, and what is damaged is named."""
+"""Recorder traces, written from its documented structures: every call is restored, and damage is reported."""
 
 from __future__ import annotations
 
@@ -192,10 +192,10 @@ def test_missing_rank_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        [1, -1, 1, -1, 1],  # stands for itself
-        [2, -1, 1, -2, 1, -2, 1, -1, 1],  # so do two
-        [1, -1, 1, -7, 1],  # a rule that is not there
-        [1, -1, 1, 99, 1],  # a terminal that is not there
+        [1, -1, 1, -1, 1],  # a rule that contains itself
+        [2, -1, 1, -2, 1, -2, 1, -1, 1],  # two rules that contain each other
+        [1, -1, 1, -7, 1],  # a missing rule
+        [1, -1, 1, 99, 1],  # a missing terminal
         [1, -1, 1, 0, 0], [1, -1, 1, 0, -5], [1, -1, -3], [1, -1, 2**31 - 1], [-1], [2**31 - 1, -1, 0], [1, 5, 1, 0, 1],
         [2, -1, 0, -1, 0], [1, -2, 1, 0, 1],
     ],

@@ -1,4 +1,4 @@
-"""Telling formats apart, and the contract that every file source keeps whatever the format."""
+"""Format detection, and the contract of every file source for all formats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ORIGIN = Origin(job="job", host="node1")
 
 @dataclass(frozen=True)
 class Sample:
-    """A format by example: each of the pieces holds exactly one event."""
+    """A format by example: each of the pieces contains exactly one event."""
 
     format: str
     name: str
@@ -92,12 +92,12 @@ SAMPLES = [
     Sample("tmio", "8.json", (b'{"b": [2], "ts": [1], "te": [2]}\n', b'{"b": [3], "ts": [2], "te": [3]}\n')),
 ]
 WITH_A_HEAD = {"hdf5", "parquet", "csv", "xes", "archive", "spool", "chrome", "dftracer", "darshan", "otf2", "recorder"}
-"""Formats whose pieces mean nothing alone: test_dfg_eventlog.py, test_eventlog_xes.py, test_archive_source.py ..."""
+"""Formats whose pieces have no meaning alone: test_dfg_eventlog.py, test_eventlog_xes.py, test_archive_source.py ..."""
 SAMPLE = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.format)
 
 
 def drain(source: Source) -> list[SourceItem]:
-    """Polls until several polls in a row give nothing (each poll of a tail does one thing)."""
+    """Poll until several successive polls return nothing (each poll of a tail does one thing)."""
     items: list[SourceItem] = []
     quiet = 0
     while quiet < 3 and not source.finished:

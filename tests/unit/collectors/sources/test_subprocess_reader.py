@@ -1,4 +1,4 @@
-"""Readers in a process of their own: whatever becomes of it costs the input alone."""
+"""Readers in a separate process: a failure of the process affects only its input."""
 
 from __future__ import annotations
 
@@ -42,6 +42,6 @@ def test_reader_that_breaks_is_named_and_what_it_gave_is_kept(
     assert said in str(source.problems.first[0])
     assert source.problems.total == 1
     assert all(stream.closed for stream in streams.values())
-    if function != "hanging":  # on a busy machine it may not come to its first piece
+    if function != "hanging":  # on a busy machine it may not reach its first piece
         assert len(streams) == (function != "absent")
         assert source.counters["events"] == (function != "absent")

@@ -1,4 +1,4 @@
-"""Batches that wait: in memory and in files, in order, within their bounds."""
+"""Waiting batches: in memory and in files, in order, within their bounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A collector that comes back with much that waits: what jobs do now does not wait for all of it."""
+"""A collector that reconnects with a large backlog: new events do not wait for all of it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_live_calls_arrive_while_a_job_catches_up(tmp_path: Path, *, kept: bool)
     for number in range(20):
         call("new", 16 * number)
         before = arrived("old")
-        for _ in range(3):  # a window that was under way, and one with this call
+        for _ in range(3):  # one window in transit, and one with this call
             wire.step()
             shipper.keep({})
         assert arrived("new") == 16 * (number + 1)

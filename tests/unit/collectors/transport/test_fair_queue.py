@@ -1,4 +1,4 @@
-"""Which batch is sent next: each job's in order, none waits for all of another."""
+"""Order of sent batches: in order per job, and no job waits for all batches of another."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Item(NamedTuple):
 
 @given(st.lists(st.one_of(st.sampled_from("abc"), st.booleans()), max_size=200))
 def test_each_job_has_its_order_and_nothing_is_lost(steps: list[str | bool]) -> None:
-    """A letter puts an item of that job in, True takes one out, False drops the oldest."""
+    """A letter adds an item of that job, True takes one out, False drops the oldest."""
     queue: FairQueue[Item] = FairQueue()
     put: list[Item] = []
     taken: list[Item] = []
@@ -39,7 +39,7 @@ def test_each_job_has_its_order_and_nothing_is_lost(steps: list[str | bool]) -> 
 
 @given(st.integers(1, 20), st.integers(1, 50))
 def test_job_that_keeps_up_waits_for_few_of_one_that_catches_up(live: int, rounds: int) -> None:
-    """However much of the one waits, all live jobs are served within twice as many turns as there are of them."""
+    """For any backlog, all live jobs are served within twice as many turns as there are live jobs."""
     queue: FairQueue[Item] = FairQueue()
     for number in range(10_000):
         queue.append(Item("behind", number))

@@ -1,4 +1,4 @@
-"""What a collector that was killed had taken and not got acknowledged is sent by the next one, once."""
+"""Unacknowledged events of a killed collector are sent by the next one, once."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support.servers.troubled_links import INFO, Link, numbered
 
 
 class Collector:
-    """A collector of one source of numbers, which goes on where what was kept says; it can be killed at any step."""
+    """A collector of one source of numbers that resumes from the kept state; it can be killed at any step."""
 
     def __init__(self, folder: Path, core: IngestCore, seed: int, trouble: float, **options: int) -> None:
         self.kept = HandedOver(folder, options.pop("most_bytes", 1 << 30), "node:1:secret")
@@ -129,7 +129,7 @@ def test_disk_that_takes_nothing_costs_no_call_while_the_collector_lives(tmp_pat
     collector = Collector(tmp_path, IngestCore(sink, IngestSettings()), 1, 0.0)
     collector.take(100)
     collector.step(urgent=True)
-    collector.kept.file._database.execute("PRAGMA max_page_count = 1")  # the file may not grow
+    collector.kept.file._database.execute("PRAGMA max_page_count = 1")  # the file cannot grow
     for _ in range(20):
         collector.take(1000)
         collector.keep(urgent=True)
@@ -208,7 +208,7 @@ def test_file_says_what_was_committed_last(seed: int) -> None:
 
 
 def test_what_was_sent_by_a_corrected_clock_is_sent_again_so(tmp_path: Path) -> None:
-    """The batch had no answer when its collector was killed; the next one does not know yet that the clock is off."""
+    """The batch had no ack when its collector was killed; the next collector does not know the clock offset yet."""
     core = IngestCore(sink := RememberingSink(), IngestSettings())
     core.time_of_day = lambda: 20_000.0
     first = Collector(tmp_path, core, 0, 0.0)

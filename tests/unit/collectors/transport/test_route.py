@@ -1,4 +1,4 @@
-"""Which aggregator a collector speaks to: the one that is there and answers, found in a bounded time."""
+"""Choice of the aggregator: a collector finds one that responds in a bounded time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_where_no_connection_is_made_the_next_one_is_tried_and_at_last_the_first
 
 
 def test_more_patience_is_had_in_each_round_until_one_answers() -> None:
-    """Where all collectors of a cluster come at once, connections are made later."""
+    """If all collectors of a cluster connect at once, connections take longer."""
     route, tries, now = Route([A, B], 5.0, 0.0), [], 0.0
     while len(tries) < 12:
         before = now
@@ -45,7 +45,7 @@ def test_connection_that_breaks_is_left_soon_and_one_that_is_silent_later() -> N
     route = Route([A, B], 5.0, 0.0)
     route.connection(is_made=True, now_s=0.1)
     assert not route.moves_on(2.0, 6.9)
-    assert route.moves_on(2.0, 7.0)  # a process that stands still keeps its connection
+    assert route.moves_on(2.0, 7.0)  # a stopped process keeps its connection
     route.connection(is_made=True, now_s=7.1)
     assert not route.moves_on(7.5, 7.9)
     route.connection(is_made=False, now_s=8.0)
@@ -64,7 +64,7 @@ def test_late_news_of_an_earlier_connection_does_not_end_one_that_answers() -> N
 
 @given(st.integers(2, 5), st.data())
 def test_one_that_answers_is_found_within_a_round_and_kept(count: int, data: st.DataObject) -> None:
-    """The others refuse connections, or take them and say nothing."""
+    """The others refuse connections, or accept them and send nothing."""
     endpoints = [f"tcp://{number}:1" for number in range(count)]
     well = data.draw(st.sampled_from(endpoints))
     silent = data.draw(st.sets(st.sampled_from(endpoints))) - {well}

@@ -1,4 +1,4 @@
-"""The collector's end of the wire: what it does about cuts, slowness, restarts and sources that break the rules."""
+"""The collector's end of the wire: cuts, slowness, restarts and sources that violate the rules."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ACTIONS = st.lists(
 
 
 def heard(shipper: Shipper, now_s: float = 0.0) -> Shipper:
-    """Lets the shipper hear of an aggregator."""
+    """Deliver a message of an aggregator to the shipper."""
     shipper.receive(encode(Heartbeat()), now_s)
     return shipper
 
@@ -135,7 +135,7 @@ def test_slow_aggregator_is_not_sent_everything_again_and_again() -> None:
         shipper.take([Chunk("ab"[at % 2], numbered(10 * (at // 2), 10), NOTHING)], wire.now)
     shipper.take([Closed("a"), Closed("b")], wire.now)
     for _ in range(700):
-        wire.step(seconds=0.5, most=1)  # takes 150 s, where acknowledgements are overdue after 2
+        wire.step(seconds=0.5, most=1)  # takes 150 s, while acks are overdue after 2
     wire.settle()
     assert sorted(map(len, sink.starts.values())) == [1500, 1500]
     assert shipper.counters["batches_resent"] <= 2
@@ -341,7 +341,7 @@ def test_dropped_events_are_counted_exactly(actions: list[tuple[str, int]]) -> N
 
 @pytest.mark.parametrize("lasts_s", [0.01, 0.3])
 def test_aggregator_that_is_slow_is_sent_nothing_twice(lasts_s: float) -> None:
-    """Each batch takes it so long, and a window of them longer than what is waited for an answer."""
+    """Each batch takes so long that a window of them exceeds the ack timeout."""
     sink = RememberingSink()
     shipper, core = pair(sink, batch_events=10, resend_after_s=1.0)
     wire = Wire(shipper, core)

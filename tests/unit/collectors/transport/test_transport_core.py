@@ -1,4 +1,4 @@
-"""Shipper and ingest together over a link that loses, repeats and delays: nothing is lost, nothing counted twice."""
+"""Shipper and ingest over a link that loses, repeats and delays: nothing is lost, nothing counted twice."""
 
 from __future__ import annotations
 

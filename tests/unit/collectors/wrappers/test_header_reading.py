@@ -1,4 +1,4 @@
-"""The prototypes of a header become statements of a signature file."""
+"""Conversion of a header's prototypes to statements of a signature file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signature files of NetCDF and PnetCDF against the headers and the libraries that are installed."""
+"""The signature files of NetCDF and PnetCDF against the installed headers and libraries."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_functions_are_those_that_the_library_exports(library: str, without: set
 
 
 def accesses(library: str) -> list[Statement]:
-    """Returns the calls that move data of variables."""
+    """Return the calls that move data of variables."""
     named = re.compile(r"(nc|ncmpi)_([ibm]?put|[im]?get)_var([1amsnd]?)(_\w+)?")
     found = [one for one in file_of(library).statements if named.fullmatch(one.symbols[0])]
     return [one for one in found if "chunk_cache" not in one.symbols[0]]

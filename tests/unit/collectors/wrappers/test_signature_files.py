@@ -1,4 +1,4 @@
-"""Signature files: what they say, and what is said of those that are wrong."""
+"""Signature files: their content, and errors for invalid ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEAD = "library z\nlayer OTHER\nanchor z_open\n"
 
 
 def statement_of(text: str, head: str = HEAD) -> str:
-    """Returns the specification of the only statement."""
+    """Return the specification of the only statement."""
     (statement,) = parse(head + text).statements
     return specification(statement)
 
@@ -108,7 +108,7 @@ def test_headers_make_unknown_types_the_compilers_business() -> None:
         parse(f"{HEAD}include <sys/stat.h>\nOTHER int f(blkcnt_t blocks)")
 
 
-# ---- what a file says ----
+# ---- content of a file ----
 
 
 def test_roles_follow_from_types_where_none_is_given() -> None:
@@ -203,7 +203,7 @@ def test_iotides_own_files_are_read_and_written_the_same() -> None:
         assert without_lines(parse(format_file(file), file.path)) == without_lines(file)
 
 
-# ---- wrong files ----
+# ---- invalid files ----
 
 WRONG = {
     "library z\nlayer OTHER\n": (1, "expected a line `anchor"),

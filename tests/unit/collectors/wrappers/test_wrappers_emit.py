@@ -1,4 +1,4 @@
-"""The C that is made from signature files."""
+"""The C code generated from signature files."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ CREATE S_File S_make(S_File from: handle) -> handle
 
 
 def compiled(to: Path, text: str, *flags: str, head: str = "") -> str:
-    """Compiles the wrappers of a text as the build does, to assembly."""
+    """Compile the wrappers of a text as the build does, to assembly."""
     file = parse(text, "some.sig")
     (to / f"sites_{file.library}.h").write_text(emit_sites(file))
     source = to / "wrappers.c"

@@ -1,4 +1,4 @@
-"""A member's metrics are those that the documentation names."""
+"""The metrics of a member are those in the documentation."""
 
 from __future__ import annotations
 

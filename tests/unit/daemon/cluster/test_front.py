@@ -1,4 +1,4 @@
-"""A member answers for all partitions, and asks the one that a path is about."""
+"""A member answers for all partitions, and forwards a request to the partition of its path."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 
 def partition(number: int, jobs: Mapping[str, float]) -> Starlette:
-    """Returns an application that answers as a partition's process does."""
+    """Return an application that responds like a partition's process."""
 
     def rows(*names: str) -> list[dict[str, Any]]:
         return [{"job": job, **dict.fromkeys(names, size)} for job, size in jobs.items()]
@@ -52,7 +52,7 @@ def partition(number: int, jobs: Mapping[str, float]) -> Starlette:
 
 @asynccontextmanager
 async def serving(jobs: list[str], count: int, away: int | None = None) -> AsyncIterator[httpx.AsyncClient]:
-    """Runs a member of two: this one has the even partitions, and the other one the odd ones."""
+    """Run a member of two: this one owns the even partitions, the other one the odd ones."""
     async with AsyncExitStack() as stack:
         urls: dict[int, str] = {}
         for number in range(count):

@@ -1,4 +1,4 @@
-"""Messages go to the partition of their job, answers back to their collector, and a new owner is told of."""
+"""Messages are routed to the partition of their job, answers to their collector, and new owners are announced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job's partition is fixed; partitions are shared out evenly, and few move."""
+"""A job's partition is fixed; partitions are distributed evenly, and few move."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of jobs travel between partitions without a change of the ranking that is made of them."""
+"""Transfer of jobs' files between partitions does not change the ranking computed from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from iotide.events import Interner, Kind, ProtocolError, StreamInfo, make_batch
 
 
 def shared(job: str, host: str, kind: Kind, files: list[str]) -> SharedFiles:
-    """Returns what an aggregator knows of a job that uses some files."""
+    """Return an aggregator's data on a job that uses some files."""
     aggregator, interner, count = Aggregator(AggregatorSettings(), lambda: 0.0), Interner(), 40
     numbers = np.array([interner.file(path) for path in files])
     columns = {

@@ -1,4 +1,4 @@
-"""Results of jobs travel between partitions as they are, within the bounds of a message."""
+"""Results of jobs are transferred between partitions unchanged, within the bounds of a message."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_jobs_beyond_the_bounds_are_counted_and_smaller_ones_kept() -> None:
     assert (len(messages), left_out) == (1, 1)
     _, left_out = messages_of([small] * 10, NOW_S, 1000, small.size * 4)
     assert left_out == 6
-    files = Packed("c", 1.0, bytes(10), bytes(5000))  # what cannot travel are its files alone
+    files = Packed("c", 1.0, bytes(10), bytes(5000))  # only its files cannot be transferred
     assert messages_of([files], NOW_S, 1000, 10_000)[1] == 0
 
 

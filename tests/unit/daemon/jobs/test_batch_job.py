@@ -1,4 +1,4 @@
-"""What a batch system says of a job: read from the environment, told over the wire, shown of the job."""
+"""Batch system facts of a job: read from the environment, sent over the wire, shown for the job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches of few events, looked at one by one: what comes of them is what comes of columns."""
+"""Batches of few events, processed one by one: the results equal those by columns."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_the_file_systems_are_the_same(made: list[EventBatch]) -> None:
 
 
 def places(batch: EventBatch, names: JobNames) -> list[FileSystem]:
-    """Returns where the files lie that a batch has bytes of, in the order of their numbers."""
+    """Return the paths of the files with bytes in a batch, in the order of their numbers."""
     rows = zip(*(getattr(batch, name).tolist() for name in ("file", "kind", "bytes", "depth")), strict=True)
     ways = {int(Kind.READ): READS, int(Kind.WRITE): WRITES}
     files = {

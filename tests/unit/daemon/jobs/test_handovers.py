@@ -1,4 +1,4 @@
-"""What a collector that is gone had taken and not sent, by what the next one is told."""
+"""Unsent events of a lost collector, from the report of the next collector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Predictions of a job come back as they were, whichever of them are still kept."""
+"""Stored predictions of a job are restored unchanged, for any subset that is kept."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_what_is_asked_for_is_what_was_there_then() -> None:
 
 @pytest.mark.parametrize("many", [2, 100])
 def test_what_predictions_share_is_told_once(many: int) -> None:
-    """The first is whole, the others are what changed."""
+    """The first is complete, the others contain the changes."""
     sizes = []
     for count in (1, many):
         history = History(count)

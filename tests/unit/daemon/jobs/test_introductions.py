@@ -1,4 +1,4 @@
-"""A job that its collectors introduce, without sockets and with a clock of the test's own."""
+"""A job introduced by its collectors, without sockets and with a simulated clock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job's events are held back and analysed many at a time, and nobody who asks can tell."""
+"""A job's events are queued and analysed in bulk, invisible to queries."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
 
 
 def breaking(monkeypatch: pytest.MonkeyPatch, name: str, method: str) -> None:
-    """Has the next part that is made raise when a method of it is called."""
+    """Let a method of the next created part raise an error."""
 
     def broken(*_: object) -> None:
         raise ValueError("broken")

@@ -1,4 +1,4 @@
-"""Losses of a job: each counted once, however often it is told, cut off, or told to another aggregator."""
+"""Losses of a job: each is counted once, even if reported again, cut off, or reported to another aggregator."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_losses_reach_the_job_once_over_a_wire_that_is_cut(
     shipper.take([Chunk(name, numbered(10**6, 1), Definitions()) for name in names], wire.now)
     wire.settle()
     for _ in range(3):
-        wire.step(3.0)  # heartbeats: all that is known is told while the streams are open
+        wire.step(3.0)  # heartbeats: all known losses are sent while the streams are open
     wire.settle()
     summary = summary_in(aggregator)
     total = sum(lost.values())

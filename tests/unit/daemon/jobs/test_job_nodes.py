@@ -1,4 +1,4 @@
-"""Nodes of a job that have a collector, and those that have none."""
+"""Nodes of a job with a collector, and those without one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def nodes(*hosts: str) -> JobNodes:
 @pytest.mark.parametrize(
     ("hosts", "heard", "batch", "count", "names"),
     [
-        ((), ["n1"], FOUR, 0, []),  # nobody says that collectors are of the job
+        ((), ["n1"], FOUR, 0, []),  # no report says that the collectors belong to the job
         (("n1",), [], FOUR, 3, ["n2", "n3", "n4"]),
         (("n1", "n2"), ["n4"], FOUR, 1, ["n3"]),
         (("n1", "n2", "n3", "n4"), [], FOUR, 0, []),
@@ -64,7 +64,7 @@ def an_event() -> EventBatch:
 
 def test_node_that_lacks_a_collector_is_a_loss_once_it_is_late() -> None:
     told = Told()
-    told.aggregator.heartbeat("c2", "n2", {}, "7")  # of a job that nothing has come of yet
+    told.aggregator.heartbeat("c2", "n2", {}, "7")  # of a job without events yet
     told.open()
     told.aggregator.heartbeat("c1", "n1", {}, "7")
     assert told.summary().complete

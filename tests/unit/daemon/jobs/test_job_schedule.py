@@ -1,4 +1,4 @@
-"""An agenda gives names when their time has come, earliest first."""
+"""An agenda returns names when their time has come, earliest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of jobs: one that sleeps is part of it, and is made once, when it is asked for."""
+"""The table of jobs: a dormant job is part of it, and is created once, on demand."""
 
 from __future__ import annotations
 

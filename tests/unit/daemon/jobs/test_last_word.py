@@ -1,4 +1,4 @@
-"""What is said of a job whose processes are gone: nothing of what comes next, and at the end of the whole run."""
+"""The final report of a job without processes: no next phase, and based on the whole run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOW = 1_700_000_000.0
 
 
 class Following:
-    """An aggregator with a clock of the test's own, and all that it publishes."""
+    """An aggregator with a simulated clock, and its published results."""
 
     def __init__(self, **options: object) -> None:
         self.now = NOW

@@ -1,4 +1,4 @@
-"""A job session is a function of its ordered batches, and translates its streams to one numbering."""
+"""A job session is a function of its ordered batches, and maps its streams to one numbering."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Short jobs by the hundred: the same results for less work, and bounds instead of growth."""
+"""Hundreds of short jobs: the same results for less work, with bounds instead of growth."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def batch_of(interner: Interner, offsets_ms: list[int]) -> EventBatch:
 
 
 class Running:
-    """An aggregator by a clock of the test's own."""
+    """An aggregator with a simulated clock."""
 
     def __init__(self, **options: object) -> None:
         self.now = NOW
@@ -170,7 +170,7 @@ def test_jobs_of_less_than_a_second_are_not_looked_at_while_the_aggregator_says_
     running.aggregator.on_prediction(heard.append)
     for name in ("early", "late"):
         running.begin(name, list(range(0, 900, 100)))
-        running.now += 2.0 if name == "early" else 20.0  # so long it had no time for what was due
+        running.now += 2.0 if name == "early" else 20.0  # so long it had no time for due work
         running.aggregator.tick()
     assert [(each.job, each.method) for each in heard[:2]] == [("early", "tide"), ("late", "none")]
     assert running.aggregator.counters["last_words_skipped"] == 1

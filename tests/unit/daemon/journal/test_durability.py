@@ -1,4 +1,4 @@
-"""What the journal does when its disk, its files or its quota fail: monitoring goes on, and what it costs is told."""
+"""Failures of the journal's disk, files or quota: monitoring continues, and losses are reported."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVENTS = 600
 
 
 class Talk:
-    """A collector of two streams by hand."""
+    """A hand-made collector of two streams."""
 
     def __init__(self) -> None:
         self.interners = {"a": Interner(), "b": Interner()}
@@ -41,7 +41,7 @@ class Talk:
         daemon.durability.receive(b"peer", [bytes(each) for each in encode(message)], time.monotonic())
 
     def batch(self, daemon: Daemon, stream: str) -> list[object]:
-        """Returns what is answered once all is on disk, or at once where nothing is."""
+        """Return the answers once all is on disk, or at once if nothing is written."""
         self.seq[stream] += 1
         batch = periodic_batch(self.interners[stream], periods=EVENTS // 10, until_s=UNTIL_S + 300 * self.seq[stream])
         frames = encode_batch(stream, self.seq[stream], batch, self.interners[stream].take_fresh())
@@ -60,7 +60,7 @@ def test_batch_is_acknowledged_once_it_is_on_disk_and_a_heartbeat_at_once(tmp_pa
     beat = [bytes(each) for each in encode(Heartbeat(collector="c"))]
     assert decode(daemon.durability.receive(b"peer", beat, 0.0)[0][1])[0] == Heartbeat()
     told = [bytes(each) for each in encode(Heartbeat(collector="c", losses={"job": {"processes_unheard": 1}}))]
-    assert daemon.durability.receive(b"peer", told, 0.0) == []  # what it lost is not said again once it is answered
+    assert daemon.durability.receive(b"peer", told, 0.0) == []  # a reported loss is not sent again after its ack
     assert [decode(frames)[0] for _, frames in daemon.answers()] == [Heartbeat()]
     (answer,) = talk.batch(daemon, "a")
     assert isinstance(answer, Ack)
@@ -107,7 +107,7 @@ def test_quota_defers_acknowledgements_until_the_jobs_are_written_down(
     for _ in range(3):
         assert talk.batch(daemon, "a") == []
     beat = [bytes(each) for each in encode(Heartbeat(collector="c"))]
-    assert daemon.durability.receive(b"peer", beat, 0.0)  # the collector is not to look for another aggregator
+    assert daemon.durability.receive(b"peer", beat, 0.0)  # the collector should not look for another aggregator
     assert daemon.aggregator.counters["journal_unwritten:quota"] >= 3
     assert events(daemon) == EVENTS * talk.seq["a"]
     answers = settle(daemon)
@@ -134,7 +134,7 @@ def test_journal_is_shortened_before_its_quota_is_reached(tmp_path: Path) -> Non
     for _ in range(150):
         talk.batch(daemon, "a")
         daemon.durability.look_after(time.monotonic())
-        if daemon.durability.child.is_busy:  # it may take its time: here it is waited for
+        if daemon.durability.child.is_busy:  # it may take its time; the test waits for it
             daemon.durability._end(bool(daemon.durability.child.poll(wait=True)), 0.0)
             daemon.durability._ended_s = -math.inf
     assert daemon.aggregator.counters["snapshots"] > 1
@@ -148,7 +148,7 @@ def test_daemon_killed_while_the_journal_failed_has_all_that_was_acknowledged(tm
     talk.hello(daemon, "a")
     acknowledged = failed_by(daemon, talk)
     daemon.durability.look_after(time.monotonic())
-    if restarted:  # and killed before the copy has written the jobs down
+    if restarted:  # and killed before the copy has written the jobs
         wait_for(lambda: daemon.durability.child.is_busy or begun_again(daemon), what="a snapshot")
         assert talk.batch(daemon, "a") == []
     daemon.be_killed(tmp_path / "1", 0.0)
@@ -156,7 +156,7 @@ def test_daemon_killed_while_the_journal_failed_has_all_that_was_acknowledged(tm
     assert events(after) == EVENTS * acknowledged
     assert after.aggregator.counters["journal_damaged"] == 0
     talk.hello(after, "a", acknowledged=acknowledged)
-    for number, frames in enumerate(talk.sent[acknowledged:], acknowledged + 1):  # its collector has them still
+    for number, frames in enumerate(talk.sent[acknowledged:], acknowledged + 1):  # its collector still has them
         after.durability.receive(b"peer", frames, time.monotonic())
         ((_, answer),) = after.answers()
         assert decode(answer)[0] == Ack(stream="a", seq=number, credit=256)
@@ -208,7 +208,7 @@ def test_journal_that_ended_three_daemons_is_set_aside(
     talk.hello(daemon, "a")
     talk.batch(daemon, "a")
     daemon.be_killed(tmp_path / "1", 0.0)
-    (tmp_path / "1/recovering").write_bytes(b"." * attempts)  # as those leave it that do not come to the end
+    (tmp_path / "1/recovering").write_bytes(b"." * attempts)  # as left by attempts that did not complete
     last = Daemon(tmp_path / "1")
     is_aside = attempts == 3
     assert ("job" in last.aggregator.jobs) == (not is_aside)
@@ -253,7 +253,7 @@ def not_closed(descriptor: int) -> bool:
 
 
 def failed_by(daemon: Daemon, talk: Talk) -> int:
-    """Sends batches until the journal takes no more; returns the last number that was acknowledged."""
+    """Send batches until the journal accepts no more; return the last acknowledged number."""
     acknowledged = 0
     while not daemon.durability.journal.problem:
         for answer in talk.batch(daemon, "a"):
@@ -263,7 +263,7 @@ def failed_by(daemon: Daemon, talk: Talk) -> int:
 
 
 def begun_again(daemon: Daemon) -> bool:
-    """Looks after the journal, now, though the last attempt has just failed; waits for the copy of the process."""
+    """Retry the journal now, although the last attempt has just failed; wait for the copy of the process."""
     durability = daemon.durability
     durability._ended_s = durability._retry_at_s = durability._next_s = -math.inf
     durability.look_after(time.monotonic())
@@ -271,7 +271,7 @@ def begun_again(daemon: Daemon) -> bool:
 
 
 def settle(daemon: Daemon) -> list[object]:
-    """Looks after the journal until it goes on; returns what is answered then."""
+    """Retry the journal until it continues; return the answers of that time."""
 
     def goes_on() -> bool:
         begun_again(daemon)
@@ -286,7 +286,7 @@ def test_end_without_time_to_write_jobs_down_leaves_the_journal_to_the_next(tmp_
     daemon, talk = Daemon(tmp_path / "0"), Talk()
     talk.hello(daemon, "a")
     talk.batch(daemon, "a")
-    daemon.durability._fixed_s = takes_s  # as the snapshots before took
+    daemon.durability._fixed_s = takes_s  # as the earlier snapshots took
     assert daemon.durability.finish(within_s=1.0) == (takes_s < 1.0)
     daemon.keeping.close()
     assert bool(list((tmp_path / "0" / "journal").glob("*.journal"))) == (takes_s > 1.0)

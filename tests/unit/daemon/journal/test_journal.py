@@ -1,4 +1,4 @@
-"""The journal's files: what is synced is there again, what is torn is cut, what is changed is told."""
+"""The journal's files: synced data is restored, torn data is cut, changed data is reported."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def opened(folder: Path, *, segment_bytes: int = 1 << 20, quota_bytes: int = 1 <
 
 
 def filled(folder: Path, count: int = 5, **options: int) -> list[Path]:
-    """Returns the files of a journal with records 1 to ``count``."""
+    """Return the files of a journal with records 1 to ``count``."""
     journal = opened(folder, **options)
     for number in range(1, count + 1):
         journal.append([b"frame", bytes([number]) * 50], b"peer", MOMENT)
@@ -217,10 +217,10 @@ def test_quota_ends_the_journal_which_goes_on_once_there_is_room(tmp_path: Path)
     journal.restart(lambda: None)
     journal.trim(lost_until)
     journal.append([b"y"], b"", MOMENT)
-    assert journal.sync(wait=True).record == 62  # a number is left out, so that replay tells of a gap
-    copied(tmp_path, killed := tmp_path.with_name("killed"))  # by a kill before a snapshot has what is missing
+    assert journal.sync(wait=True).record == 62  # a number is left out, so that replay reports a gap
+    copied(tmp_path, killed := tmp_path.with_name("killed"))  # a kill before a snapshot contains the missing data
     assert numbers(replayed(killed))[-1] == before.record
-    assert [each.first for each in replayed(killed) if isinstance(each, Gap)] == [1]  # what was removed
+    assert [each.first for each in replayed(killed) if isinstance(each, Gap)] == [1]  # the removed records
     journal.accept()
     journal.append([b"z"], b"", MOMENT)
     assert journal.sync(wait=True).record == 63
@@ -277,13 +277,15 @@ def test_what_was_written_and_nobody_waited_for_is_synced_when_somebody_does(tmp
     journal = opened(tmp_path)
     journal.append([b"x"], b"", MOMENT)
     journal.flush()
-    wait_for(lambda: not journal.pending_bytes, what="its being written")
+    wait_for(lambda: not journal.pending_bytes, what="the write")
     assert journal.sync(wait=True) == Position(1, 1)
     journal.close()
 
 
 class Journalling(RuleBasedStateMachine):
-    """Any order of appending, syncing, removing, being killed, torn and changed; a model says what has to be there."""
+    """Random order of appends, syncs, removals, kills, torn and changed files; a model computes the expected
+    content.
+    """
 
     @initialize(segment_bytes=st.integers(100, 2000))
     def begin(self, segment_bytes: int) -> None:
@@ -346,7 +348,7 @@ class Journalling(RuleBasedStateMachine):
 
     @rule(torn=st.floats(0, 1))
     def be_killed(self, torn: float) -> None:
-        """What was synced stays; of what was not, some bytes."""
+        """Synced data stays; of unsynced data, some bytes."""
         self.journal.close()
         (self.folder / MARK_NAME).write_bytes(self.mark)
         files = sorted(self.folder.glob("*.journal"))
@@ -356,7 +358,7 @@ class Journalling(RuleBasedStateMachine):
 
     @rule(where=st.floats(0, 0.999), bit=st.integers(0, 7))
     def be_changed(self, where: float, bit: int) -> None:
-        """One byte of the records in one file, which costs at most one record."""
+        """Change one byte of the records in one file, which loses at most one record."""
         self.journal.close()
         self.sizes = {}
         intact = set(numbers(replayed(self.folder)))
@@ -366,7 +368,7 @@ class Journalling(RuleBasedStateMachine):
                 content[HEADER_BYTES + int((len(content) - HEADER_BYTES) * where)] ^= 1 << bit
                 file.write_bytes(content)
         left = set(numbers(replayed(self.folder)))
-        assert left <= intact | self.hurt  # a bit that is changed twice is as it was
+        assert left <= intact | self.hurt  # a bit that is changed twice is unchanged
         assert len(intact - left) <= 1
         self.hurt = (self.hurt | intact) - left
         self.sure = max(left | {self.trimmed})

@@ -1,4 +1,6 @@
-"""The lease of a group, played by several aggregators on a store that loses answers, with pauses: no sockets."""
+"""The lease of a group, simulated with several aggregators and a store that loses answers, with pauses and no
+sockets.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ class Store:
 
 
 class Player:
-    """An aggregator that may stand still, whose requests and answers may be lost, and to whom old entries are shown."""
+    """An aggregator that may stall, whose requests and answers may be lost, and that may read old entries."""
 
     def __init__(self, name: str, store: Store, chance: random.Random, trouble: float) -> None:
         self.lease = Lease(name, LEASE_S)
@@ -98,7 +100,7 @@ def test_another_one_takes_over_when_its_time_is_over_or_at_once_when_it_is_give
     waited = gone - 20.0
     assert waited < 1.0 if gives_back else LEASE_S - LEASE_S / 4 - STEP_S <= waited < LEASE_S * 1.3
     assert second.lease.epoch > first.lease.epoch
-    for late in (gone + LEASE_S, gone + LEASE_S):  # its write is refused, and it looks why
+    for late in (gone + LEASE_S, gone + LEASE_S):  # its write is rejected, and it reads the reason
         first.step(late)
     assert first.lease.is_lost
     assert first.lease.due(gone + 100.0) is None
@@ -116,7 +118,7 @@ def test_holder_has_its_time_again_when_servers_come_back_that_answered_nobody()
         second.step(20.0 + now)
     first._trouble = second._trouble = 0.0
     for now in times(3 * LEASE_S):
-        second.step(20.0 + 3 * LEASE_S + now)  # it is the first to be answered
+        second.step(20.0 + 3 * LEASE_S + now)  # it gets the first answer
         first.step(20.0 + 3 * LEASE_S + now)
     assert store.taken == [(1, "a")]
     assert first.lease.is_held
@@ -141,7 +143,7 @@ def test_whatever_is_lost_one_alone_goes_on_and_somebody_does(seed: int, count: 
     epochs = [epoch for epoch, _ in store.taken]
     assert epochs == sorted(set(epochs))
     owners = [owner for _, owner in store.taken]
-    assert len(owners) == len(set(owners))  # none that lost it comes back under the same name
+    assert len(owners) == len(set(owners))  # no aggregator that lost it returns with the same name
     for now in times(3 * LEASE_S):
         for player in players:
             player._trouble = 0.0

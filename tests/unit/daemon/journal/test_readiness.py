@@ -1,4 +1,4 @@
-"""Requests that servers refuse while they elect a leader are retried, and no others."""
+"""Requests that servers refuse during a leader election are retried, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of the journal's stream: what was packed is unpacked, and what is missing or cut short is told."""
+"""Messages of the journal's stream: unpacking reverses packing, and missing or truncated data is reported."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_message_that_is_missing_is_told_and_costs_its_records_alone(
 
 
 def _of(messages: list[Message], gone: int) -> set[int]:
-    """Numbers of the records that a message has a part of."""
+    """Numbers of the records with a part in a message."""
     before = messages[gone - 1].last if gone else 0
     return set(range(before + 1, messages[gone].last + 2))
 

@@ -1,4 +1,4 @@
-"""What collisions cost a job is told to whoever sees the job; whose jobs they are, to whoever sees these."""
+"""The cost of collisions is visible to users who see the job; the other jobs, to users who see these."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A job's graph as the aggregator keeps, serves and counts it."""
+"""A job's graph as the aggregator stores, serves and counts it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ START_NS = int((NOW - 60) * 1e9)
 
 
 class Stream:
-    """Writes calls of a job's stream, one a millisecond."""
+    """Write calls of a job's stream, one per millisecond."""
 
     def __init__(self, aggregator: Aggregator, name: str, start_ns: int = START_NS, **facts: object) -> None:
         self.name = name
@@ -159,7 +159,7 @@ async def test_graph_is_served_with_all_that_it_says() -> None:
             graph_of(aggregator, "a/b"), graph_of(aggregator, "other"), "a/b", "other"
         )
         assert (await client.get("/api/v1/jobs/a%2Fb/dfg?versus=absent")).status_code == 404
-        assert (await client.get("/jobs/a%2Fb/dfg")).status_code == 404  # nothing draws pages here
+        assert (await client.get("/jobs/a%2Fb/dfg")).status_code == 404  # no pages are drawn here
         described = (await client.get("/api/v1/openapi.json")).json()
         assert "Graph" in str(described["paths"]["/api/v1/jobs/{job}/dfg"])
 
@@ -225,7 +225,7 @@ def test_top_activities_have_series_within_the_bounds() -> None:
     Stream(aggregator, "s").calls(*[("write", f"{long}a")] * 3, *[("write", f"{long}b")] * 2, ("write", "/rare"))
     samples = scraped(aggregator)
     events = {label: value for (name, label, _), value in samples.items() if name == "iotide_job_activity_events_total"}
-    ((label, count),) = events.items()  # both are cut to the same
+    ((label, count),) = events.items()  # both are truncated to the same text
     assert (len(label), count) == (128, 5)
     assert samples["iotide_job_activity_bytes_total", label, ""] == 5000
     assert samples["iotide_job_activity_seconds_total", label, ""] == pytest.approx(5 * 0.0005)
@@ -236,7 +236,7 @@ def test_what_graphs_lack_is_still_counted_when_their_job_is_gone() -> None:
     aggregator = Aggregator(AggregatorSettings(dfg={"max_cases": 1}), lambda: now[0])  # type: ignore[arg-type]
     for name in ("s1", "s2", "s3"):
         Stream(aggregator, name).calls(("write", "/a"))
-    assert aggregator.jobs["job"].graph is not None  # small jobs are analysed when somebody asks
+    assert aggregator.jobs["job"].graph is not None  # small jobs are analysed on demand
     aggregator.jobs["job"].settle()
     before = scraped(aggregator)["iotide_graph_dropped_total", "", "evicted_cases"]
     assert before == 2

@@ -1,4 +1,4 @@
-"""The list of all jobs: searched, sorted, and its rows made anew only where a job has changed."""
+"""The list of all jobs: search, order, and rows that are recomputed only after a change of their job."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_row_as_it_is_answered() -> None:
 
 
 class Ticking:
-    """A clock that stands where a test puts it."""
+    """A clock that a test sets."""
 
     def __init__(self) -> None:
         self.now_s = NOW_S
@@ -120,7 +120,7 @@ async def test_several_who_ask_at_once_share_the_work(monkeypatch: pytest.Monkey
     aggregator = with_jobs(clock, 5)
 
     def moving() -> float:
-        clock.now_s += 0.001  # with which the row of an active job is made anew
+        clock.now_s += 0.001  # triggers a new row of an active job
         return clock.now_s
 
     fleet = Fleet(aggregator, moving)

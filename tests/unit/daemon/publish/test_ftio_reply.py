@@ -1,4 +1,4 @@
-"""FTIO's reply: two doubles for each prediction, to a listener that is there."""
+"""FTIO's reply: two doubles for each prediction, to a connected listener."""
 
 from __future__ import annotations
 

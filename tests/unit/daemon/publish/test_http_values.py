@@ -1,4 +1,4 @@
-"""Parameters of HTTP take any number that floats and integers can be, and answer or say what is wrong."""
+"""HTTP parameters accept any float and integer, or are rejected with the reason."""
 
 from __future__ import annotations
 

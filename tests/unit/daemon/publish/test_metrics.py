@@ -1,4 +1,4 @@
-"""Metrics hold what sessions hold, for any job id and any number, read back with Prometheus' own client."""
+"""Metrics equal the values of sessions, for any job id and any number, parsed by Prometheus' own client."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def scrape(aggregator: Aggregator, max_job_series: int = 100, stats: IngestStats
 async def test_scrape_of_many_jobs_gives_others_their_turn_and_has_series_of_as_many_as_it_asks_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(metrics, "_SLICE_S", -1.0)  # which each step takes longer than
+    monkeypatch.setattr(metrics, "_SLICE_S", -1.0)  # each step takes longer than this
     aggregator = aggregator_with(*(f"job{number}" for number in range(20)))
     collector = AggregatorCollector(aggregator, IngestStats, 10, lambda: NOW)
     turns = 0
@@ -66,7 +66,7 @@ async def test_scrape_of_many_jobs_gives_others_their_turn_and_has_series_of_as_
     gathered = generate_latest(await collector.gathered()).decode()
     other.cancel()
     assert turns >= 10
-    own = r"(?m)^iotide_(cpu_seconds_total|memory_bytes) .*$"  # which go on meanwhile
+    own = r"(?m)^iotide_(cpu_seconds_total|memory_bytes) .*$"  # these continue meanwhile
     assert re.sub(own, "", gathered) == re.sub(own, "", generate_latest(collector).decode())
     for asked, expected in ((None, 10), (3, 3), (0, 0), (50, 10)):
         text = generate_latest(await collector.gathered(asked)).decode()

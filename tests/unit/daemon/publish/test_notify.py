@@ -1,4 +1,4 @@
-"""Alerts over HTTP: what waits, what is sent, and what a receiver may answer."""
+"""Alerts over HTTP: queue, sent messages, and responses of receivers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_latest_word_on_each_alert_waits_until_it_was_sent() -> None:
     outbox.put(alert("two"))
     outbox.put(later)
     assert [(each.job, each.state) for each in outbox.take(0, list)] == [("two", "raised"), ("one", "resolved")]
-    outbox.done([first])  # was sent, but there is news of it since
+    outbox.done([first])  # was sent, but has changed since
     assert len(outbox) == 2
     outbox.done(outbox.take(0, list))
     assert outbox.take(0, list) == []
@@ -94,7 +94,7 @@ operations = st.lists(st.tuples(st.sampled_from("prtsf"), st.integers(0, 5)), ma
 
 @given(operations, st.sampled_from([None, 5.0]))
 def test_receiver_ends_up_knowing_what_is_raised(steps: list[tuple[str, int]], repeat_s: float | None) -> None:
-    """Whatever fails in between, and however small the room is, if what is raised is repeated."""
+    """Independent of failures in between and of the size of the queue, if raised alerts are repeated."""
     outbox = Outbox(100 if repeat_s is None else 2, repeat_s)
     truth: dict[str, Alert] = {}
     known: set[str] = set()

@@ -1,4 +1,4 @@
-"""The state of an aggregator as its operator gets it."""
+"""The state of an aggregator for its operator."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_each_trouble_has_its_remedy_and_each_reached_bound_its_option(tmp_path:
     assert "journal.quota_bytes" in made.troubles[0].remedy
     assert not made.healthy
     assert [(bound.option, bound.value, bound.count) for bound in made.bounds] == [("max_jobs", 3.0, 4)]
-    assert made.losses == {"streams_refused:max_jobs": 4}  # collectors name reasons: unknown ones are left out
+    assert made.losses == {"streams_refused:max_jobs": 4}  # collectors name the reasons: unknown ones are left out
     findings = _of_one(made, "partition 3 ")
     assert [finding.name for finding in findings] == [
         *(f"partition 3 {part}" for part in ("journal", "snapshots", "archives", "alerts")), "partition 3 bounds"

@@ -1,4 +1,4 @@
-"""What an aggregator of 23 November 2026 left (``tests/data/state``): a job of 500 writes."""
+"""The state of an aggregator of 23 November 2026 (``tests/data/state``): a job of 500 writes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def test_journal_of_a_killed_one_is_read(tmp_path: Path) -> None:
 
 
 async def test_state_of_one_that_ended_is_set_aside_and_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Its attributes are others; the journal of a restart is empty, so that jobs begin anew."""
+    """Its attributes differ; the journal after an orderly restart is empty, so the jobs start anew."""
     shutil.copy(LEFT / "2026-11-23.state", tmp_path / "jobs.state")
     async with serving(state=tmp_path) as server:
         assert "j" not in server.aggregator.jobs

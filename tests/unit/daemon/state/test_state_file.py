@@ -1,4 +1,4 @@
-"""The file of a state: each job by itself, so that damage costs what it hits."""
+"""The state file: each job is stored separately, so that damage affects only the damaged jobs."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_damage_costs_the_jobs_that_it_hits(data: st.DataObject) -> None:
         try:
             file = StateFile(path)
         except SnapshotError:
-            return  # its head, end or index
+            return  # its header, end or index
         damaged = set(file.damaged())
         assert len(damaged) <= 1
         for name in set(DOCUMENTS) - damaged:

@@ -1,4 +1,4 @@
-"""Where jobs are kept unless it is said where."""
+"""The default folder of the state."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def test_phases_of_very_unlike_bandwidth_give_their_period_and_volumes(seed: int
     assert periodicity.period_s.value == pytest.approx(4.0, rel=0.01)
     assert periodicity.confidence > 0.5
     assert periodicity.next_phase is not None
-    # the signal is cut off to find phases, not to measure them
+    # the signal is clipped to find phases, not to measure them
     assert periodicity.next_phase.volume_bytes.value == pytest.approx(rates.mean() * 10.0 * BIN_S * 1e6, rel=0.35)
 
 
@@ -203,7 +203,7 @@ def test_two_bursts_give_their_distance_as_a_guess() -> None:
 
 def test_phases_that_ran_together_are_told_by_their_volume() -> None:
     starts = np.array([10, 60, 90, 120, 190, 260, 310, 380.0])
-    values = bursts(starts, 30, 450)  # the second to the fourth follow one another at once, and so do two later ones
+    values = bursts(starts, 30, 450)  # the second to the fourth are adjacent, and two later ones too
     periodicity = found(values)
     assert periodicity.period_s is not None
     assert periodicity.period_s.value == pytest.approx(float(np.diff(starts).mean()) * BIN_S, rel=0.01)
@@ -259,7 +259,7 @@ def test_late_phase_is_expected_soon_and_a_skipped_one_a_period_later() -> None:
 
 
 def test_phase_in_progress_is_not_predicted_again() -> None:
-    periodicity = found(bursts(5 + 40.0 * np.arange(8), 10, 290))  # the last one is half done
+    periodicity = found(bursts(5 + 40.0 * np.arange(8), 10, 290))  # the last one is half complete
     assert periodicity.next_phase is not None
     assert periodicity.next_phase.start_s.value == pytest.approx((5 + 320) * BIN_S, abs=0.1)
     assert periodicity.next_phase.volume_bytes.value == pytest.approx(10 * 1e6 * BIN_S, rel=0.01)
@@ -294,7 +294,7 @@ def test_line_is_refined_below_the_resolution_of_the_window() -> None:
     at = np.arange(400)
     line, _ = dominant_peak(1 + np.cos(2 * np.pi * at / 47.3))
     assert line is not None
-    assert line.period == pytest.approx(47.3, rel=0.01)  # neighbouring bins are 13 % apart
+    assert line.period == pytest.approx(47.3, rel=0.01)  # adjacent bins are 13 % apart
     assert line.support > 0.8
 
 

@@ -39,7 +39,7 @@ def answer(name: str, mode: ModeName, method: str = "reference", sampling: str =
     return detect([(batch, types) for batch in batches], chosen, "trace")
 
 
-# The figures are what the reference program prints for these files at 10 Hz.
+# The figures are the output of the reference program for these files at 10 Hz.
 @pytest.mark.parametrize(
     ("name", "mode", "samples", "period_s", "confidence", "lines", "abstraction_error"),
     [

@@ -1,4 +1,4 @@
-"""Changes of the distance between phases, and distances that change all the time."""
+"""Changes of the distance between phases, and continuously varying distances."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def test_distances_that_walk_at_random_wander() -> None:
 
 
 def walk_between_walls(seed: int) -> Floats:
-    """Intervals whose logarithm walks at random, thrown back by two walls."""
+    """Intervals whose logarithm is a random walk with two reflecting bounds."""
     rng = np.random.default_rng(seed)
     level = np.cumsum(rng.normal(0, rng.uniform(0.2, 0.5), 60))
     return np.asarray(40 * np.exp(np.abs(level % 5.0 - 2.5)))
 
 
 def test_distances_that_walk_at_random_do_not_change() -> None:
-    assert sum(last_change(walk_between_walls(seed)) > 0 for seed in range(100)) <= 15  # 73 without that
+    assert sum(last_change(walk_between_walls(seed)) > 0 for seed in range(100)) <= 15  # 73 without this rule
 
 
 @pytest.mark.parametrize("seed", range(10))

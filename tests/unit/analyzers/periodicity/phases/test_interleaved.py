@@ -23,7 +23,7 @@ def test_each_phase_is_given_to_its_program(ratio: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     one, other = train(50, 1500, 12, rng), train(50 * ratio, 1500, 31, rng)
     start = np.sort(np.concatenate([one, other]))
-    start = start[np.append(True, np.diff(start) > 4)]  # what comes right behind another phase is hidden by it
+    start = start[np.append(True, np.diff(start) > 4)]  # a phase right behind another one is hidden by it
     found = interleaved(phases_at(start))
     assert found is not None
     shorter, longer = sorted(found, key=lambda each: each.period)

@@ -1,4 +1,4 @@
-"""Regular requests that are shorter than bins: the bins' own period is not the job's."""
+"""Regular requests shorter than a bin: an aliased period is not reported as the job's."""
 
 from __future__ import annotations
 

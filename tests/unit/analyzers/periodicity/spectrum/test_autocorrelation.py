@@ -53,7 +53,7 @@ def test_irregular_bursts_are_less_certain_than_regular_ones() -> None:
 
 
 def test_interval_over_a_missing_peak_is_an_outlier() -> None:
-    # one wave of 5.0 s, and a faster one of a fifth of its size that moves some peaks
+    # one wave of 5.0 s, and a faster one with a fifth of its amplitude that moves some peaks
     at = np.arange(600)
     values = np.maximum(np.cos(2 * np.pi * at / 50), 0) + np.where(at % 170 < 9, 0.9, 0.0)
     found = find_period(values, 0.1)
@@ -69,7 +69,7 @@ def test_noise_and_a_long_write_have_no_period(seed: int) -> None:
     assert find_period(np.repeat([0.0, 1.0, 0.0], [200, 900, 300]), 0.1).period_s is None
 
 
-# What the reference answers with --autocorrelation at 10 Hz.
+# Output of the reference with --autocorrelation at 10 Hz.
 @pytest.mark.parametrize(
     ("name", "mode", "outlier", "period_s", "confidence"),
     [

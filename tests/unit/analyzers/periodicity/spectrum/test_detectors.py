@@ -1,4 +1,6 @@
-"""Outlier detectors of the spectrum, each against its rule, and against the reference's answers on its own samples."""
+"""Outlier detectors of the spectrum, each against its definition, and against the reference's results on its own
+samples.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def answer(name: str, mode: ModeName, outlier: OutlierName, spectrum: str) -> Pr
     return detect(trace.batches(), DetectSettings.model_validate({**chosen, "sampling_frequency_hz": 10.0}), "trace")
 
 
-# What the reference answers at 10 Hz. Its isolation forest is not seeded; it found the same in each of several runs.
+# Results of the reference at 10 Hz. Its isolation forest has no seed; several runs returned the same result.
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mode", "outlier", "spectrum", "periods_s", "confidence"),
@@ -62,7 +64,7 @@ def test_answers_are_those_of_the_reference(
     name: str, mode: ModeName, outlier: OutlierName, spectrum: str, periods_s: list[float], confidence: float
 ) -> None:
     if outlier in CLUSTERING:
-        pytest.importorskip("sklearn", reason="scikit-learn is absent (the extra 'cluster')")
+        pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra 'cluster')")
     found = answer(name, mode, outlier, spectrum)
     periods = [] if found.period_s is None else [row.period_s for row in found.dominant]
     assert periods == pytest.approx(periods_s, rel=1e-5)
@@ -75,7 +77,7 @@ def test_answers_are_those_of_the_reference(
 def test_peaks_are_the_inner_local_maxima_that_are_high_enough(values: list[float], tolerance: float) -> None:
     strength = np.array(values)
     found = np.flatnonzero(find_outliers("peaks", strength, tolerance).found).tolist()
-    # a plateau counts once, in its middle
+    # a plateau counts once, at its middle
     runs = [0, *(k for k in range(1, len(values)) if values[k] != values[k - 1]), len(values)]
     share = strength / strength.sum()
     expected = [
@@ -91,13 +93,13 @@ def test_peaks_are_the_inner_local_maxima_that_are_high_enough(values: list[floa
 @given(strengths, st.floats(0, 1))
 @settings(deadline=None, max_examples=50)
 def test_dbscan_finds_points_without_neighbours(values: list[float], tolerance: float) -> None:
-    pytest.importorskip("sklearn", reason="scikit-learn is absent (the extra 'cluster')")
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra 'cluster')")
     strength = np.array(values)
     points = np.column_stack([np.arange(1, len(values) + 1) / len(values), strength / strength.sum()])
     reach = np.hypot((1 - tolerance) * np.ptp(points[:, 1]), points[1, 0] - points[0, 0])
     apart = np.linalg.norm(points[:, None] - points[None], axis=2)
     lonely = (apart <= reach).sum(axis=1) == 1
-    # distances that equal the reach but for rounding may go either way
+    # distances equal to the reach up to rounding may count or not
     clear = (np.abs(apart - reach) > 1e-9).all(axis=1)
     found = find_outliers("dbscan", strength, tolerance).found
     assert found[clear].tolist() == lonely[clear].tolist()
@@ -106,7 +108,7 @@ def test_dbscan_finds_points_without_neighbours(values: list[float], tolerance: 
 @pytest.mark.slow
 @pytest.mark.parametrize("outlier", ["isolation-forest", "lof"])
 def test_lone_line_is_the_surest_outlier(outlier: OutlierName) -> None:
-    pytest.importorskip("sklearn", reason="scikit-learn is absent (the extra 'cluster')")
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra 'cluster')")
     strength = np.random.default_rng(1).uniform(0.9, 1.1, 300)
     strength[40] = 60.0
     outliers = find_outliers(outlier, strength, 0.8)
@@ -121,10 +123,10 @@ def test_lone_line_is_the_surest_outlier(outlier: OutlierName) -> None:
 @pytest.mark.parametrize("values", [[], [1.0], [0.0, 0.0, 0.0], [1.0, 1.0], [2.0] * 30])
 def test_spectra_without_structure_have_no_outliers(outlier: OutlierName, values: list[float]) -> None:
     if outlier in CLUSTERING:
-        pytest.importorskip("sklearn", reason="scikit-learn is absent (the extra 'cluster')")
+        pytest.importorskip("sklearn", reason="scikit-learn is not installed (extra 'cluster')")
     outliers = find_outliers(outlier, np.array(values), 0.8)
     assert len(outliers.found) == len(outliers.confidence) == len(values)
-    if outlier != "isolation-forest":  # which calls one bin in a thousand an outlier, at least one
+    if outlier != "isolation-forest":  # this one marks one bin in a thousand as an outlier, at least one
         assert not outliers.found.any()
 
 

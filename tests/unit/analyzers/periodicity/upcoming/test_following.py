@@ -1,4 +1,4 @@
-"""When the phases after the next one come."""
+"""Predicted starts of the phases after the next one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When the next phase starts, given that it has not come yet."""
+"""Predicted start of the next phase, given that it has not started yet."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_intervals_hold_while_a_phase_may_go_on_whose_length_varies() -> None:
         start = 10 + np.append(0.0, np.cumsum(length[:-1] + 40 * rng.normal(1, 0.02, 19)))
         truth = start[-1] + length[-1] + 40 * rng.normal(1, 0.02)
         now = start[-1] + rng.uniform(0.2, 1) * (truth - start[-1])
-        requests = length[-1] / 8 * np.arange(1, 9)  # each is seen when it has ended
+        requests = length[-1] / 8 * np.arange(1, 9)  # each is seen after its end
         ended = requests[requests <= now - start[-1]]
         seen_length = ended[-1] if len(ended) else 0.5
         found = seen(start, now, np.append(length[:-1], seen_length))

@@ -1,4 +1,4 @@
-"""Darshan's logs: the real ones that its Python package comes with, and broken ones."""
+"""Darshan logs: the real ones of its Python package, and broken ones."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read(path: Path) -> tuple[dict[int, Stream], WholeSource]:
 
 
 def segments_by_library(path: Path, module: str) -> list[tuple[int, str, int, int, float, float]]:
-    """Reads segments as PyDarshan's own users do."""
+    """Read segments as users of PyDarshan do."""
     report = darshan.DarshanReport(str(path), read_all=False)
     report.mod_read_all_dxt_records(module, dtype="dict")
     found = []

@@ -1,4 +1,4 @@
-"""What Darshan counts and what our events of it sum up to: bytes, calls and seconds of each file and layer."""
+"""Darshan's counters against the sums of our events: bytes, calls and seconds per file and layer."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def log_of(path: Path) -> Log:
 
 
 def counted(path: Path) -> Sums:
-    """What Darshan's own reader gives, as ``darshan-parser --total`` sums it, for each layer and file."""
+    """Totals from Darshan's own reader, summed like ``darshan-parser --total``, per layer and file."""
     log, found = log_of(path), Sums()
     for module, layer in MODULES.items():
         if module not in log.records:
@@ -177,7 +177,7 @@ def test_what_mpi_io_made_of_posix_is_not_the_programs() -> None:
     found = layers_of(path)
     assert {(row.caller, row.layer) for row in found.steps} == {("", "MPIIO"), ("", "STDIO"), ("MPIIO", "POSIX")}
     mpiio = next(row for row in found.layers if row.layer == "MPIIO")
-    assert mpiio.exclusive_seconds < 1000  # of 100,447 s, the rest was spent in POSIX below
+    assert mpiio.exclusive_seconds < 1000  # of 100,447 s; the rest was spent in POSIX below
 
 
 def test_bytes_are_spread_over_the_time_in_which_they_were_moved() -> None:

@@ -1,4 +1,4 @@
-"""Event logs: what is written is read again, in every form; damage costs itself."""
+"""Event logs: written logs are read unchanged, in every form; damage affects only the damaged part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""XES of other tools, while it grows, damaged, and hostile."""
+"""XES files of other tools: growing, damaged, and hostile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What FTIO's tracers send: every form is understood, and nothing that is sent breaks the reader."""
+"""Messages of FTIO's tracers: every form is parsed, and no message breaks the reader."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_values_before_a_cut_are_kept() -> None:
 
 
 def test_a_length_that_lies_takes_no_memory() -> None:
-    """A hundred arrays in one another, each of four thousand million elements as they say."""
+    """A hundred nested arrays, each with a claimed length of four thousand million elements."""
     message, about = read(msgpack.packb(BURST) + b"\xdd\xff\xff\xff\xff" * 100)
     assert len(told(message)) == 2
     assert about.problems.total == 1

@@ -22,7 +22,7 @@ NOW = 1_790_000_000.0
 
 
 def burst(at: float = 0.0, count: int = 2, **more: Any) -> bytes:
-    """Writes of 100 bytes in a second, two seconds apart."""
+    """Writes of 100 bytes in one second, two seconds apart."""
     starts = [at + 2.0 * step for step in range(count)]
     packed: bytes = msgpack.packb(
         {"ranks": 4, "b": [100.0] * count, "ts": starts, "te": [start + 1.0 for start in starts]} | more
@@ -34,7 +34,7 @@ NAN, INF = float("nan"), float("inf")
 
 
 class Bench:
-    """A source, a sender that is connected to it, and a clock that a test moves."""
+    """A source, a sender that is connected to it, and a clock that a test sets."""
 
     def __init__(self, folder: Path) -> None:
         self.context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -52,7 +52,7 @@ class Bench:
         return self.source
 
     def send(self, *messages: bytes) -> list[SourceItem]:
-        """Sends messages and polls until all were taken in; returns what that gave."""
+        """Send messages and poll until all were received; return the result."""
         before, had = self.source.counters["messages"], len(self.items)
         for message in messages:
             self.sender.send(message)

@@ -148,7 +148,7 @@ def test_wrong_number_costs_its_interval_only(token: str) -> None:
     arrays = f'"b_rank_avr": [1.0, {token}, 3.0], "t_rank_s": [0, 1, 2], "t_rank_e": [1, 2, 3]'
     text = '{"write_sync": {"bandwidth": {' + arrays + "}}}\n"
     streams, about = parse(TmioParser, text.encode(), name="8.jsonl")
-    if token == "1e999":  # no double, so no JSON that can be mended
+    if token == "1e999":  # no double, so no JSON that can be repaired
         assert streams == {}
     else:
         assert told(one(streams)) == [(0, NS, 1), (2 * NS, NS, 3)]

@@ -1,4 +1,4 @@
-"""Texts of kernel traces: who acts, what interrupts do, system calls, and the account of every line."""
+"""Texts of kernel traces: acting threads, interrupts, system calls, and a count of every line."""
 
 from __future__ import annotations
 

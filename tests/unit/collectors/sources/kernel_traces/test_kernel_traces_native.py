@@ -1,4 +1,4 @@
-"""The helper that takes lines of kernel traces apart against its fallback, on real lines and on changed ones."""
+"""The compiled parser of kernel traces against its fallback, on real and on mutated lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel traces cut down to some threads: who wakes them is what it was, wherever blocks end."""
+"""Kernel traces filtered to some threads: their wakers are unchanged, for any block boundaries."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def lttng(at: int, cpu: int, name: str, one: int, other: int) -> str:
 
 
 def wakes(parser: Any, text: str) -> list[tuple[int, int, int]]:
-    """Returns time, waker and woken of the wake-ups in which a wanted thread takes part."""
+    """Return time, waker and woken thread of the wake-ups that involve a selected thread."""
     rows = [row for stream in parse(parser, text.encode())[0].values() for row in stream.rows()]
     told = [(row["start"], row["tid"], row["handle"]) for row in rows if row["call"] == "sched_waking"]
     return [wake for wake in told if wake[1] in WANTED or wake[2] in WANTED]

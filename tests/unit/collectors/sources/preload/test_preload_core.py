@@ -1,4 +1,4 @@
-"""The layers of the tracer's C core: includes are its graph, and go down the written order only."""
+"""The layers of the tracer's C core: includes follow the documented order of layers, downwards only."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LAYERS = (
     ("process", "seccomp", "tracer"),
     ("parameter_words",),
 )
-"""From the lowest on; a file may include those of its own layer (but not in a circle) and of layers below."""
+"""From the lowest on. A file may include files of its own layer (without a cycle) and of layers below."""
 WRAPPERS = {
     *(
         "wrap_aio",
@@ -49,7 +49,7 @@ WRAPPERS = {
 }
 """Above all layers: they export names that libc and the runtimes of compilers look up."""
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names} | dict.fromkeys(WRAPPERS, len(LAYERS))
-RANK["layer"] = len(LAYERS) + 1  # of the libraries above: it calls what the core wraps
+RANK["layer"] = len(LAYERS) + 1  # of the layer libraries: it calls the functions that the core wraps
 LONGEST = 400
 """Lines of a file."""
 
@@ -70,7 +70,7 @@ def included(code: str) -> set[str]:
 
 
 def upward(files: dict[str, str]) -> list[str]:
-    """Includes of a layer above, of a wrapper by a layer, or in a circle."""
+    """Includes of a higher layer, of a wrapper by a layer, or in a cycle."""
     graph: dict[str, set[str]] = {}
     for name, code in files.items():
         graph.setdefault(Path(name).stem, set()).update(included(code) - {Path(name).stem})
@@ -88,7 +88,7 @@ def definers(files: dict[str, str]) -> dict[str, str]:
 
 
 def users(files: dict[str, str]) -> dict[str, set[str]]:
-    """Files by whose functions they call, inline functions of headers too, whatever they include."""
+    """Files by the files whose functions they call, including inline functions of headers, independent of includes."""
     known, graph = definers(files), dict[str, set[str]]()
     for name, code in files.items():
         stem = Path(name).stem
@@ -98,7 +98,7 @@ def users(files: dict[str, str]) -> dict[str, set[str]]:
 
 
 def circle(graph: dict[str, set[str]]) -> list[str]:
-    """What lies in a circle or above one."""
+    """Files in a cycle or above one."""
     done: set[str] = set()
     while ready := {name for name in graph if name not in done and graph[name] <= done}:
         done |= ready
@@ -106,7 +106,7 @@ def circle(graph: dict[str, set[str]]) -> list[str]:
 
 
 def called_upward(files: dict[str, str]) -> list[str]:
-    """Calls of a layer above, and files that call each other in a circle."""
+    """Calls of a higher layer, and files that call each other in a cycle."""
     graph = users(files)
     calls = [f"{name} calls {other}" for name in graph for other in graph[name] if RANK[other] > RANK[name]]
     return sorted(calls) + circle(graph)
@@ -117,18 +117,18 @@ def externals(files: dict[str, str]) -> list[str]:
 
 
 def declared(code: str) -> set[str]:
-    """What a header declares for the core alone: of what it exports, layers' libraries and users' use some."""
+    """Functions that a header declares for the core only; exported ones may be used by layers' and users' libraries."""
     return set(re.findall(r"^(?!(?:extern )?EXPORT)[^\n#]*?\b(iotide_\w+)(?:\([^{}]*?\))?;", code, re.M))
 
 
 def unused(files: dict[str, str]) -> list[str]:
-    """What a private header declares and no other file of the core uses."""
+    """Functions that a private header declares and no other file of the core uses."""
     found = []
     for name, code in files.items():
         stem = Path(name).stem
         if name.endswith(".h") and f"{stem}.c" in files:
             others = "\n".join(text for other, text in files.items() if Path(other).stem != stem)
-            words = {word for word in declared(code) if len(re.findall(rf"\b{word}\b", code)) == 1}  # no macro has it
+            words = {word for word in declared(code) if len(re.findall(rf"\b{word}\b", code)) == 1}  # no macro uses it
             found += [f"{name}: {word}" for word in words if not re.search(rf"\b{word}\b", others)]
     return found
 

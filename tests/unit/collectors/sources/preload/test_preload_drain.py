@@ -1,4 +1,4 @@
-"""A drain reads a process's counters now and then, however often it empties its rings, and misses none of them."""
+"""A drain reads a process's counters periodically, independent of its ring reads, and misses none of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support.tracing.regions import MadeRegion
 
 
 class Told:
-    """A taker that remembers what processes said of themselves, and how many lines came."""
+    """A taker that stores the reports of processes and the number of lines."""
 
     def __init__(self) -> None:
         self.room = 1 << 40

@@ -1,4 +1,4 @@
-"""How traced processes come to the collector, are told apart, and go."""
+"""Traced processes at the collector: connection, identification and end."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_process_that_comes_while_descriptors_are_out_is_taken_later(tracing: Tr
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
     assert tracing.source.counters["accepts_failed"] == 1
-    assert not tracing.source._drain.events.poll(0)  # who waits for news is not woken again and again
+    assert not tracing.source._drain.events.poll(0)  # a process that waits for data is not woken repeatedly
 
     def taken() -> bool:
         tracing.poll()
@@ -112,7 +112,7 @@ def test_region_given_up_while_we_were_stopped_is_read_to_its_end_and_nothing_co
         fresh.hand_over(tracing.socket)
         now_s[0] += 5
         tracing.poll()
-        made.put(2)  # by a thread that was still at it
+        made.put(2)  # by a thread that was still writing
         now_s[0] += 0.5
         tracing.poll()
         assert not tracing.closed
@@ -190,7 +190,7 @@ def test_regions_keep_no_descriptor(tracing: Tracing) -> None:
             tracing.poll()
             if not number:
                 before = len(descriptors())
-        # They are of one process, whose last image is watched.
+        # They belong to one process; its last image is watched.
         assert len(descriptors()) == before
         assert len(tracing.info) == 8
 

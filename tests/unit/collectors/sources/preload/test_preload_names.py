@@ -1,4 +1,4 @@
-"""Paths that are decided by their folder are what each is for itself."""
+"""Classification of paths by their folder equals classification path by path."""
 
 from __future__ import annotations
 

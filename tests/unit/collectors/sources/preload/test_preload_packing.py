@@ -1,4 +1,4 @@
-"""Lines of rings come out of packing as they were, whatever they are; compiled code and its fallback pack alike."""
+"""Packing of ring lines is lossless for any lines; compiled code and its fallback pack alike."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = st.lists(LINE, max_size=12)
 
 
 def repeated(rows: list[tuple[int, ...]]) -> Lines:
-    """So many lines that packing pays, from a few: each is somewhat more than the one before it."""
+    """Enough lines for packing, derived from a few: each is slightly larger than the previous one."""
     made = np.tile(np.array(rows, np.uint64).reshape(-1, 8), (FEWEST, 1))
     made[:, :2] += np.arange(len(made), dtype=np.uint64)[:, None] * np.uint64(300)
     return made

@@ -1,4 +1,4 @@
-"""Many records at once: columns are those that the general way makes, and what is the same throughout takes no room."""
+"""Many records at once: columns equal those of the general decoder, and constant columns use no memory."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ VALID = {name: values[:2] for name, values in VALUES.items()} | {"call": VALUES[
 
 @st.composite
 def lines_of(draw: st.DrawFn, values: dict[str, Sequence[int]], most: int = 1500) -> npt.NDArray[np.uint64]:
-    """Lines, in which few columns vary."""
+    """Lines with few varying columns."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     rows = np.zeros(draw(st.integers(plain.FEWEST, most)), RECORD)
     varying = draw(st.sets(st.sampled_from(sorted(values))))
@@ -60,7 +60,7 @@ def process(allowed: int = 65_536, counters: Counter[str] | None = None) -> Trac
     counters = Counter() if counters is None else counters
     info = StreamInfo(job="job", source="preload", pid=7, clock_offset_ns=OFFSET_NS)
     with closing(NodeFileMetadata()) as node:
-        facts = node.of_process(7, 0)  # of a process that there is not: nothing is looked up later
+        facts = node.of_process(7, 0)  # of a process that does not exist, so nothing is looked up later
     made = TracedProcess("s", info, frozenset(), facts, counters, Problems(), Allowance(allowed), Unseen())
     for kind, entries in ((ENTRY_CALL, CALLS), (ENTRY_FILE, FILES)):
         for number, text in entries.items():
@@ -80,7 +80,7 @@ def taken(made: TracedProcess, pieces: Iterable[tuple[int, npt.NDArray[np.uint64
 
 
 def rows(batch: EventBatch, made: TracedProcess) -> dict[str, list[Any]]:
-    """The columns, with signatures as texts, as numbers depend on what came first."""
+    """The columns with signatures as texts, because numbers depend on the order."""
     texts = {0: "", **dict(made.definitions().signatures)}
     columns = {name: column.tolist() for name, column in batch.columns().items()}
     return columns | {"signature": [texts[number] for number in batch.signature.tolist()]}

@@ -1,4 +1,4 @@
-"""A traced process's memory as it is read: rings of records and the log of definitions."""
+"""Reading of a traced process's memory: rings of records and the log of definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a broken or hostile process writes into its memory costs itself, and its neighbours nothing."""
+"""Memory written by a broken or hostile process affects that process only."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_whatever_a_process_writes_its_neighbour_loses_nothing(
         made.hand_over(tracing.socket)
         tracing.poll()
         neighbour.set(token=78)
-        neighbour.hand_over(tracing.socket)  # as one more image of this process, so that both ways of ending are met
+        neighbour.hand_over(tracing.socket)  # as another image of this process, so that both kinds of ends occur
         now_s[0] += 5 * late
         for number, text, kind, aux in entries:
             made.define(number, text, kind=kind, aux=aux)
@@ -108,13 +108,13 @@ def test_whatever_a_process_writes_its_neighbour_loses_nothing(
 
 
 class BreakingFiles(NodeFileMetadata):
-    """Breaks over files of one name."""
+    """Fails on files of one name."""
 
     def of_process(self, pid: int, claimed_namespace: int = 0) -> ProcessFileMetadata:
         class Breaking(ProcessFileMetadata):
             def __call__(self, path: str, spelled: FileType) -> FileInfo:
                 if path == "/broken":
-                    raise RuntimeError("this name breaks us")
+                    raise RuntimeError("this name causes a failure")
                 return super().__call__(path, spelled)
 
         return Breaking(self, pid, claimed_namespace)

@@ -1,4 +1,4 @@
-"""Short processes that do what others did: their events and definitions are those that each for itself would have."""
+"""Short processes that repeat others: their events and definitions equal those of separate decoding."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from iotide.events.schema import COLUMNS
 Lines = npt.NDArray[np.uint64]
 Entry = tuple[int, int, int, bytes]
 Start = tuple[tuple[Entry, ...], Lines]
-"""What a process defines, and its lines."""
+"""Definitions and lines of a process."""
 
 ENTRIES: tuple[Entry, ...] = (
     (ENTRY_CALL, 1, 1, b"pwrite64(fd:d,count:n,offset:o)"),
@@ -73,7 +73,7 @@ def log_of(entries: tuple[Entry, ...]) -> bytes:
 
 @st.composite
 def lives(draw: st.DrawFn) -> Start:
-    """Draws definitions and lines, some of which are words, or ought to be."""
+    """Draw definitions and lines, some of which are parameter words, or should be."""
     entries = tuple(draw(st.lists(st.sampled_from(ENTRIES), max_size=8, unique=True)))
     rows = np.zeros(draw(st.integers(0, 6)), RECORD)
     choices = {"call": 4, "file": 4, "handle": 5, "requested": 2, "bytes": 2, "depth": 2, "kind": 12}
@@ -90,7 +90,7 @@ def lives(draw: st.DrawFn) -> Start:
 
 
 def renamed(life: Start, data: st.DataObject) -> Start:
-    """Returns what a process does that does the same with other files."""
+    """Return the same process with other files."""
     entries = tuple(
         (kind, number, aux, data.draw(st.sampled_from([text, *PATHS])) if kind == ENTRY_FILE else text)
         for kind, number, aux, text in life[0]
@@ -99,7 +99,7 @@ def renamed(life: Start, data: st.DataObject) -> Start:
 
 
 def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | None, *, early: bool) -> dict[str, Any]:
-    """Returns all that comes of a process that does this."""
+    """Return all results for such a process."""
     entries, lines = life
     start, duration, tid, rank = own
     lines = lines.copy()
@@ -110,7 +110,7 @@ def outcome(life: Start, own: tuple[int, int, int, int], known: AlikeLives | Non
     problems, unseen = Problems(), Unseen()
     info = StreamInfo(job="j", source="preload", pid=7, rank=rank, clock_offset_ns=1000)
     node = NodeFileMetadata()
-    facts = node.of_process(os.getpid(), 0)  # that of any other may lie in another root folder
+    facts = node.of_process(os.getpid(), 0)  # another process may have another root folder
     made = TracedProcess("s", info, frozenset(), facts, counters, problems, Allowance(), unseen, known)
     made.learn(log_of(entries))
     made.hold(tid, lines)

@@ -1,4 +1,4 @@
-"""A collector sleeps while nothing happens, and is woken in time when much does."""
+"""A collector sleeps while idle, and is woken in time under load."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_traced_program_wakes_a_collector_that_sleeps_before_its_ring_is_full(tm
             wait_for(lambda: has_news(tracing.source), what="the program")
 
             def all_came() -> bool:
-                # Polled only when it calls: by its arrival, and then by what has filled its ring.
+                # Polled only when it wakes us: on its arrival, and then when its ring fills up.
                 if tracing.source.sleep() and has_news(tracing.source):
                     tracing.poll()
                 return tracing.calls()["write"] >= 1

@@ -1,4 +1,4 @@
-"""What the collector makes of the records and definitions that traced processes write."""
+"""Events and streams from the records and definitions of traced processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What waits between the process that empties rings and the one that reads on: in order, bounded, not lost."""
+"""The queue between the process that empties rings and the reader: in order, bounded, lossless."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MIB = 1 << 20
 
 
 class Written:
-    """A taker that remembers what it was given."""
+    """A taker that stores its input."""
 
     room = 1 << 40
 
@@ -81,12 +81,12 @@ def spool(bounds: SpoolSettings) -> Iterator[tuple[SpoolWriter, SpoolReader]]:
 
 
 def lines(count: int, seed: int = 0) -> Lines:
-    """Lines that packing makes no smaller."""
+    """Lines that cannot be compressed."""
     return np.random.default_rng(seed).integers(0, 2**64, (count, 8), np.uint64)
 
 
 def alike(count: int) -> Lines:
-    """Lines as a loop of calls makes them."""
+    """Lines of a loop of calls."""
     made = np.full((count, 8), 7, np.uint64)
     made[:, :2] = np.arange(count * 2).reshape(-1, 2)
     return made
@@ -144,7 +144,7 @@ def test_all_is_read_though_the_writer_ended_with_an_answer_unread() -> None:
                 taker.ended(1)
             writer.end()
             writer.exchange()
-            ours.send(DONE.pack(0))  # comes too late; the system then tells the reader that the connection was reset
+            ours.send(DONE.pack(0))  # arrives too late; the system then reports a reset connection to the reader
         while not reader.ended or reader.waiting_bytes:
             reader.read(read, 64 * MIB)
         assert read.said == wanted.said
@@ -169,7 +169,7 @@ def test_spool_counts_lines_that_wait_and_hands_on_a_part_of_them_at_once() -> N
 
 
 class Keeping(Written):
-    """Keeps lines as they are."""
+    """Stores lines unchanged."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -195,7 +195,7 @@ def test_lines_that_are_in_use_are_not_written_over(tmp_path: Path) -> None:
                 first += 8192
             writer.exchange()
             reader.read(taker, 64 * MIB)
-            if turn % 5 == 4:  # what is let go of is written anew
+            if turn % 5 == 4:  # released segments are written anew
                 taker.kept = taker.kept[-3:]
             firsts = [int(each[0, 0]) for each in taker.kept]
             assert all((each == numbered(begin)).all() for begin, each in zip(firsts, taker.kept, strict=True))
@@ -308,9 +308,9 @@ def test_all_that_was_taken_is_read_before_streams_are_cut_off(relayed: RelayedS
         for _ in range(8):
             made.put(16_000)
             wait_for(lambda: bool((made.slots["tail"] == made.slots["head"]).all()), what="room in the ring")
-        wait_for(lambda: relayed.listen() or relayed.waiting_calls >= 8 * 16_000, what="news of all calls")
+        wait_for(lambda: relayed.listen() or relayed.waiting_calls >= 8 * 16_000, what="events of all calls")
         os.kill(relayed._pid, signal.SIGKILL)
-        wait_for(lambda: relayed.listen() or relayed._reader.broken, what="the end of the other process")
+        wait_for(lambda: relayed.listen() or relayed._reader.broken, what="end of the other process")
         items: list[Any] = []
         wait_for(lambda: items.extend(relayed.poll()) or relayed.finished, what="the end")
     assert sum(len(item.batch) for item in items if isinstance(item, Chunk)) == 8 * 16_000
@@ -338,12 +338,14 @@ def test_other_process_comes_before_others_where_the_system_lets_it(relayed: Rel
     assert niceness == (max(own - 5, -20) if may else own)
 
 
-@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="the system shares cores by processes alone")
+@pytest.mark.skipif(
+    not Path("/proc/self/autogroup").exists(), reason="the kernel shares cores between processes only (autogroup off)"
+)
 def test_session_of_the_other_process_comes_before_others_where_the_system_lets_it(relayed: RelayedSource) -> None:
     code = "import os; os.setsid(); open('/proc/self/autogroup', 'w').write('-10')"
     may = subprocess.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL, check=False).returncode == 0
-    ours, wanted = _autogroup("self"), "-10" if may else "0"  # ours is empty where no session was begun since boot
-    wait_for(lambda: _autogroup(relayed._pid)[:1] not in ([], ours[:1]), what="a session of its own")
+    ours, wanted = _autogroup("self"), "-10" if may else "0"  # ours is empty if no session was started since boot
+    wait_for(lambda: _autogroup(relayed._pid)[:1] not in ([], ours[:1]), what="a new session")
     wait_for(lambda: _autogroup(relayed._pid)[-1:] == [wanted], what="its precedence")
 
 
@@ -369,7 +371,7 @@ def test_other_process_ends_with_us_where_a_thousand_files_are_open(tmp_path: Pa
 
 
 def _segments() -> int:
-    """Descriptors of memory that this process has: of writers and readers, and those that tests before left."""
+    """Memory descriptors of this process: of writers and readers, and those left by earlier tests."""
     return sum("iotide-spool" in name for name in _open_files())
 
 

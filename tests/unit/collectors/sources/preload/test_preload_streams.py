@@ -1,4 +1,4 @@
-"""Streams of many short processes: that their events wait for their end, and others did the same, changes nothing."""
+"""Streams of many short processes: batching until their end, and reuse of equal ones, change no result."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def log_of(*entries: Entry) -> bytes:
 
 
 def short_life(paths: tuple[bytes, ...], writes: int, *, renames: bool = False) -> Life:
-    """Returns what a process defines and its lines: it writes files, and may rename the first to the second."""
+    """Return definitions and lines of a process: it writes files, and may rename the first to the second."""
     files = [(ENTRY_FILE, number, 0, path) for number, path in enumerate(paths, 1)]
     calls = [(ENTRY_CALL, number, 1, text) for number, text in enumerate(CALLS[: 3 if renames else 2], 1)]
     rows = np.zeros(2 * writes + renames, RECORD)
@@ -56,7 +56,7 @@ def short_life(paths: tuple[bytes, ...], writes: int, *, renames: bool = False) 
 
 
 class Node:
-    """Streams beside a clock that is moved by hand."""
+    """Streams with a clock that tests set."""
 
     def __init__(self, patience_s: float) -> None:
         self.now_s = 0.0
@@ -78,7 +78,7 @@ class Node:
 
 
 def told(items: list[SourceItem]) -> dict[str, Any]:
-    """Returns what items say of each stream, however it was cut."""
+    """Return the content of items by stream, independent of the cuts."""
     batches: dict[str, Any] = {}
     tables: dict[str, DefinitionTable] = {}
     defined: dict[str, list[Definitions]] = {}

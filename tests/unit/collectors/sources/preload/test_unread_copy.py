@@ -1,4 +1,4 @@
-"""The copy of what waits to be read: whole, made until somebody reads, readable by itself however it is damaged."""
+"""The copy of unread data: complete, updated until a reader exists, readable alone in spite of any damage."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def relayed(folder: Path) -> RelayedSource:
 
 
 def record(folder: Path, source: RelayedSource, made: MadeRegion) -> Path:
-    """Has calls wait in a source that nobody reads; returns the copy once they are in it."""
+    """Let calls wait in a source without a reader; return the copy once it contains them."""
     made.hand_over(folder / "gate")
     for _ in range(3):
         made.put(CALLS // 3)
         wait_for(lambda: bool((made.slots["tail"] == made.slots["head"]).all()), what="room in the ring")
-    wait_for(lambda: source.listen() or source.waiting_calls >= CALLS, what="news of all calls")
+    wait_for(lambda: source.listen() or source.waiting_calls >= CALLS, what="events of all calls")
 
     def copied() -> Path | None:
         source.listen()
@@ -50,7 +50,7 @@ def items_of(path: Path) -> list[SourceItem]:
 def calls_in(path: Path) -> int:
     try:
         return sum(len(item.batch) for item in items_of(path) if isinstance(item, Chunk))
-    except InputError:  # its head is being written
+    except InputError:  # its header is being written
         return 0
 
 
@@ -61,7 +61,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     with MadeRegion(lines=16_384) as made, closing(relayed(folder)) as source:
         made.put(1000)
         made.hand_over(folder / "gate")
-        wait_for(lambda: source.listen() or source.waiting_calls >= 1000, what="news of all calls")
+        wait_for(lambda: source.listen() or source.waiting_calls >= 1000, what="events of all calls")
         wait_for(
             lambda: source.listen() or (source.unread_copy and calls_in(source.unread_copy) >= 1000), what="a copy"
         )
@@ -77,7 +77,7 @@ def test_calls_that_nobody_has_read_are_in_a_private_file_that_is_read_by_itself
         source.finish()
         read: list[Any] = []
         wait_for(lambda: read.extend(source.poll()) or source.finished, what="the end")
-        wait_for(lambda: source.is_copy_read, what="the end of the copy")
+        wait_for(lambda: source.is_copy_read, what="end of the copy")
     assert isinstance(copied[0], Opened)
     assert copied[0].info.job == "job"
     assert isinstance(copied[-1], Closed)

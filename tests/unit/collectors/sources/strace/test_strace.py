@@ -1,4 +1,4 @@
-"""strace's files: stamps, halves, paths, numbers, and the account of every line."""
+"""strace files: timestamps, halves, paths, numbers, and a count of every line."""
 
 from __future__ import annotations
 
@@ -440,7 +440,7 @@ def test_sample_is_accounted_for_line_by_line() -> None:
     moved = {}
     for row in rows:
         moved[row["call"]] = moved.get(row["call"], 0) + row["bytes"]
-    # sums of "= N" over the read and write lines of the sample, taken with grep and awk
+    # sums of "= N" over the read and write lines of the sample, computed with grep and awk
     assert moved["read"] == 24_519
     assert moved["write"] == 1_499
 

@@ -1,4 +1,4 @@
-"""Processes and threads that strace shows being made."""
+"""Creation of processes and threads in strace output."""
 
 from __future__ import annotations
 

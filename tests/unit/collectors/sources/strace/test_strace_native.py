@@ -1,4 +1,4 @@
-"""The helper that takes strace's lines apart against its fallback, on strace's lines and on such with parts changed."""
+"""The compiled strace parser against its fallback, on real and on mutated lines."""
 
 from __future__ import annotations
 

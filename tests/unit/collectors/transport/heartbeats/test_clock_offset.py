@@ -1,4 +1,4 @@
-"""Clocks of nodes that are off: measured by round trips, corrected, and told with the stream."""
+"""Clock offsets of nodes: measured by round trips, corrected, and reported with the stream."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from support.servers.sinks import RememberingSink
 from support.servers.troubled_links import Link
 
 NOW_NS = 1_700_000_000_000_000_000
-"""The aggregator's time of day when the steady clock of the node shows 0."""
+"""The aggregator's wall clock when the node's monotonic clock is 0."""
 SECOND = 1_000_000_000
 
 
 class Node:
-    """A node whose clock is off by so much, and the connection of its collector."""
+    """A node with the given clock offset, and the connection of its collector."""
 
     def __init__(self, off_ns: int, *, answers: bool = True) -> None:
         self.off_ns = off_ns
@@ -42,7 +42,7 @@ class Node:
         self.shipper.take([Opened(stream, info)], self.link.now)
 
     def call(self, stream: str, at_s: float, *, off_ns: int | None = None) -> None:
-        """Gives an event that is stamped by the node's clock ``at_s`` after the beginning."""
+        """Emit an event with a timestamp of the node's clock ``at_s`` after the beginning."""
         stamp = NOW_NS + int(at_s * SECOND) + (self.off_ns if off_ns is None else off_ns)
         batch = make_batch(1, {"start": np.array([stamp])})
         self.shipper.take([Chunk(stream, batch, Definitions())], self.link.now)
@@ -54,11 +54,11 @@ class Node:
             self.link.step(1.0)
 
     def starts(self) -> list[float]:
-        """When the events were, in seconds after the beginning, as the aggregator has it."""
+        """Starts of the events at the aggregator, s after the beginning."""
         return [(start - NOW_NS) / SECOND for (starts) in self.sink.starts.values() for start in starts]
 
     def told_s(self) -> list[float]:
-        """By how much the clock of each stream is off, in the order of their names."""
+        """Reported clock offset of each stream, in order of their names."""
         by_name = {name.rpartition(":")[2]: info.clock_off_ns for name, info in self.sink.info.items()}
         return [by_name[name] / SECOND for name in sorted(by_name)]
 
@@ -99,7 +99,7 @@ def test_aggregator_that_does_not_tell_its_time_corrects_nothing() -> None:
 
 
 def test_clock_that_is_set_while_streams_are_open() -> None:
-    """Stamps of a traced process go on from its start, those of a followed file are by the clock as it is set."""
+    """Timestamps of traced processes continue from their start; those of a followed file use the clock as it is set."""
     node = Node(-7200 * SECOND)
     node.open("file")
     node.open("process", source="preload")
@@ -128,7 +128,7 @@ def test_clock_of_the_aggregator_that_is_set_is_followed() -> None:
     ways=st.lists(st.tuples(st.integers(0, 3 * SECOND), st.integers(0, 3 * SECOND)), min_size=1, max_size=20),
 )
 def test_error_is_at_most_half_of_the_least_delay(off_ns: int, ways: list[tuple[int, int]]) -> None:
-    """Whatever the ways there and back take, also where all is slow in one direction."""
+    """For any delays there and back, including a slow path in one direction only."""
     clock = ClockOffset(lambda: NOW_NS + off_ns)
     for number, (there, back) in enumerate(ways, start=1):
         asked = number * 10 * SECOND
