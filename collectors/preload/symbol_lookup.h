@@ -19,4 +19,16 @@ void *iotide_defined_in(const struct link_map *map, const char *symbol); /* with
 void *iotide_defined_anywhere(const char *symbol); /* the same, including objects loaded since the start */
 long iotide_absent(void); /* replaces a function that is not defined anywhere: ENOSYS, -1 */
 
+/* The real function of a library that may have been loaded after the start, for one library alone. NULL: it is not
+ * found even so. */
+static inline void *iotide_real_late(struct iotide_site *site) {
+    void *real = iotide_real(site);
+    if (likely(real != (void *)iotide_absent))
+        return real;
+    real = iotide_defined_anywhere(iotide_symbol(site));
+    if (real)
+        atomic_store_explicit(&site->real[0], real, memory_order_relaxed);
+    return real;
+}
+
 #endif

@@ -261,17 +261,6 @@ typedef int pgetevents_call(aio_context_t context, long least, long most, struct
                             void *mask);
 typedef int destroy_call(aio_context_t context);
 
-/* libaio may have been loaded after the start, for one library alone. NULL: it is not found even so. */
-static void *real_of(struct iotide_site *site) {
-    void *real = iotide_real(site);
-    if (likely(real != (void *)iotide_absent))
-        return real;
-    real = iotide_defined_anywhere(iotide_symbol(site));
-    if (real)
-        atomic_store_explicit(&site->real[0], real, memory_order_relaxed);
-    return real;
-}
-
 /* Equivalent of libaio's function; for a program in which it is not found. */
 static int asked(long result) {
     return result == -1 ? -errno : (int)result;
@@ -280,7 +269,7 @@ static int asked(long result) {
 EXPORT int io_submit(aio_context_t context, long count, struct iocb **blocks) {
     struct iotide_aio_look look = iotide_aio_look(context);
     struct iotide_span span = iotide_enter(&SITE(io_submit));
-    submit_call *real = (submit_call *)real_of(&SITE(io_submit));
+    submit_call *real = (submit_call *)iotide_real_late(&SITE(io_submit));
     within = true;
     int result = real ? real(context, count, blocks) : asked(iotide_program_syscall()(SYS_io_submit, context, count, blocks));
     within = false;
@@ -290,7 +279,7 @@ EXPORT int io_submit(aio_context_t context, long count, struct iocb **blocks) {
 
 EXPORT int io_getevents(aio_context_t context, long least, long most, struct io_event *events, void *timeout) {
     struct iotide_span span = iotide_enter(&SITE(io_getevents));
-    getevents_call *real = (getevents_call *)real_of(&SITE(io_getevents));
+    getevents_call *real = (getevents_call *)iotide_real_late(&SITE(io_getevents));
     within = true;
     int result = real ? real(context, least, most, events, timeout)
                       : asked(iotide_program_syscall()(SYS_io_getevents, context, least, most, events, timeout));
@@ -302,7 +291,7 @@ EXPORT int io_getevents(aio_context_t context, long least, long most, struct io_
 EXPORT int io_pgetevents(aio_context_t context, long least, long most, struct io_event *events, void *timeout,
                          void *mask) {
     struct iotide_span span = iotide_enter(&SITE(io_pgetevents));
-    pgetevents_call *real = (pgetevents_call *)real_of(&SITE(io_pgetevents));
+    pgetevents_call *real = (pgetevents_call *)iotide_real_late(&SITE(io_pgetevents));
     struct {
         void *mask;
         size_t bytes;
@@ -319,7 +308,7 @@ EXPORT int io_pgetevents(aio_context_t context, long least, long most, struct io
 EXPORT int io_destroy(aio_context_t context) {
     struct iotide_span span = iotide_enter(&SITE(io_destroy));
     iotide_aio_destroying(span, context);
-    destroy_call *real = (destroy_call *)real_of(&SITE(io_destroy));
+    destroy_call *real = (destroy_call *)iotide_real_late(&SITE(io_destroy));
     within = true;
     int result = real ? real(context) : asked(iotide_program_syscall()(SYS_io_destroy, context));
     within = false;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -22,6 +23,16 @@ STATIC = "is statically linked"
 @pytest.fixture(scope="session")
 def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built(tmp_path_factory, "nothing.c", "-static", name="static")
+
+
+def rings(folder: Path) -> Path:
+    """Builds a program whose library makes rings as liburing does: from its own instructions."""
+    programs = Path(__file__).parents[2] / "programs"
+    library, program = folder / "libring.so", folder / "rings"
+    subprocess.run([need("gcc"), "-shared", "-fPIC", programs / "ring_library.c", "-o", library], check=True)
+    user = programs / "ring_user.c"
+    subprocess.run([need("gcc"), user, library, f"-Wl,-rpath,{folder}", "-o", program], check=True)
+    return program
 
 
 def unseen(tracing: Tracing, *command: str | Path, **environment: str) -> list[tuple[str, str, int]]:
@@ -103,6 +114,29 @@ def test_program_that_uses_io_uring_is_named(tracing: Tracing, tmp_path: Path) -
     (found,) = tracing.source.unseen
     assert (found.program.split()[0], found.times) == (need("fio"), 1)
     assert "io_uring" in found.reason
+
+
+def test_program_that_uses_a_ring_of_liburing_is_named(tracing: Tracing, tmp_path: Path) -> None:
+    """Its functions enter the kernel by their own instructions, and the ring is not even closed by the C library."""
+    program = rings(tmp_path)
+    for way, entries in (("io_uring_queue_init", "8"), ("io_uring_queue_init_params", "16"), ("io_uring_setup", "32")):
+        done = tracing.run([program, way, entries], env=tracing.environment())
+        if done.returncode == errno.ENOSYS or done.returncode == errno.EPERM:
+            pytest.skip("the kernel allows no io_uring")
+        assert (done.returncode, done.stdout) == (0, "a ring\n"), done.stderr
+    found = {row.program.split()[1]: row for row in tracing.source.unseen}
+    assert set(found) == {"io_uring_queue_init", "io_uring_queue_init_params", "io_uring_setup"}
+    assert all("io_uring" in row.reason and row.times == 1 for row in found.values())
+
+
+def test_program_without_liburing_has_none_of_its_functions(tracing: Tracing, tmp_path: Path) -> None:
+    source = tmp_path / "weak.c"
+    source.write_text(
+        "__attribute__((weak)) int io_uring_setup(unsigned, void *);\n"
+        "int main(void) { return io_uring_setup && io_uring_setup(8, 0) != -38; }\n"
+    )
+    subprocess.run([need("gcc"), source, "-o", tmp_path / "weak"], check=True)
+    assert unseen(tracing, tmp_path / "weak") == []
 
 
 def test_what_is_seen_or_not_there_is_not_named(tracing: Tracing) -> None:

@@ -41,6 +41,7 @@ WRAPPERS = {
         "wrap_formatted",
         "wrap_syscall",
         "libc",
+        "wrap_io_uring",
         "wrap_linux_aio",
         "wrap_mmap",
         "wrap_open",
