@@ -256,16 +256,17 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
         _say(f"{left} (--count files or everything counts it)")
     for failure in job.failures:
         _say(f"the analysis {failure.analysis} failed, and its results are missing: {failure.reason}")
+    partial = bool(job.losses or summary.unseen or job.not_counted.mapped_for_writing)
     if advice is not None:
         _say(spent_line(advice))
-        _say(moved_line(advice))
+        _say(moved_line(advice, partial=partial))
     if (prediction := summary.prediction) is not None:
         _say(f"whole run: {prediction_line(prediction.model_copy(update={'next_phase': None}), with_job=False)}")
         for other in further_periods(prediction):
             _say(f"whole run: {other_text(other, prediction.window.start_s)}")
     if advice is not None:
-        _say(first_line(advice))
-        if short := in_short(advice, summary.prediction):
+        _say(first_line(advice, partial=partial))
+        if short := in_short(advice, summary.prediction, partial=partial):
             _say(f"in short: {short}")
     if not (job.losses or summary.unseen):  # losses are reported below, one per line
         _say("complete: no call was lost, no program was left untraced")

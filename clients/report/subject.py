@@ -41,6 +41,11 @@ class Subject(Struct, frozen=True):
     is_run: bool = False
 
     @property
+    def is_partial(self) -> bool:
+        """Whether I/O of the job is known to be missing."""
+        return bool(self.job.losses or self.unseen or self.job.not_counted.mapped_for_writing)
+
+    @property
     def lasted_s(self) -> float:
         """Observed duration, s."""
         return self.ended_s - self.started_s

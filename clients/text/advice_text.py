@@ -50,10 +50,10 @@ def spent_line(advice: Advice) -> str:
     return f"I/O takes {percent(advice.io_share)} of the run{who}{lanes}{on}{beside}"
 
 
-def moved_line(advice: Advice) -> str:
-    """Return the moved data, its destinations and rates."""
+def moved_line(advice: Advice, *, partial: bool = False) -> str:
+    """Return the moved data, its destinations and rates; ``partial``: not all I/O of the job was recorded."""
     if not advice.destinations:
-        return "no data moved"
+        return "no data moved by recorded calls" if partial else "no data moved"
     told = []
     moved = sum(place.bytes_read + place.bytes_written for place in advice.destinations)
     places = [row for row in advice.destinations if row.bytes_read + row.bytes_written >= _LEAST_MOVED * moved]
@@ -77,15 +77,20 @@ def floor_text(advice: Advice) -> str:
     return f"{percent(advice.floor_share)} of the run"
 
 
-def first_line(advice: Advice) -> str:
-    """Return the first recommended change and its saving."""
+def first_line(advice: Advice, *, partial: bool = False) -> str:
+    """Return the first recommended change and its saving; ``partial``: not all I/O of the job was recorded."""
     if not advice.findings:
-        return f"nothing to change: no cause was found that costs {floor_text(advice)} or more"
+        return f"{nothing_to_change(partial)}: no cause was found that costs {floor_text(advice)} or more"
     first = advice.findings[0]
     if not first.gain_s:
         return f"data at risk: {first.title}. {first.change}"
     more = f" (and {len(advice.findings) - 1} more: iotide advise)" if len(advice.findings) > 1 else ""
     return f"change first, {_saves(first)}: {first.title}. {first.change}{more}"
+
+
+def nothing_to_change(partial: bool) -> str:
+    """Return the statement on a job without a finding."""
+    return "nothing to change in what was recorded" if partial else "nothing to change"
 
 
 def _saves(finding: AdviceFinding) -> str:

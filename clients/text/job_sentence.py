@@ -6,6 +6,7 @@ from typing import Final
 
 from ...results.advice import Advice, AdviceFinding, Cause
 from ...results.prediction import NextPhase, Prediction
+from .advice_text import nothing_to_change
 from .headline import who_text
 from .units import byte_text, clock_text, duration_text
 
@@ -34,13 +35,16 @@ _CHANGE: Final[dict[Cause, str]] = {
 }
 
 
-def in_short(advice: Advice, prediction: Prediction | None, now_s: float | None = None) -> str:
+def in_short(
+    advice: Advice, prediction: Prediction | None, now_s: float | None = None, *, partial: bool = False
+) -> str:
     """Return the sentence.
 
     Args:
         advice: advice of the job.
         prediction: its latest prediction.
         now_s: current time if the job still runs, for its next phase.
+        partial: not all I/O of the job was recorded.
 
     Returns:
         A sentence without a full stop; "" if no data moved.
@@ -52,7 +56,7 @@ def in_short(advice: Advice, prediction: Prediction | None, now_s: float | None 
     parts = [_moves(advice, sure)]
     if sure is not None and sure.next_phase is not None and now_s is not None:
         parts.append(_next(sure.next_phase, now_s))
-    parts.append("nothing to change" if first is None else _change(first, advice, sure))
+    parts.append(nothing_to_change(partial) if first is None else _change(first, advice, sure))
     return "; ".join(parts)
 
 

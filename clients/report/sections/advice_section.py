@@ -26,14 +26,15 @@ def what_to_change(subject: Subject, advice: Advice | None, findings: list[Findi
     if not subject.job.events:
         yield paragraph("No call was seen.")
     elif advice is not None:
-        yield from _advice(advice, subject.started_s)
+        yield from _advice(advice, subject.started_s, partial=subject.is_partial)
     else:
         yield from _standing_out(findings, subject.lasted_s)
 
 
-def _advice(advice: Advice, started_s: float) -> Lines:
+def _advice(advice: Advice, started_s: float, *, partial: bool) -> Lines:
     if not advice.findings:
-        yield paragraph(f"Nothing was found whose change would save {floor_text(advice)} or more.")
+        where = " in what was recorded" if partial else ""
+        yield paragraph(f"Nothing was found{where} whose change would save {floor_text(advice)} or more.")
         return
     yield '<ol class="advice">'
     for row in advice.findings[:_MOST]:

@@ -52,7 +52,7 @@ def short(subject: Subject, advice: Advice | None) -> Lines:
     if advice is None:
         return
     now_s = subject.ended_s if subject.job.state != "ended" and subject.wall_clock else None
-    if told := in_short(advice, subject.prediction, now_s):
+    if told := in_short(advice, subject.prediction, now_s, partial=subject.is_partial):
         yield f"<p><b>{escape(sentence(told))}.</b></p>"
 
 

@@ -32,6 +32,9 @@ _READ_A_POLL: Final = 4 << 20
 _FIRST_EVENTS_WAIT_S: Final = 0.05
 _LAST_LOOKS_S: Final = 30.0
 """Seconds for which running processes are still read after the end was requested."""
+_ENDING_S: Final = 0.5
+"""Seconds for which processes may end after the command: helpers of a program end when it does."""
+_ENDING_LOOK_S: Final = 0.01
 _PATIENCE_S: Final = 3.0
 _BEFORE_OTHERS: Final = 5
 """Niceness by which the process that empties rings precedes the analysing one."""
@@ -210,9 +213,9 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
             wakes = drain.sleep() and writer.room > 0
         naps.rest()
         news.poll(naps.next_s(busy=busy, wakes=wakes) * 1000)
-    until_s = time.monotonic() + _LAST_LOOKS_S
-    while not writer.reader_gone and drain.poll(writer) and time.monotonic() < until_s:
-        writer.exchange()
+    _empty(drain, writer, news)
+    for token in drain.running():
+        writer.outlived(token)
     drain.close(writer)
     writer.end()
     writer.exchange()
@@ -220,6 +223,17 @@ def _run(drain: Drain, channel: socket.socket, bounds: SpoolSettings) -> None:
     news.modify(channel, select.POLLIN | select.POLLOUT)
     while not (writer.has_told or writer.reader_gone):
         news.poll()
+        writer.exchange()
+
+
+def _empty(drain: Drain, writer: SpoolWriter, news: select.poll) -> None:
+    """Empties the rings after the command's end, and gives processes that are ending a moment."""
+    asked_s = time.monotonic()
+    while not writer.reader_gone and time.monotonic() - asked_s < _LAST_LOOKS_S:
+        if not drain.poll(writer):
+            if not drain.running() or time.monotonic() - asked_s >= _ENDING_S:
+                break
+            news.poll(_ENDING_LOOK_S * 1000)
         writer.exchange()
 
 

@@ -177,6 +177,12 @@ class Streams:
         """Counts a log that violated the layout."""
         self._guarded(token, lambda process: process.malformed(problem))
 
+    def outlived(self, token: int) -> None:
+        """Counts a process that still runs, although nothing more of it is read."""
+        if (process := self._processes.get(token)) is not None:
+            self.unseen.learn_outlived(process.info.command)
+            self._counters["programs_unseen"] += 1
+
     def ended(self, token: int) -> None:
         """Closes a stream."""
         if (process := self._processes.get(token)) is None:

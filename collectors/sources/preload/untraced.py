@@ -30,6 +30,7 @@ _NOT_STARTED: Final = 10
 """Cancels the last report of the process: the program was not started."""
 _OF_IMAGES: Final = frozenset(_REASONS[number] for number in (1, 2, 3, 4, 5))
 """Reasons why the tracer is not in a program, determined from its file before the start."""
+_OUTLIVED: Final = "still ran after the command's end: its later calls are not recorded"
 _BY_RINGS: Final = "hands I/O to the kernel by io_uring, past all that the tracer sees"
 _RINGS: Final = b"anon_inode:[io_uring]"
 _MOST: Final = 1000
@@ -71,6 +72,10 @@ class Unseen:
             return False
         self._add(command, _BY_RINGS)
         return True
+
+    def learn_outlived(self, command: str) -> None:
+        """Records that a process still runs when the collection ends."""
+        self._add(command, _OUTLIVED)
 
     def learn_unheard(self, command: str, failure: str) -> None:
         """Records that a process could not reach the collector, and why."""

@@ -75,6 +75,10 @@ def test_few_periods_say_nothing_about_an_hour() -> None:
 
 def test_a_job_that_is_well_has_nothing_to_change_and_one_that_moves_nothing_no_sentence() -> None:
     assert in_short(advice(), prediction()).endswith("through 4 KiB writes; nothing to change")
+    told = in_short(advice(), prediction(), partial=True)
+    assert told.endswith("; nothing to change in what was recorded")
+    assert first_line(advice(), partial=True).startswith("nothing to change in what was recorded: no cause")
+    assert moved_line(advice(destinations=[]), partial=True) == "no data moved by recorded calls"
     assert in_short(advice(bytes_read=0, bytes_written=0), None) == ""
 
 

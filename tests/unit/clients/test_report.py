@@ -194,7 +194,7 @@ def test_advice_is_escaped(tmp_path: Path) -> None:
 def test_advice_without_findings_says_from_when_on_there_would_be_one(tmp_path: Path) -> None:
     found = Findings(advice=advice_of("").model_copy(update={"findings": []}))
     text = text_of(page_of(session_of(), tmp_path / "r", found))
-    assert "Nothing was found whose change would save 1 % of the run or more" in text
+    assert "Nothing was found in what was recorded whose change would save 1 % of the run or more" in text
 
 
 def test_file_system_of_the_data_is_named_not_that_of_devices(tmp_path: Path) -> None:

@@ -93,6 +93,10 @@ class Drain:
         """Returns the regions of running processes, by token; may be called by another thread."""
         return {token: image.regions[:] for token, image in list(self._processes.items()) if image.watch != GONE}
 
+    def running(self) -> list[int]:
+        """Returns the tokens of processes that have not ended."""
+        return [token for token, image in self._processes.items() if image.runs]
+
     def poll(self, taker: Taker, patience_s: float = 0.0) -> bool:
         """Accepts new processes, and passes on what all have recorded since the last poll.
 

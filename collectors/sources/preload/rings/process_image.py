@@ -11,7 +11,7 @@ from .....events.losses import BYTES, EVENTS
 from ..records.lines import Lines
 from .keeper import Notes
 from .region import Region
-from .watching import UNWATCHED, Life
+from .watching import GONE, UNWATCHED, Life
 
 HOLD_S: Final = 0.1
 """Time for which records wait for a definition that a thread has begun to write and not finished."""
@@ -58,6 +58,10 @@ class Taker(Protocol):
 
     def malformed(self, token: int, problem: str) -> None:
         """The log violated the layout."""
+        ...
+
+    def outlived(self, token: int) -> None:
+        """The process still runs, although nothing more of it is read."""
         ...
 
     def ended(self, token: int) -> None:
@@ -122,6 +126,11 @@ class ProcessImage:
         self._ring_full = [0, 0]
         self._uses_until = 0
         self._told: tuple[int, int, dict[str, int]] | None = None
+
+    @property
+    def runs(self) -> bool:
+        """True while the process, with this program, has not ended."""
+        return self.watch != GONE and (self.life is None or self.life.lasts())
 
     @property
     def drained(self) -> bool:

@@ -36,7 +36,7 @@ PAIR: Final = struct.Struct("<iI")
 PROGRESS: Final = struct.Struct("<QQQQ")
 """segment, bytes and lines written, and whether it is complete."""
 DONE: Final = struct.Struct("<Q")
-BEGUN, TOLD, LINES, LOG, SETTLED, MALFORMED, ENDED, REFUSED, UNHEARD, PACKED = range(1, 11)
+BEGUN, TOLD, LINES, LOG, SETTLED, MALFORMED, ENDED, REFUSED, UNHEARD, PACKED, OUTLIVED = range(1, 12)
 TO_THE_END: Final = 2**64 - 1
 _PADDING: Final = [bytes(each) for each in range(8)]
 
@@ -119,6 +119,10 @@ class SpoolWriter:
     def malformed(self, token: int, problem: str) -> None:
         """Writes that the log violated the layout."""
         self._write(MALFORMED, token, problem.encode(errors="replace"))
+
+    def outlived(self, token: int) -> None:
+        """Writes that a process still runs, although nothing more of it is read."""
+        self._write(OUTLIVED, token)
 
     def ended(self, token: int) -> None:
         """Writes that a process image has ended."""

@@ -27,6 +27,7 @@ from .spool import (  # fmt: skip
     LINES,
     LOG,
     MALFORMED,
+    OUTLIVED,
     PACKED,
     PAIR,
     PROGRESS,
@@ -228,6 +229,8 @@ def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uin
     elif kind == BEGUN:
         pid, follows = PAIR.unpack_from(payload.data)
         taker.begun(token, pid, payload[PAIR.size :].tobytes(), follows=bool(follows))
+    elif kind == OUTLIVED:
+        taker.outlived(token)
     elif kind == ENDED:
         taker.ended(token)
     elif kind == MALFORMED:

@@ -62,6 +62,8 @@ class Written:
     def ended(self, token: int) -> None:
         self.said.append(("ended", token))
 
+    def outlived(self, token: int) -> None: ...
+
     def unheard(self, job: str, command: str, failure: str) -> None:
         raise AssertionError(command)
 
