@@ -100,7 +100,8 @@ class Server:
         self._stack = contextlib.AsyncExitStack()
         self.archives = archives_of(self.aggregator, settings, self._clocks.clock)
         self.sink: Sink = self.archives or self.aggregator
-        self.access = Access(entry or settings.access, self._user_of, self.aggregator.counters)
+        given = entry or settings.access, self._user_of, self.aggregator.counters
+        self.access = Access(*given, behind_gateways=self._for_gateways)
         self._ingest = None if embedded and entry is None else self._make_ingest(settings)
         several = settings.contention.enabled and not embedded  # an embedded aggregator has one job
         self._contention = contention_watch(self.aggregator, partition, lambda: self.journal) if several else None

@@ -19,6 +19,7 @@ import math
 import multiprocessing
 import os
 import time
+from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +28,8 @@ import zmq
 import zmq.asyncio
 from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure, report
+from iotide.daemon.access.access import Access
+from iotide.daemon.access.settings import AccessSettings
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.cluster.gateway import Gateway
 from iotide.daemon.cluster.members import Worker
@@ -96,7 +99,18 @@ def gateway_seconds() -> float:
 
     async def work(folder: str) -> float:
         context = zmq.asyncio.Context()
-        gateway = Gateway(context, f"ipc://{folder}/in", 1, max_streams=10, forget_after_s=1e9, allow_plaintext=False)
+        counters: Counter[str] = Counter()
+        gateway = Gateway(
+            context,
+            f"ipc://{folder}/in",
+            1,
+            max_streams=10,
+            forget_after_s=1e9,
+            allow_plaintext=False,
+            access=Access(AccessSettings(), lambda _: None, counters),
+            connections_per_peer=10,
+            counters=counters,
+        )
         gateway.bind()
         gateway.lead_to({0: Worker(ingest=f"ipc://{folder}/owner", started="1")})
         running = asyncio.create_task(gateway.run())

@@ -30,6 +30,7 @@ class Access:
         settings: keys and permitted principals.
         user_of: as for ``Admission``.
         counters: counters of refused peers by place.
+        behind_gateways: collectors and subscribers connect to gateways, and only these connect here.
 
     Attributes:
         principals: permitted principals; None without a list.
@@ -39,8 +40,16 @@ class Access:
         ConfigError: a file cannot be used.
     """
 
-    def __init__(self, settings: AccessSettings, user_of: Callable[[str], str | None], counters: Counter[str]) -> None:
+    def __init__(
+        self,
+        settings: AccessSettings,
+        user_of: Callable[[str], str | None],
+        counters: Counter[str],
+        *,
+        behind_gateways: bool = False,
+    ) -> None:
         self.settings = settings
+        self._behind_gateways = behind_gateways
         self.principals: PrincipalsFile | None = None
         self._counters = counters
         self._admission: Admission | None = None
@@ -67,7 +76,8 @@ class Access:
         if self.settings.key is not None and self.principals is not None:
             from .curve_server import CurveServer
 
-            self._curve = CurveServer(context, self.settings.key, self.principals, self.count)
+            given = context, self.settings.key, self.principals, self.count
+            self._curve = CurveServer(*given, for_members=self._behind_gateways)
 
     def secure(self, socket: zmq.Socket[Any], domain: str) -> None:
         """Require authentication at a socket that is not bound yet, if configured."""
@@ -84,11 +94,31 @@ class Access:
         Returns:
             The frames to process instead, and the frames of an answer; either may be empty.
         """
-        if self._curve is None or self.principals is None or self._admission is None:
+        if self._curve is None or self._admission is None:
             return frames, []
+        return self._admission.admit(self.user_of(last), frames)
+
+    def admit_from(self, user: str, frames: Sequence[Frame]) -> tuple[Sequence[Frame], list[Frame]]:
+        """Check a message as ``admit`` does, for a sender that a gateway has identified.
+
+        Args:
+            user: user of the sender; "" for a node.
+            frames: all frames.
+        """
+        return (frames, []) if self._admission is None else self._admission.admit(user, frames)
+
+    def user_of(self, last: zmq.Frame) -> str | None:
+        """Return the user for whom the sender of a frame acts: "" for a node, None if it may not send."""
+        if self._curve is None or self.principals is None:
+            return ""
         from .curve_server import principal_of
 
-        return self._admission.admit(principal_of(last, self.principals), frames)
+        sender = principal_of(last, self.principals)
+        return None if sender is None else sender.user
+
+    def keys_of_members(self) -> ClientKeys | None:
+        """Return keys for connections between processes of a cluster; None without CURVE."""
+        return None if self._curve is None else self._curve.keys_of_members()
 
     def keys_of_ours(self) -> ClientKeys | None:
         """Return keys for a collector in this process, if it needs any."""
@@ -101,7 +131,7 @@ class Access:
         """
         others = self.principals is not None and self.principals.renew()
         renewed = self._curve is not None and self._curve.renew()
-        return (others and self._curve is not None) or renewed
+        return (others and self._curve is not None and not self._behind_gateways) or renewed
 
     def count(self, where: str) -> None:
         """Count a refused peer."""

@@ -9,13 +9,12 @@ from msgspec.structs import replace
 
 from ...events import ProtocolError
 from ...events.network.wire import Frame, Heartbeat, Hello, Reject, decode_header, encode
-from ..jobs.job_ids import clean_job
-from .principals import Principal
+from ..jobs.job_ids import LONGEST_JOB, clean_job
 
+_MOST_NAMES: Final = 4
 _BATCH: Final = b"\xa4type\xa5batch"
 """Prefix of a batch's map, after its first byte."""
-_LONGEST: Final = 128
-_REFUSAL: Final = encode(Reject(stream="", seq=0, code="foreign", reason="this key may not send any more"))
+REFUSAL: Final = encode(Reject(stream="", seq=0, code="foreign", reason="this key may not send any more"))
 
 
 class Admission:
@@ -30,32 +29,45 @@ class Admission:
         self._user_of = user_of
         self._count = count
 
-    def admit(self, principal: Principal | None, frames: Sequence[Frame]) -> tuple[Sequence[Frame], list[Frame]]:
-        """Return the frames to process instead of a message, and the frames of an answer; either may be empty."""
-        if principal is None:
+    def admit(self, user: str | None, frames: Sequence[Frame]) -> tuple[Sequence[Frame], list[Frame]]:
+        """Check a message.
+
+        Args:
+            user: user of the sender; "" for a node, None for a sender that may not send.
+            frames: all frames.
+
+        Returns:
+            The frames to process instead, and the frames of an answer; either may be empty.
+        """
+        if user is None:
             self._count("revoked")
-            return (), _REFUSAL
-        if not principal.user or not frames or _is_batch(frames[0]):
+            return (), REFUSAL
+        if not user or not frames or _is_batch(frames[0]):
             return frames, []
         try:
             message = decode_header(frames[0])
         except ProtocolError:
             return frames, []  # answered in the same way for all senders
         if isinstance(message, Hello):
-            info = replace(message.info, user=principal.user, job=self._job(principal.user, message.info.job))
+            info = replace(message.info, user=user, job=self._job(user, message.info.job))
             self._count_if(info.job != clean_job(message.info.job))
             return encode(replace(message, info=info)), []
         if isinstance(message, Heartbeat):
-            own = {self._job(principal.user, job): losses for job, losses in message.losses.items()}
-            job = self._job(principal.user, message.job) if message.job else ""
+            own = {self._job(user, job): losses for job, losses in message.losses.items()}
+            job = self._job(user, message.job) if message.job else ""
             return encode(replace(message, losses=own, job=job)), []
         return frames, []
 
     def _job(self, user: str, job: str) -> str:
         """Return the job for a user's stream: if the named job belongs to another user, a different name."""
-        named = clean_job(job)
-        own = f"{named[:_LONGEST]}@{user}"
-        return own if self._user_of(own) == user or self._user_of(named) not in (None, "", user) else named
+        suffix = f"@{user}"
+        names = [clean_job(job)]
+        for _ in range(_MOST_NAMES):  # another user may have given these names to other jobs
+            names.append(names[-1][: max(0, LONGEST_JOB - len(suffix))] + suffix)
+        for name in names[:0:-1]:
+            if self._user_of(name) == user:
+                return name
+        return next((name for name in names if self._user_of(name) in (None, "", user)), names[-1])
 
     def _count_if(self, is_renamed: bool) -> None:
         if is_renamed:

@@ -29,6 +29,7 @@ class CurveServer:
         key: file of our secret key.
         principals: permitted principals.
         count: called with the domain for each refused peer.
+        for_members: only members of our cluster, which have the same key, may connect.
 
     Raises:
         ConfigError: the key cannot be read.
@@ -40,7 +41,10 @@ class CurveServer:
         key: Path,
         principals: PrincipalsFile,
         count: Callable[[str], None] = lambda _: None,
+        *,
+        for_members: bool = False,
     ) -> None:
+        self._for_members = for_members
         self._path = key
         self._pair = read_pair(key)
         self._principals = principals
@@ -65,6 +69,10 @@ class CurveServer:
         self._principals.admit(Principal(name="(this process)", key=public.decode(), may=frozenset({"collect"})))
         return ClientKeys(KeyPair(public, secret), self._pair.public)
 
+    def keys_of_members(self) -> ClientKeys:
+        """Return keys for connections to other processes of our cluster, which have the same key."""
+        return ClientKeys(self._pair, self._pair.public)
+
     def renew(self) -> bool:
         """Read our key again; return whether it changed, so that sockets must be bound again."""
         try:
@@ -80,15 +88,24 @@ class CurveServer:
 
     def callback(self, domain: str, key: bytes) -> bool:
         """Return to ZeroMQ whether the owner of a public key may connect to a socket."""
-        principal = self._principals.with_key(key.decode(errors="replace"))
-        if principal is not None and principal.allows(_PERMISSION[domain]):
+        refused = self._why_not(domain, key)
+        if not refused:
             return True
         self._count(domain)
         self._refused += 1
         if self._refused <= _MOST_LOGGED:
-            who = "an unknown key" if principal is None else f"{principal.name!r}, who may not {_PERMISSION[domain]}"
-            _log.warning("%s: refused %s", domain, who)
+            _log.warning("%s: refused %s", domain, refused)
         return False
+
+    def _why_not(self, domain: str, key: bytes) -> str:
+        """Return who is refused, and why; "" for a peer that may connect."""
+        if self._for_members:
+            return "" if key == self._pair.public else "a key other than access.key of this cluster"
+        principal = self._principals.with_key(key.decode(errors="replace"))
+        if principal is None:
+            return "an unknown key"
+        permission = _PERMISSION[domain]
+        return "" if principal.allows(permission) else f"{principal.name!r}, who may not {permission}"
 
     async def run(self) -> None:
         """Answer until cancelled."""

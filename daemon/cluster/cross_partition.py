@@ -15,7 +15,7 @@ from starlette.routing import Route
 from ...events import ProtocolError
 from ..jobs.job_ids import clean_job
 from .job_rows import JobRow, Span, decode_rows, encode_rows
-from .partitions import partition_of
+from .partitions import partitions_with
 
 MISSING: Final = "x-iotide-missing-partitions"
 """Header that lists the partitions that did not answer in time."""
@@ -82,7 +82,7 @@ class OverPartitions:
 
     async def _culprits(self, request: Request) -> Response:
         job, query = request.path_params["job"], dict(request.query_params)
-        owner = self._owner(job)
+        owner = await self._owner(request, job)
         asked: dict[str, str] = {name: query[name] for name in ("from_s", "to_s", "top") if name in query}
         asked["job"] = job
         answer = await self._ask(request, owner, b"", asked, path="/internal/span")
@@ -116,26 +116,33 @@ class OverPartitions:
 
     async def _dfg(self, request: Request) -> Response:
         job, versus = request.path_params["job"], request.query_params.get("versus")
-        if versus is None or self._owner(versus) == self._owner(job):
+        if versus is None:
+            return await self._forward(request)
+        owner, other = await self._owner(request, job), await self._owner(request, versus)
+        if owner == other:
             return await self._forward(request)
         path = f"/api/v1/jobs/{_quoted(versus)}/dfg"
-        red = await self._ask(request, self._owner(versus), b"", {}, path=path)
+        red = await self._ask(request, other, b"", {}, path=path)
         if red.status_code != _OK:
             return red
         names = {"job": job, "versus": versus}
         body = bytes(red.body)
-        return await self._ask(request, self._owner(job), body, names, path="/internal/dfg", method="POST")
+        return await self._ask(request, owner, body, names, path="/internal/dfg", method="POST")
 
     async def _dfg_page(self, request: Request) -> Response:
         job, versus = request.path_params["job"], request.query_params.get("versus")
-        if versus is None or self._owner(versus) == self._owner(job):
+        if versus is None or await self._owner(request, versus) == await self._owner(request, job):
             return await self._forward(request)
         error = f"jobs {job!r} and {versus!r} are in different partitions, and the page draws jobs of one"
         expected = f"/api/v1/jobs/{_quoted(job)}/dfg?versus={_quoted(versus)}, or iotide dfg with their archives"
         return JSONResponse({"error": error, "expected": expected}, 501)
 
-    def _owner(self, job: str) -> int:
-        return partition_of(clean_job(job), self._partitions)
+    async def _owner(self, request: Request, job: str) -> int:
+        first, *others = partitions_with(clean_job(job), self._partitions)
+        for number in others:
+            if (await self._ask(request, number, b"", {}, path=f"/api/v1/jobs/{_quoted(job)}")).status_code == _OK:
+                return number
+        return first
 
     async def _rows(
         self, request: Request, numbers: range, query: Mapping[str, str], most: int

@@ -23,7 +23,7 @@ from ..jobs.job_ids import clean_job
 from .cross_partition import MISSING, OverPartitions
 from .job_rows import LARGEST
 from .members import Member, public
-from .partitions import partition_of
+from .partitions import partitions_with
 
 _FORWARDED: Final = "x-iotide-partition"
 """Header for another member: the request is for its own partition and must not be forwarded."""
@@ -321,7 +321,7 @@ def partitions_of_path(path: str, count: int) -> list[int]:
     """Return the partitions of all jobs that a path may begin with: ids may contain slashes, and more may follow."""
     parts = path.split("/")
     jobs = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
-    return list(dict.fromkeys(partition_of(clean_job(job), count) for job in jobs if job))
+    return list(dict.fromkeys(number for job in jobs if job for number in partitions_with(clean_job(job), count)))
 
 
 def _in_order(rows: list[dict[str, Any]], order: str, is_descending: bool) -> list[dict[str, Any]]:

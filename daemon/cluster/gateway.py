@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import secrets
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import zmq
 import zmq.asyncio
@@ -16,9 +17,15 @@ from ...events import ConfigError
 from ...events.network.descriptors import backlog
 from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...events.network.wire import Frame
+from ..access.admission import REFUSAL
 from ..ingest.ingest import GATEWAY_NAME
+from ..ingest.peer_bound import PeerBound
 from .gateway_routes import GatewayRoutes
 from .members import Worker
+
+if TYPE_CHECKING:
+    from ...events.network.curve import ClientKeys
+    from ..access.access import Access
 
 _LARGEST: Final = 64 << 20
 _WAITING: Final = 256
@@ -38,7 +45,10 @@ class Gateway:
         partitions: number of partitions.
         max_streams: as for ``GatewayRoutes``.
         forget_after_s: as for ``GatewayRoutes``.
-        allow_plaintext: whether the endpoint may be reachable from other machines.
+        access: access control. With CURVE, collectors need a listed key, and owners the key of the cluster.
+        connections_per_peer: maximum number of connections of an address, or of a user on ipc.
+        allow_plaintext: whether the endpoint may be reachable from other machines in plain text.
+        counters: as for ``GatewayRoutes``; also ``ingest_peers_refused``.
     """
 
     def __init__(
@@ -50,27 +60,48 @@ class Gateway:
         max_streams: int,
         forget_after_s: float,
         allow_plaintext: bool,
+        access: Access,
+        connections_per_peer: int,
+        counters: Counter[str],
     ) -> None:
-        self.routes = GatewayRoutes(partitions, self.is_reachable, max_streams, forget_after_s)
+        self.routes = GatewayRoutes(partitions, self.is_reachable, max_streams, forget_after_s, counters)
         self._context, self._endpoint, self._allow_plaintext = context, endpoint, allow_plaintext
+        self._access = access
+        self._keys: ClientKeys | None = None
         self._name = secrets.token_bytes(GATEWAY_NAME)
         self._front: zmq.asyncio.Socket = context.socket(zmq.ROUTER)
         self._front.linger = 0
         self._front.setsockopt(zmq.MAXMSGSIZE, _LARGEST)
         self._front.setsockopt(zmq.BACKLOG, backlog())
+        self.peers = PeerBound(self._front, connections_per_peer, counters)
         self._owners: dict[int, tuple[Worker, zmq.asyncio.Socket]] = {}
         self._answering: dict[int, asyncio.Task[None]] = {}
 
     def bind(self) -> str:
         """Bind the socket; return the endpoint, with the port chosen by the system. Raises ConfigError."""
-        check_private(self._endpoint, allow=self._allow_plaintext, permission="bounds.allow_plaintext")
+        allowed = self._allow_plaintext or self._access.is_encrypted
+        check_private(self._endpoint, allow=allowed, permission="access.key or bounds.allow_plaintext")
         self._front.setsockopt(zmq.IPV6, is_ipv6(self._endpoint))
+        try:
+            self.listen()
+        except OSError as error:
+            raise ConfigError(f"cannot listen on {self._endpoint}: {error.strerror}") from None
+        self._endpoint = bytes(self._front.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+        return self._endpoint
+
+    def stop_listening(self) -> None:
+        """Stop listening and close existing connections of collectors."""
+        with contextlib.suppress(zmq.ZMQError):
+            self._front.unbind(self._endpoint)
+
+    def listen(self) -> None:
+        """Listen at the endpoint; raise an OSError if that is not possible."""
+        self._access.secure(self._front, "ingest")
         try:
             with private_files():
                 self._front.bind(self._endpoint)
-        except zmq.ZMQError as error:
-            raise ConfigError(f"cannot listen on {self._endpoint}: {error}") from None
-        return bytes(self._front.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+        except zmq.ZMQError as error:  # zmq.ZMQError is not an OSError
+            raise OSError(error.errno, error.strerror) from None
 
     def is_reachable(self, partition: int) -> bool:
         """Return whether a partition has an owner."""
@@ -78,7 +109,10 @@ class Gateway:
 
     def lead_to(self, owners: Mapping[int, Worker]) -> None:
         """Set the owners of the partitions. Collectors of a partition with a new owner must send HELLO again."""
-        for number in [number for number, (known, _) in self._owners.items() if owners.get(number) != known]:
+        keys = self._access.keys_of_members()
+        stays = owners if keys == self._keys else {}
+        self._keys = keys
+        for number in [number for number, (known, _) in self._owners.items() if stays.get(number) != known]:
             self._answering.pop(number).cancel()
             self._owners.pop(number)[1].close(linger=0)
         for number, worker in owners.items():
@@ -89,6 +123,8 @@ class Gateway:
             socket.setsockopt(zmq.IPV6, is_ipv6(worker.ingest))
             socket.setsockopt(zmq.MAXMSGSIZE, _LARGEST)
             socket.sndhwm = _WAITING
+            if keys is not None:
+                keys.secure(socket)
             socket.connect(worker.ingest)
             self._owners[number] = worker, socket
             self._answering[number] = asyncio.create_task(self._answer(number, socket))
@@ -107,6 +143,7 @@ class Gateway:
         """Close all sockets."""
         for task in self._answering.values():
             task.cancel()
+        self.peers.close()
         for _, socket in self._owners.values():
             socket.close(linger=0)
         self._owners, self._answering = {}, {}
@@ -119,11 +156,18 @@ class Gateway:
             except zmq.Again:
                 return
             peer = parts[0].bytes
-            sent, answers = self.routes.receive(peer, [part.buffer for part in parts[1:]], time.monotonic())
+            user = self._access.user_of(parts[-1]) if len(parts) > 1 else ""
+            if user is None:
+                self._access.count("revoked")
+                await self._send(peer, REFUSAL)
+                continue
+            # The owner trusts the gateway about the user, which it cannot find itself.
+            way = [peer, user.encode()] if self._keys is not None else [peer]
+            sent, answers = self.routes.receive(peer, [part.buffer for part in parts[1:]], time.monotonic(), user)
             for partition, frames in sent:
                 # A message that would wait too long is lost: the next one reveals the gap to the owner.
                 try:
-                    await self._owners[partition][1].send_multipart([peer, *frames], zmq.NOBLOCK, copy=False)
+                    await self._owners[partition][1].send_multipart([*way, *frames], zmq.NOBLOCK, copy=False)
                 except zmq.ZMQError:
                     self.routes.counters["lost"] += 1
             for answer in answers:

@@ -17,7 +17,7 @@ from msgspec import Struct
 from ...events import ProtocolError
 from ...events.network.wire import MAX_HEADER_BYTES, Frame, Heartbeat, Hello, Reject, decode_header, encode
 from ..jobs.job_ids import clean_job
-from .partitions import partition_of
+from .partitions import partition_for, partition_of
 
 
 class Addressed(NamedTuple):
@@ -63,15 +63,21 @@ class GatewayRoutes:
         is_reachable: returns whether a partition has an owner.
         max_streams: maximum number of known streams; messages of others are answered with a request for HELLO.
         forget_after_s: silence of a connection after which its streams are removed, s.
+        counters: gets the counters.
 
     Attributes:
         counters: ``forwarded``, ``answered``, ``malformed``, ``unreachable`` and ``streams_moved``.
     """
 
     def __init__(
-        self, count: int, is_reachable: Callable[[int], bool], max_streams: int, forget_after_s: float
+        self,
+        count: int,
+        is_reachable: Callable[[int], bool],
+        max_streams: int,
+        forget_after_s: float,
+        counters: Counter[str] | None = None,
     ) -> None:
-        self.counters: Counter[str] = Counter()
+        self.counters: Counter[str] = Counter() if counters is None else counters
         self._count, self._is_reachable = count, is_reachable
         self._max_streams, self._forget_after_s = max_streams, forget_after_s
         self._streams: dict[str, _Stream] = {}
@@ -87,8 +93,16 @@ class GatewayRoutes:
         """Number of active collector connections."""
         return len(self._peers)
 
-    def receive(self, peer: bytes, frames: Sequence[Frame], now_s: float) -> tuple[list[Addressed], list[list[Frame]]]:
+    def receive(
+        self, peer: bytes, frames: Sequence[Frame], now_s: float, user: str = ""
+    ) -> tuple[list[Addressed], list[list[Frame]]]:
         """Process a collector's message.
+
+        Args:
+            peer: its connection.
+            frames: the message.
+            now_s: monotonic time, s.
+            user: user of its key; "" for a node or without keys.
 
         Returns:
             Messages for partitions, and immediate answers.
@@ -106,9 +120,9 @@ class GatewayRoutes:
                 return self._of_stream(peer, head, frames)
             message = decode_header(frames[0])
             if isinstance(message, Hello):
-                return self._hello(peer, known, message, frames)
+                return self._hello(peer, known, message, frames, user)
             if isinstance(message, Heartbeat):
-                return self._heartbeat(known, message)
+                return self._heartbeat(known, message, user)
             raise ProtocolError(f"a collector does not send {head.type}")
         except ProtocolError as error:
             self.counters["malformed"] += 1
@@ -160,25 +174,25 @@ class GatewayRoutes:
         return self._sent(stream.partition, frames), []
 
     def _hello(
-        self, peer: bytes, known: _Peer, hello: Hello, frames: Sequence[Frame]
+        self, peer: bytes, known: _Peer, hello: Hello, frames: Sequence[Frame], user: str
     ) -> tuple[list[Addressed], list[list[Frame]]]:
         stream = self._streams.get(hello.stream)
         if stream is None:
             if len(self._streams) >= self._max_streams:
                 reason = f"bounds.max_streams = {self._max_streams} is reached at the gateway; raise it"
                 return [], [encode(Reject(stream=hello.stream, seq=0, code="full", reason=reason))]
-            stream = _Stream(partition_of(clean_job(hello.info.job), self._count), peer)
+            stream = _Stream(partition_for(clean_job(hello.info.job), user, self._count), peer)
             self._streams[hello.stream] = stream
         stream.peer, stream.last_seq = peer, None
         known.partitions.add(stream.partition)
         return self._sent(stream.partition, frames), []
 
-    def _heartbeat(self, known: _Peer, message: Heartbeat) -> tuple[list[Addressed], list[list[Frame]]]:
+    def _heartbeat(self, known: _Peer, message: Heartbeat, user: str) -> tuple[list[Addressed], list[list[Frame]]]:
         """Forward counters to one partition, so that sums are correct, and losses to those of their jobs."""
         known.home = partition_of(message.collector, self._count)
         losses: dict[int, dict[str, dict[str, int]]] = {}
         for job, lost in message.losses.items():
-            losses.setdefault(partition_of(clean_job(job), self._count), {})[job] = lost
+            losses.setdefault(partition_for(clean_job(job), user, self._count), {})[job] = lost
         sent: list[Addressed] = []
         for number in sorted({known.home, *known.partitions, *losses}):
             is_home = number == known.home

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import AsyncIterator
 
-from ..access.access import Access
 from ..publish.http.authentication import Authentication
 from ..publish.http.http_server import HttpServer
 from ..settings import AggregatorSettings
@@ -33,8 +32,7 @@ async def answering(member: ClusterMember, settings: AggregatorSettings) -> Asyn
         member.not_ready,
         settings.cluster.answer_within_s,
     )
-    access = Access(settings.access, lambda _: None, member.counters)
-    app = front.app if settings.access.is_open else Authentication(front.app, access)
+    app = front.app if settings.access.is_open else Authentication(front.app, member.access)
     server = HttpServer(
         app,
         settings.http,
@@ -45,8 +43,9 @@ async def answering(member: ClusterMember, settings: AggregatorSettings) -> Asyn
     )
     try:
         await server.start()
-        member.http_url = server.url
+        member.http_url, member.http = server.url, server
         yield
     finally:
+        member.http = None
         await server.stop()
         await front.close()

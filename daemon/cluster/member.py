@@ -10,25 +10,34 @@ import secrets
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import zmq.asyncio
 from nats.errors import Error as NatsError
 
-from ..background_tasks import until_one_ends
+from ...events.network.descriptors import ListenerGuard
+from ..access.access import Access
+from ..background_tasks import lasting, until_one_ends
 from ..journal.jetstream.link import NatsLink
 from ..journal.jetstream.readiness import reason_of, when_ready
 from ..journal.jetstream.resources import SAFE_REPLICAS, check_sync
 from ..settings import AggregatorSettings
 from .gateway import Gateway
-from .members import Member, Members, Worker, open_members, settled
+from .members import Member, Members, Worker, open_members, settled, with_other_keys
 from .partitions import plan
 from .publishing import Relay
 from .workers import Workers
 
+if TYPE_CHECKING:
+    from ..publish.http.http_server import HttpServer
+
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
+_CHECK_S: Final = 0.25
+"""Interval of checks of the descriptors, s."""
+_KEYS_S: Final = 1.0
+"""Interval of checks of key files, s."""
 _TURNS: Final = 8
 """Number of checks of the other members per lease time."""
 
@@ -63,6 +72,8 @@ class ClusterMember:
 
     Attributes:
         name: name in the cluster.
+        access: access control of collectors, subscribers and users.
+        http: HTTP server, while it runs.
         members: the known members.
         read_s: duration of the last read of the members, s.
         counters: counters of the gateway and of the processes.
@@ -76,10 +87,16 @@ class ClusterMember:
         self.name = f"{socket.gethostname().replace('.', '-')}-{os.getpid()}-{secrets.token_hex(4)}"
         self.members: dict[str, Member] = {}
         self.http_url: str | None = None
+        self.http: HttpServer | None = None
         self.publish_endpoint: str | None = None
         self._relay: Relay | None = None
         self._context = zmq.asyncio.Context()
         self._context.set(zmq.MAX_SOCKETS, 65_536 - 1)
+        self._guards: list[ListenerGuard] = []
+        self._endpoint = ""
+        self._others: list[str] = []
+        self.counters: Counter[str] = Counter()
+        self.access = Access(settings.access, lambda _: None, self.counters)
         bounds = settings.bounds
         self.gateway = Gateway(
             self._context,
@@ -88,8 +105,10 @@ class ClusterMember:
             max_streams=bounds.max_streams,
             forget_after_s=bounds.forget_after_s,
             allow_plaintext=bounds.allow_plaintext,
+            access=self.access,
+            connections_per_peer=bounds.connections_per_peer,
+            counters=self.counters,
         )
-        self.counters: Counter[str] = self.gateway.routes.counters
         self.workers = Workers(command, settings.cluster.watchdog_s, self.counters)
         self.read_s = 0.0
         self.not_ready_because = "it has not seen the other members yet"
@@ -97,32 +116,84 @@ class ClusterMember:
 
     def bind(self) -> str:
         """Listen for collectors and subscribers; return the endpoint for collectors. Raises ConfigError."""
+        self.access.begin(self._context)
         if self.settings.publish is not None:
-            self._relay = Relay(self._context, self.settings.publish, allow_remote=self.settings.allow_remote)
+            allow_remote = self.settings.allow_remote
+            self._relay = Relay(self._context, self.settings.publish, self.access, allow_remote=allow_remote)
             self.publish_endpoint = self._relay.endpoint
-        return self.gateway.bind()
+            self._guard("publish", self._relay.endpoint, self._relay)
+        self._endpoint = self.gateway.bind()
+        self._guard("ingest", self._endpoint, self.gateway)
+        return self._endpoint
 
     async def run(self) -> None:
         """Run until cancelled."""
-        tasks = [asyncio.create_task(self.gateway.run()), asyncio.create_task(self._look_after())]
+        work: dict[str, Callable[[], Awaitable[None]]] = {
+            "ingest": self.gateway.run,
+            "members": self._look_after,
+            "peers": lambda: self.gateway.peers.run(self._endpoint),
+            "keys": self._look_after_listeners,
+        }
         if self._relay is not None:
-            tasks.append(asyncio.create_task(self._relay.run()))
-        await until_one_ends(tasks)
+            work["publish"] = self._relay.run
+        if self.access.is_encrypted:
+            work["access"] = self.access.run
+        await until_one_ends([asyncio.create_task(lasting(name, each, self.counters)) for name, each in work.items()])
 
     async def stop(self) -> None:
         """End the processes in order, so that others can take over at once, and leave the cluster."""
         with contextlib.suppress(NatsError, TimeoutError):
             await self._asked(self._known.leave(self.name))
         await self.workers.stop(self.settings.stop_within_s)
+        for guard in self._guards:
+            guard.close()
         self.gateway.close()
         if self._relay is not None:
             self._relay.close()
+        self.access.close()
         await asyncio.to_thread(self._link.close)
         self._context.term()
 
     def not_ready(self) -> str:
         """Return why collectors and users cannot be served now, or ""."""
         return self.not_ready_because
+
+    def _guard(self, name: str, endpoint: str, listener: Gateway | Relay) -> None:
+        def count() -> None:
+            self.counters["listener_pauses"] += 1
+
+        self._guards.append(ListenerGuard(name, endpoint, listener.stop_listening, listener.listen, count))
+
+    async def _look_after_listeners(self) -> None:
+        next_keys_s = time.monotonic()
+        while True:
+            await asyncio.sleep(_CHECK_S)
+            now_s = time.monotonic()
+            if now_s >= next_keys_s:
+                next_keys_s = now_s + _KEYS_S
+                if self.access.projects is not None:
+                    await asyncio.to_thread(self.access.projects.renew)  # the name service may be slow
+                if self.access.renew():  # all peers authenticate again
+                    for guard in self._guards:
+                        guard.renew()
+                if self.http is not None:
+                    self.http.renew()
+            for guard in self._guards:
+                guard.check(now_s)
+
+    def _key(self) -> str:
+        keys = self.access.keys_of_members()
+        return "" if keys is None else keys.server.decode()
+
+    def _compare_keys(self, others: list[str]) -> None:
+        """Log members that cannot exchange messages of collectors with this one."""
+        if others and others != self._others:
+            _log.error(
+                "members with another access.key than this one: %s; messages of collectors do not reach their "
+                "partitions; set the same key at all members",
+                ", ".join(others),
+            )
+        self._others = others
 
     async def _look_after(self) -> None:
         seen: dict[str, Member] = {}
@@ -134,7 +205,8 @@ class ClusterMember:
                 number: Worker(ingest=each.ingest, started=each.started, epoch=each.epoch)
                 for number, each in self.workers.serving.items()
             }
-            own = Member(http=self.http_url, serves=serving, waits=self.workers.waiting)
+            key = self._key()
+            own = Member(http=self.http_url, serves=serving, waits=self.workers.waiting, key=key)
             try:
                 await self._asked(self._known.tell(self.name, own))
                 begun_s = time.monotonic()
@@ -158,6 +230,7 @@ class ClusterMember:
                     seen_since_s = time.monotonic()
                 seen = found
                 self.members = found
+                self._compare_keys(with_other_keys(found, key))
                 self.gateway.lead_to(owners_of(found))
                 # After an outage of all servers, keys reappear one by one: a missing key is no loss for a while.
                 if time.monotonic() - seen_since_s >= lease_s / 2:

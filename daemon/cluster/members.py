@@ -49,6 +49,8 @@ class Member(BaseModel):
     """By partition."""
     waits: frozenset[int] = frozenset()
     """Partitions that it can take over at once."""
+    key: str = ""
+    """Its public CURVE key, which must be that of all members; "" without CURVE."""
 
 
 class Members:
@@ -146,6 +148,12 @@ def settled(members: Mapping[str, Member]) -> dict[str, Member]:
     }
 
 
+def with_other_keys(members: Mapping[str, Member], key: str) -> list[str]:
+    """Return the members whose messages we cannot read, or who cannot read ours."""
+    return sorted(name for name, member in members.items() if member.key != key)
+
+
 def public(member: Member) -> dict[str, Any]:
     """Return the public data of a member."""
-    return {"http": member.http, "serves": sorted(member.serves), "stands_by": sorted(member.waits)}
+    found = {"http": member.http, "serves": sorted(member.serves), "stands_by": sorted(member.waits)}
+    return {**found, "key": member.key}

@@ -9,10 +9,13 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from ..access.access import REFUSED
+
 if TYPE_CHECKING:
     from .member import ClusterMember
 
 _MESSAGES: Final = ("answered", "forwarded", "lost", "malformed", "unreachable")
+_REFUSED: Final = ("ingest", "publish", "http", "http_permission", "revoked")
 _WORKERS: Final = {"worker_restarts": "restarted", "worker_hangs": "hung"}
 
 
@@ -58,6 +61,13 @@ class MemberMetrics(Collector):
         yield CounterMetricFamily(
             "iotide_cluster_streams_moved", "Streams that went on at another owner.", member.counters["streams_moved"]
         )
+        refused = CounterMetricFamily(
+            "iotide_cluster_refused", "Peers and messages refused by this member, by place.", labels=["where"]
+        )
+        for where in _REFUSED:
+            refused.add_metric([where], member.counters[REFUSED + where])
+        refused.add_metric(["connections_per_peer"], member.counters["ingest_peers_refused"])
+        yield refused
         workers = CounterMetricFamily("iotide_cluster_worker_failures", "Processes that failed.", labels=["reason"])
         for name, reason in _WORKERS.items():
             workers.add_metric([reason], member.counters[name])

@@ -32,6 +32,25 @@ def partition_of(job: str, count: int) -> int:
     return _digest(job) % count
 
 
+def partition_for(job: str, user: str, count: int) -> int:
+    """Return the partition of a stream's job.
+
+    The owner may put a stream of a user's key into the job ``JOB@USER``. So it gets the jobs of users with all names
+    that begin with ``JOB``.
+
+    Args:
+        job: cleaned id of the job.
+        user: user of the sender's key; "" for a node or without keys.
+        count: number of partitions.
+    """
+    return partition_of(job.partition("@")[0] if user else job, count)
+
+
+def partitions_with(job: str, count: int) -> list[int]:
+    """Return the partitions that may have a job, the most probable first."""
+    return list(dict.fromkeys((partition_of(job, count), partition_for(job, "any", count))))
+
+
 def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, Part]:
     """Distribute the partitions evenly, with as few moves as possible.
 

@@ -49,7 +49,8 @@ class Ingest:
         settings: bounds.
         access: access control.
         stages: work time measurement.
-        for_gateways: peers are gateways of a cluster; each message is preceded by its collector's identity.
+        for_gateways: peers are gateways of a cluster; each message is preceded by its collector's identity and, with
+            CURVE, by the user that the gateway found.
     """
 
     def __init__(
@@ -192,12 +193,10 @@ class Ingest:
                     self.core.stats.malformed += 1
                     continue
                 identity, parts = identity + parts[0].bytes, parts[1:]
-            frames: Sequence[Frame] = [part.buffer for part in parts]
-            if self._access is not None and parts:
-                frames, refusal = self._access.admit(parts[-1], frames)
-                if refusal:
-                    await self._send([(identity, refusal)])
-                    continue
+            frames, refusal = self._admitted(parts)
+            if refusal:
+                await self._send([(identity, refusal)])
+                continue
             await self._send(self._answers(identity, frames))
             if time.monotonic() > until_s:
                 break
@@ -213,6 +212,17 @@ class Ingest:
     def _secure(self) -> None:
         if self._access is not None:
             self._access.secure(self._socket, "ingest")
+
+    def _admitted(self, parts: Sequence[zmq.Frame]) -> tuple[Sequence[Frame], list[Frame]]:
+        """Return the frames to process, and the frames of a refusal."""
+        frames: Sequence[Frame] = [part.buffer for part in parts]
+        if self._access is None or not parts:
+            return frames, []
+        if not self._for_gateways:
+            return self._access.admit(parts[-1], frames)
+        if not self._access.is_encrypted:
+            return frames, []
+        return self._access.admit_from(parts[0].bytes.decode(errors="replace"), frames[1:])
 
     def _answers(self, identity: bytes, frames: Sequence[Frame]) -> list[Reply]:
         try:

@@ -147,7 +147,7 @@ async def test_message_of_a_connection_whose_key_was_revoked_is_refused(listed: 
         context.term()
 
 
-async def test_aggregator_and_collector_take_another_key_without_a_restart(listed: Listed, tmp_path: Path) -> None:
+async def test_aggregator_and_collector_take_another_key_without_a_restart(listed: Listed) -> None:
     keys = listed.key("node", "collect")
     async with serving(access=listed.settings()) as server:
         source = fed("a", "job")
@@ -155,10 +155,7 @@ async def test_aggregator_and_collector_take_another_key_without_a_restart(liste
         async with feeding(server, source, **collector_keys(keys), **quick):
             await until(lambda: has_events(server, "job"))
             before = server.aggregator.jobs["job"].totals.events
-            (tmp_path / "next").mkdir()
-            public, secret = make_keys(tmp_path / "next", "aggregator")
-            public.replace(listed.public)
-            secret.replace(listed.secret)
+            listed.change()
             source.periodic("a")
             await until(lambda: server.aggregator.jobs["job"].totals.events == 2 * before, "both have the new key")
             assert server.aggregator.jobs["job"].losses.total == {}

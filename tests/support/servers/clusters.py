@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from iotide.daemon.cluster.partitions import partition_of
 from support.servers.nats_servers import NatsServers
 from support.servers.served_process import Served
+from support.system.commands import IOTIDE, Program, iotide, plain_environment
+from support.system.conversations import Talking
+from support.system.waiting import wait_for
 
 CONFIG = """
 [journal]
@@ -26,33 +31,47 @@ lease_s = 2.0
 on = true
 partitions = {partitions}
 """
+WRITER = """
+import sys
+out = open("out", "wb", buffering=0)
+for line in sys.stdin:
+    for _ in range(int(line)):
+        out.write(bytes(1000))
+    print("written", flush=True)
+"""
 
 
 def quoted(names: Sequence[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
-def asked(url: str, path: str) -> Any:
-    with urllib.request.urlopen(f"{url}{path}", timeout=30) as answer:
-        return json.load(answer)
+def asked(url: str, path: str, token: Mapping[str, str] | None = None) -> Any:
+    """Return the JSON of a member's response; ``token`` is the header of a user."""
+    return json.loads(text_of(url, path, token))
 
 
-def written(url: str, job: str) -> int:
+def text_of(url: str, path: str, token: Mapping[str, str] | None = None) -> str:
+    request = urllib.request.Request(f"{url}{path}", headers=dict(token or {}))
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return str(answer.read().decode())
+
+
+def written(url: str, job: str, token: Mapping[str, str] | None = None) -> int:
     """Return the bytes that a job wrote, as reported by any member; 0 if no member reports it."""
     try:
-        return int(asked(url, f"/api/v1/jobs/{job}")["bytes_written"])
+        return int(asked(url, f"/api/v1/jobs/{job}", token)["bytes_written"])
     except (urllib.error.HTTPError, TimeoutError):
         return 0
 
 
-def unserved(url: str) -> list[int]:
-    found: list[int] = asked(url, "/api/v1/cluster")["unserved"]
+def unserved(url: str, token: Mapping[str, str] | None = None) -> list[int]:
+    found: list[int] = asked(url, "/api/v1/cluster", token)["unserved"]
     return found
 
 
-def serves(url: str) -> dict[str, list[int]]:
+def serves(url: str, token: Mapping[str, str] | None = None) -> dict[str, list[int]]:
     """Return the partitions of each member, by its address."""
-    members = asked(url, "/api/v1/cluster")["members"].values()
+    members = asked(url, "/api/v1/cluster", token)["members"].values()
     return {member["http"]: member["serves"] for member in members}
 
 
@@ -64,7 +83,9 @@ def jobs_in_all_partitions(count: int) -> list[str]:
     return [found[number] for number in range(count)]
 
 
-def members_of(folder: Path, servers: NatsServers, names: str, partitions: int, more: str = "") -> list[Served]:
+def members_of(
+    folder: Path, servers: NatsServers, names: str, partitions: int, more: str = "", *, publish: bool = False
+) -> list[Served]:
     """Return members that are not started, with folders of their own; ``more`` is added to their settings."""
     config = folder / "serve.toml"
     replicas = 3 if servers.count > 1 else 1
@@ -74,7 +95,8 @@ def members_of(folder: Path, servers: NatsServers, names: str, partitions: int, 
     found = []
     for name in names:
         (folder / name).mkdir()
-        found.append(Served(folder / name, "--config", str(config)))
+        out = ("--publish", f"ipc://{folder / name}/out") if publish else ()
+        found.append(Served(folder / name, "--config", str(config), *out))
     return found
 
 
@@ -97,3 +119,27 @@ def close(member: Served) -> None:
         lose(member)
     with suppress(AssertionError):
         member.kill()
+
+
+@contextmanager
+def writers(
+    folder: Path, endpoints: Sequence[str], jobs: Sequence[str], keys: Mapping[str, tuple[Path, Path]] | None = None
+) -> Iterator[list[Talking]]:
+    """Run a traced program per job, each with its own collector, as on separate nodes; with keys by job."""
+    connect = [word for endpoint in endpoints for word in ("--connect", endpoint)]
+    with ExitStack() as stack:
+        programs = []
+        for number, job in enumerate(jobs):
+            tracer, place = folder / f"t{number}", folder / job
+            place.mkdir()
+            command = [*IOTIDE, "collect", "--socket", str(tracer), *connect, "--job", job]
+            if keys is not None:
+                secret, server = keys[job]
+                command += ["--key", str(secret), "--server-key", str(server)]
+            collector: subprocess.Popen[bytes] = stack.enter_context(Program(command, env=plain_environment()))
+            wait_for(lambda: tracer.exists() or collector.poll() is not None, what="the socket")  # noqa: B023
+            said = iotide("collect", "--socket", tracer, "--job", job, "--print-environment", cwd=place).stdout.split()
+            traced = ["env", "-C", str(place), *said, sys.executable, "-c", WRITER]
+            stack.callback(collector.terminate)  # it goes on until it is asked to end, and is waited for
+            programs.append(stack.enter_context(Talking(traced)))
+        yield programs

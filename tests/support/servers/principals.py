@@ -41,6 +41,14 @@ class Listed:
         del self.listed[name]
         self._write()
 
+    def change(self) -> None:
+        """Replace the key pair of the aggregator."""
+        folder = self.folder / "next"
+        folder.mkdir()
+        public, secret = make_keys(folder, "aggregator")
+        public.replace(self.public)
+        secret.replace(self.secret)
+
     def settings(self, **more: Any) -> dict[str, Any]:
         """Return settings of an aggregator that requires keys and tokens."""
         return {"key": self.secret, "principals": self.path} | more

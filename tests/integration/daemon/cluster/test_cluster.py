@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from support.servers.clusters import asked, close, jobs_in_all_partitions, lose, members_of, serves, unserved, written
+from support.servers.clusters import (
+    asked,
+    close,
+    jobs_in_all_partitions,
+    lose,
+    members_of,
+    serves,
+    unserved,
+    writers,
+    written,
+)
 from support.servers.nats_servers import nats_servers
-from support.system.commands import IOTIDE, Program, iotide, plain_environment
-from support.system.conversations import Talking
 from support.system.waiting import wait_for
 
-WRITER = """
-import sys
-out = open("out", "wb", buffering=0)
-for line in sys.stdin:
-    for _ in range(int(line)):
-        out.write(bytes(1000))
-    print("written", flush=True)
-"""
 PARTITIONS = 3
-
-
-@contextmanager
-def writers(folder: Path, endpoints: list[str], jobs: list[str]) -> Iterator[list[Talking]]:
-    """Runs a program of each job, traced by one collector each, as on nodes of their own."""
-    connect = [word for endpoint in endpoints for word in ("--connect", endpoint)]
-    with ExitStack() as stack:
-        programs = []
-        for number, job in enumerate(jobs):
-            tracer, place = folder / f"t{number}", folder / job
-            place.mkdir()
-            command = [*IOTIDE, "collect", "--socket", str(tracer), *connect, "--job", job]
-            collector: subprocess.Popen[bytes] = stack.enter_context(Program(command, env=plain_environment()))
-            wait_for(lambda: tracer.exists() or collector.poll() is not None, what="the socket")  # noqa: B023
-            said = iotide("collect", "--socket", tracer, "--job", job, "--print-environment", cwd=place).stdout.split()
-            traced = ["env", "-C", str(place), *said, sys.executable, "-c", WRITER]
-            stack.callback(collector.terminate)  # it goes on until it is asked to end, and is waited for
-            programs.append(stack.enter_context(Talking(traced)))
-        yield programs
 
 
 @pytest.mark.slow

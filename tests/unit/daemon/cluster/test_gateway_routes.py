@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from iotide.daemon.cluster.gateway_routes import GatewayRoutes
-from iotide.daemon.cluster.partitions import partition_of
+from iotide.daemon.cluster.partitions import partition_of, partitions_with
 from iotide.events import StreamInfo
 from iotide.events.batch import empty_batch
 from iotide.events.definitions import Definitions
@@ -74,6 +74,16 @@ def test_collectors_of_a_partition_with_another_owner_say_hello_again() -> None:
     reject = decode_header(frame)
     assert isinstance(reject, Reject)
     assert (peer, reject.stream, reject.code) == (b"q", "two", "unknown_stream")
+
+
+def test_jobs_of_users_go_where_their_owner_may_rename_them() -> None:
+    for name in ("job-2", "job-2@alice", "job-2@alice@alice"):
+        gateway = routes()
+        (sent,), _ = gateway.receive(b"p", hello(name), 0.0, "alice")
+        assert sent.partition == partition_of("job-2", COUNT)
+        assert sent.partition in partitions_with(name, COUNT)
+    (sent,), _ = routes().receive(b"p", hello("job-2@alice"), 0.0)
+    assert sent.partition == partition_of("job-2@alice", COUNT)  # a node's statement about the job
 
 
 def test_what_has_no_owner_is_not_answered() -> None:
