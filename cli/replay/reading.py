@@ -26,7 +26,7 @@ from ...results.traces.replay_sent import Replayed
 from ..archive.writing import write_items
 from ..common.console.progress import reading_progress
 from ..common.job_names import default_job
-from ..traces.one_clock import check_clocks
+from ..traces.clock_check import check_clocks
 from ..traces.trace_reading import miss
 
 

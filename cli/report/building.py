@@ -20,8 +20,8 @@ from ...analyzers.pipeline.job_totals import JobTotals, call_totals, file_totals
 from ...analyzers.pipeline.registry import ANALYZERS
 from ...analyzers.pipeline.settings import AnalyzerSettings
 from ...analyzers.settings import DetectSettings
-from ...clients.report.material import Material
-from ...clients.report.subject import Subject
+from ...clients.report.job_data import Subject
+from ...clients.report.report_data import Material
 from ...events import concatenate
 from ...results.findings import Findings
 from ...results.jobs.job import JobDetail

@@ -12,7 +12,7 @@ import click
 from ..common.arguments.targets import check_target
 
 if TYPE_CHECKING:
-    from ...clients.report.material import Material
+    from ...clients.report.report_data import Material
 
 _HELP = """Write a report of finished traces, or of a running job, as one HTML page.
 

@@ -15,8 +15,8 @@ from ...daemon.ingest.ingest_core import IngestStats
 from ...daemon.ingest.sink import Sink
 from ...events import BatchJob, ProtocolError
 from ...events.losses import BYTES, EVENTS
-from .aside import Pressure
-from .holding_back import MANY, HoldingBack
+from .background_loop import Pressure
+from .burst_deferral import MANY, HoldingBack
 
 _log = logging.getLogger(__name__)
 _PATIENCE_S: Final = 10.0

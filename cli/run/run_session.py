@@ -29,8 +29,8 @@ from ...events.files import write_text
 from ...events.losses import EVENTS, UNSEEN_NODES, loss_lines
 from ...results.jobs.job import SignalSeries
 from ...results.jobs.run import RunSummary, UnseenProgram
-from .aside import running_aside
-from .holding_back import HoldingBack
+from .background_loop import running_aside
+from .burst_deferral import HoldingBack
 from .launch import shell_status
 from .low_priority import LowPriority
 from .run_feed import HELD_S, Feed

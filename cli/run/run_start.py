@@ -29,7 +29,7 @@ from ...events.compiled import HELPERS, REBUILD, path_of
 from ...events.network.descriptors import raise_limit
 from ..common.job_names import safe_name
 from ..common.lean_imports import lean_imports
-from .holding_back import HoldingBack
+from .burst_deferral import HoldingBack
 from .launch import SignalPassing, start
 from .low_priority import LowPriority
 from .nodes.launchers import Launcher, address_towards, launcher_of, own_node

@@ -32,7 +32,7 @@ from ...results.traces.analysis import GroupKind
 from ..common.console.input_problems import tell
 from ..common.console.progress import reading_progress
 from ..common.one_job_bounds import MOST_CALLS, MOST_FILES
-from .one_clock import check_clocks
+from .clock_check import check_clocks
 from .trace_events import MOST_HELD_BYTES, EventsWithin, TraceEvents
 
 

@@ -6,10 +6,10 @@ from html import escape
 from typing import Final
 
 from ...results.jobs.job_view import JobView
-from ..report.material import Material
+from ..report.job_data import Subject
 from ..report.report import pictures_of
+from ..report.report_data import Material
 from ..report.report_page import body
-from ..report.subject import Subject
 
 _PAGE: Final = """<!doctype html>
 <html lang="en">

@@ -16,8 +16,8 @@ from ...results.jobs.job import JobDetail, SignalSeries
 from ...results.layers import Layers
 from ...results.prediction import PredictionList
 from ..job_fetch import fetch
-from .material import Material
-from .subject import Subject
+from .job_data import Subject
+from .report_data import Material
 
 _M = TypeVar("_M", bound=Model)
 

@@ -10,9 +10,9 @@ from ...results.findings import NO_FINDINGS, Findings
 from ...results.jobs.job import SignalSeries
 from ...results.jobs.run import RunSummary
 from ...results.prediction import Prediction
-from .material import Material
+from .job_data import Subject, subject_of
+from .report_data import Material
 from .report_page import render_page
-from .subject import Subject, subject_of
 
 REPORT_NAME = "report.html"
 _SETTLING: Final = 3

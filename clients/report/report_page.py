@@ -11,6 +11,7 @@ from typing import Final
 from ...results.findings import Findings
 from ...results.jobs.ledger import JobLedger
 from ...results.prediction import Prediction
+from .job_data import Subject
 from .markup import Lines
 from .sections import inside_job as inside
 from .sections.advice_section import what_to_change
@@ -19,7 +20,6 @@ from .sections.ledger_section import ledger_part
 from .sections.overview import calls_of, facts, headline, short, title, what_it_did
 from .sections.periodicity import periodicity, predictions
 from .sections.predicted_phases import predictions_against_what_came
-from .subject import Subject
 
 _HEAD: Final = """<!doctype html>
 <html lang="en">

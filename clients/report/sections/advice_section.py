@@ -9,8 +9,8 @@ from ....results.advice import Advice, AdviceFinding
 from ...text.advice_text import floor_text
 from ...text.layer_words import time_text
 from ...text.units import byte_text, duration_text
+from ..job_data import Subject
 from ..markup import Lines, bullets, code, heading, paragraph, sentence
-from ..subject import Subject
 from .io_cost import share_text
 
 if TYPE_CHECKING:

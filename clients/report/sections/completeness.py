@@ -10,8 +10,8 @@ from ....events.losses import loss_lines
 from ....results.jobs.run import UnseenProgram
 from ....results.prediction import Prediction
 from ...text.units import clock_lines, mapped_text, not_counted_text
+from ..job_data import Subject
 from ..markup import Lines, bullets, code, heading, paragraph, sentence
-from ..subject import Subject
 
 _MOST_UNSEEN: Final = 20
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from ....results.findings import Findings
 from ...text.layer_words import time_text
+from ..job_data import Subject
 from ..markup import Lines, heading, paragraph, picture, table
-from ..subject import Subject
 
 if TYPE_CHECKING:
     from ....results.dfg import Graph

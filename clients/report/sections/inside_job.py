@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from ....results.findings import Findings
 from ...text.layer_words import caller_name, layer_name, time_text
 from ...text.units import byte_text
+from ..job_data import Subject
 from ..markup import Lines, bullets, code, heading, paragraph, picture, table
-from ..subject import Subject
 from .graph_section import graph
 from .io_cost import share_text
 

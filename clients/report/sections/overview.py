@@ -14,8 +14,8 @@ from ...text.headline import Headline, headline_of
 from ...text.job_sentence import in_short
 from ...text.layer_words import layer_name, time_text
 from ...text.units import byte_text, clock_text, duration_text, rate_text
+from ..job_data import Subject
 from ..markup import Lines, bullets, code, fact, heading, sentence
-from ..subject import Subject
 from .io_cost import Cost, cost_of, share_text
 
 if TYPE_CHECKING:

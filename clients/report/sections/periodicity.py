@@ -9,8 +9,8 @@ from ....results.prediction import Prediction
 from ...text.headline import NO_LINE, Headline, further_periods, other_text, weight_text
 from ...text.prediction_text import prediction_line
 from ...text.units import byte_text, clock_text, duration_text, not_counted_text, rate_text
+from ..job_data import Subject
 from ..markup import Lines, bullets, heading, paragraph, picture, sentence, table
-from ..subject import Subject
 
 
 def periodicity(subject: Subject, told: Headline, history: Sequence[Prediction], pictures: Mapping[str, str]) -> Lines:

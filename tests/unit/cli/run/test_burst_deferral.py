@@ -13,7 +13,7 @@ from typing import Any, cast
 import pytest
 from iotide.cli.common.lean_imports import lean_imports
 from iotide.cli.run import run_start
-from iotide.cli.run.holding_back import MANY, HoldingBack, times_of_thread
+from iotide.cli.run.burst_deferral import MANY, HoldingBack, times_of_thread
 from iotide.cli.run.low_priority import LowPriority
 from iotide.cli.run.run_feed import Feed
 from iotide.collectors.settings import SpoolSettings

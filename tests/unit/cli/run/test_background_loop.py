@@ -7,7 +7,7 @@ import os
 import threading
 
 import pytest
-from iotide.cli.run.aside import Pressure, running_aside
+from iotide.cli.run.background_loop import Pressure, running_aside
 from iotide.cli.run.low_priority import NICER, LowPriority
 from support.system.waiting import wait_for
 

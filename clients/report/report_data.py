@@ -9,7 +9,7 @@ from msgspec import Struct
 from ...results.findings import NO_FINDINGS, Findings
 from ...results.jobs.job import SignalSeries
 from ...results.prediction import Prediction
-from .subject import Subject
+from .job_data import Subject
 
 
 class Material(Struct, frozen=True):
