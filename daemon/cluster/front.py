@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import re
+import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -68,6 +69,7 @@ class Front:
         metrics: returns this member's /metrics.
         not_ready: returns why it cannot serve now, or "".
         within_s: timeout of an answer, after which it is left out, s.
+        trust: certificates that other members may have; by default those of the system.
     """
 
     def __init__(
@@ -79,11 +81,14 @@ class Front:
         metrics: Callable[[], bytes],
         not_ready: Callable[[], str],
         within_s: float,
+        trust: ssl.SSLContext | None = None,
     ) -> None:
         self._partitions, self._members, self._own, self._name = partitions, members, own, name
         self._metrics, self._not_ready, self._within_s = metrics, not_ready, within_s
         limits = httpx.Limits(max_connections=256, max_keepalive_connections=64)
-        self._client = httpx.AsyncClient(timeout=httpx.Timeout(within_s, read=None), limits=limits, trust_env=False)
+        timeout = httpx.Timeout(within_s, read=None)
+        verify = trust or ssl.create_default_context()
+        self._client = httpx.AsyncClient(timeout=timeout, limits=limits, trust_env=False, verify=verify)
         self.app = Starlette(
             routes=[
                 Route("/healthz", self._healthz),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ssl
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 from ..publish.http.authentication import Authentication
 from ..publish.http.http_server import HttpServer
@@ -23,6 +25,7 @@ async def answering(member: ClusterMember, settings: AggregatorSettings) -> Asyn
     if settings.http is None:
         yield
         return
+    trust = trusted(settings.access.certificate)
     front = Front(
         settings.cluster.partitions,
         lambda: member.members,
@@ -31,6 +34,7 @@ async def answering(member: ClusterMember, settings: AggregatorSettings) -> Asyn
         MemberMetrics(member).text,
         member.not_ready,
         settings.cluster.answer_within_s,
+        trust,
     )
     app = front.app if settings.access.is_open else Authentication(front.app, member.access)
     server = HttpServer(
@@ -41,11 +45,24 @@ async def answering(member: ClusterMember, settings: AggregatorSettings) -> Asyn
         limits=settings.http_limits,
         counters=member.counters,
     )
+
+    def renew() -> None:
+        if server.renew() and settings.access.certificate is not None:
+            trust.load_verify_locations(settings.access.certificate)
+
     try:
         await server.start()
-        member.http_url, member.http = server.url, server
+        member.http_url, member.renew_http = server.url, renew
         yield
     finally:
-        member.http = None
         await server.stop()
         await front.close()
+
+
+def trusted(certificate: Path | None) -> ssl.SSLContext:
+    """Return the certificates that other members may have: those of the system, of SSL_CERT_FILE, and our own chain."""
+    context = ssl.create_default_context()
+    if certificate is not None:
+        context.load_verify_locations(certificate)
+        context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # the chain may have a site's CA without the root
+    return context

@@ -11,7 +11,7 @@ import socket
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import zmq.asyncio
 from nats.errors import Error as NatsError
@@ -28,9 +28,6 @@ from .members import Member, Members, Worker, open_members, settled, with_other_
 from .partitions import plan
 from .publishing import Relay
 from .workers import Workers
-
-if TYPE_CHECKING:
-    from ..publish.http.http_server import HttpServer
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -73,7 +70,7 @@ class ClusterMember:
     Attributes:
         name: name in the cluster.
         access: access control of collectors, subscribers and users.
-        http: HTTP server, while it runs.
+        renew_http: reads the certificate of HTTP again if it has changed.
         members: the known members.
         read_s: duration of the last read of the members, s.
         counters: counters of the gateway and of the processes.
@@ -87,7 +84,7 @@ class ClusterMember:
         self.name = f"{socket.gethostname().replace('.', '-')}-{os.getpid()}-{secrets.token_hex(4)}"
         self.members: dict[str, Member] = {}
         self.http_url: str | None = None
-        self.http: HttpServer | None = None
+        self.renew_http: Callable[[], None] = lambda: None
         self.publish_endpoint: str | None = None
         self._relay: Relay | None = None
         self._context = zmq.asyncio.Context()
@@ -176,8 +173,7 @@ class ClusterMember:
                 if self.access.renew():  # all peers authenticate again
                     for guard in self._guards:
                         guard.renew()
-                if self.http is not None:
-                    self.http.renew()
+                self.renew_http()
             for guard in self._guards:
                 guard.check(now_s)
 

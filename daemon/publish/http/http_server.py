@@ -331,10 +331,9 @@ class HttpServer:
             server.tls = self._certificate.context
         return server
 
-    def renew(self) -> None:
-        """Read the certificate again if it has changed; later connections use it."""
-        if self._certificate is not None:
-            self._certificate.renew()
+    def renew(self) -> bool:
+        """Read the certificate again if it has changed, for later connections; return whether it has."""
+        return self._certificate is not None and self._certificate.renew()
 
     async def start(self) -> None:
         """Start serving."""

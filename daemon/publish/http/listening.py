@@ -85,10 +85,14 @@ class Certificate:
         except (OSError, ValueError) as error:  # OSError: also of ssl
             raise ConfigError(f"access.certificate = {chain}: {getattr(error, 'strerror', None) or error}") from None
 
-    def renew(self) -> None:
-        """Read the files again if they have changed; on errors, which are logged, the old ones stay in use."""
+    def renew(self) -> bool:
+        """Read the files again if they have changed; on errors, which are logged, the old ones stay in use.
+
+        Returns:
+            Whether others are in use now.
+        """
         if (mark := self._mark()) == self._seen:
-            return
+            return False
         self._seen = mark
         try:
             # checked separately: half a pair would break the one in use
@@ -96,8 +100,9 @@ class Certificate:
             self._load(self.context)
         except (OSError, ValueError) as error:
             _log.error("%s: %s; the earlier certificate stays in use", self._chain, error)
-        else:
-            _log.warning("%s was read again", self._chain)
+            return False
+        _log.warning("%s was read again", self._chain)
+        return True
 
     def _load(self, context: ssl.SSLContext) -> None:
         context.load_cert_chain(self._chain, self._key, password=_no_password)

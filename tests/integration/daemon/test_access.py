@@ -33,11 +33,10 @@ from iotide.results.contention import Contention
 from iotide.results.jobs.job import JobList
 from iotide.results.layers import Layers
 from msgspec import msgpack
-from support.servers.principals import Listed, client_keys, collector_keys
+from support.servers.principals import Listed, certificate, client_keys, collector_keys
 from support.servers.running_aggregator import Fed, feeding, serving
 from support.servers.sinks import RememberingSink
 from support.system.waiting import DEADLINE_S
-from support.tracing.programs import need
 
 JOB = "/api/v1/jobs/{job}"
 FTIO_MESSAGE = {"b": [100.0], "ts": [1.0], "te": [2.0]}
@@ -324,18 +323,6 @@ async def test_browser_says_the_token_as_password(listed: Listed) -> None:
         httpx.AsyncClient(base_url=str(server.http_url), auth=("any", "token of alice")) as http,
     ):
         assert (await http.get("/api/v1/jobs")).status_code == 200
-
-
-def certificate(folder: Path) -> tuple[Path, Path]:
-    chain, key = folder / "cert.pem", folder / "cert.key"
-    subprocess.run(
-        [need("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-         "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
-         "-keyout", key, "-out", chain],
-        check=True,
-        capture_output=True,
-    )  # fmt: skip
-    return chain, key
 
 
 async def test_https_answers_and_takes_another_certificate(listed: Listed, tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 from iotide.daemon.access.principals import Permission, Principal, as_toml, digest
 from iotide.events.network.curve import ClientKeys, make_keys, read_client_keys, read_public
+from support.tracing.programs import need
 
 
 class Listed:
@@ -70,3 +72,16 @@ def client_keys(keys: tuple[Path, Path]) -> ClientKeys:
     found = read_client_keys(*keys)
     assert found is not None
     return found
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Write a self-signed certificate of 127.0.0.1 and its key."""
+    chain, key = folder / "cert.pem", folder / "cert.key"
+    subprocess.run(
+        [need("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+         "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+         "-keyout", key, "-out", chain],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    return chain, key

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
+from iotide.daemon.access.settings import AccessSettings
 from iotide.daemon.cluster.front import MISSING, Front, partitions_of_path
+from iotide.daemon.cluster.http_serving import trusted
 from iotide.daemon.cluster.members import Member, Worker
 from iotide.daemon.cluster.partitions import partition_of
 from iotide.daemon.publish.http.http_server import HttpServer
@@ -15,6 +19,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from support.servers.principals import certificate
 
 
 def partition(number: int, jobs: Mapping[str, float]) -> Starlette:
@@ -137,3 +142,24 @@ async def test_prometheus_is_told_of_members_and_their_partitions() -> None:
 def test_what_a_path_may_name_is_looked_for_in_few_partitions() -> None:
     found = partitions_of_path("a/b/signal", 64)
     assert found == [partition_of(job, 64) for job in ("a/b/signal", "a/b", "a")]
+
+
+@pytest.mark.parametrize(("trusts", "status"), [(True, 200), (False, 503)])
+async def test_a_member_asks_others_over_https_if_it_trusts_their_certificate(
+    tmp_path: Path, trusts: bool, status: int
+) -> None:
+    chain, key = certificate(tmp_path)
+    access = AccessSettings(certificate=chain, certificate_key=key)
+    async with AsyncExitStack() as stack:
+        own = await at(stack, partition(0, {"j": 1.0}))
+        other = Front(1, dict, lambda: {0: own}, "b", bytes, str, 5.0)
+        stack.push_async_callback(other.close)
+        server = HttpServer(other.app, "127.0.0.1:0", access, allow_remote=False)
+        stack.push_async_callback(server.stop)
+        await server.start()
+        members = {"b": Member(http=server.url, serves={0: Worker(ingest="tcp://127.0.0.1:1", started="")})}
+        front = Front(1, lambda: members, dict, "a", bytes, str, 5.0, trusted(chain if trusts else None))
+        stack.push_async_callback(front.close)
+        base = await at(stack, front.app)
+        client = await stack.enter_async_context(httpx.AsyncClient(base_url=base, trust_env=False))
+        assert (await client.get("/api/v1/jobs/j")).status_code == status
