@@ -1,4 +1,4 @@
-"""Whatever fails in a cluster, each job ends with all of its calls, each counted once: a seed decides what fails when.
+"""After any failures in a cluster, each job has all of its calls, each counted once; a seed determines the failures.
 
 ``IOTIDE_CLUSTER_SEED=N pytest tests/faults`` repeats one seed; ``IOTIDE_CLUSTER_SCHEDULES=50`` tries more.
 """
@@ -33,7 +33,7 @@ def seeds() -> list[int]:
 
 
 class Schedule:
-    """Two members at a NATS server, and jobs in all partitions that go on while something fails."""
+    """Two members at a NATS server, and jobs in all partitions that continue during failures."""
 
     def __init__(self, folder: Path, servers: NatsServers, seed: int, stack: ExitStack) -> None:
         self.random, self._servers = random.Random(seed), servers
@@ -53,7 +53,7 @@ class Schedule:
         return [each.endpoint for each in self.members]
 
     def feed(self) -> None:
-        """Has each job do some calls."""
+        """Let each job make some calls."""
         self.made += CALLS
         for job in self.jobs:
             self.source.periodic(job, periods=PERIODS, until_s=self._begin_s + self.made)
@@ -64,7 +64,7 @@ class Schedule:
         return {"unserved": [-1], "members": {}}
 
     def is_whole(self) -> bool:
-        """Tells whether both members serve, and each knows of the other."""
+        """Return whether both members serve, and each knows the other."""
         for member in self.members:
             found = self.cluster(member)
             served = [len(each["serves"]) for each in found["members"].values()]
@@ -73,7 +73,7 @@ class Schedule:
         return True
 
     def has_all(self) -> bool:
-        """Tells whether each job has all calls, at each member."""
+        """Return whether each member reports all calls of each job."""
         for member in self.members:
             for job in self.jobs:
                 try:
@@ -85,7 +85,7 @@ class Schedule:
                     return False
         return True
 
-    # ---- what fails ----
+    # ---- failures ----
 
     def kill_member(self) -> None:
         member = self.random.choice(self.members)
@@ -109,7 +109,7 @@ class Schedule:
         self.feed()
 
     async def stop_owner(self) -> None:
-        """Has an owner stand still until another one has its partition; it then finds that out."""
+        """Stall an owner until another one has its partition; it then notices this."""
         number, process, member = self._owner()
         (other,) = (each for each in self.members if each is not member)
         os.kill(process, signal.SIGSTOP)
@@ -127,7 +127,7 @@ class Schedule:
                 os.kill(process, signal.SIGCONT)
 
     def _owner(self) -> tuple[int, int, Served]:
-        """Returns a partition with its process and its member."""
+        """Return a partition with its process and its member."""
         number = self.random.randrange(PARTITIONS)
         for member in self.members:
             about = self.cluster(member)["members"].values()
@@ -135,10 +135,10 @@ class Schedule:
                 for process in children(member.pid):
                     if f"partition-{number}/".encode() in Path(f"/proc/{process}/cmdline").read_bytes():
                         return number, process, member
-        raise AssertionError(f"nobody serves partition {number}")
+        raise AssertionError(f"no member serves partition {number}")
 
     async def fail(self) -> None:
-        """Has something fail while calls are under way, and waits until all is as before."""
+        """Cause a failure while calls are in transit, and wait for the full recovery."""
         kinds = [self.kill_member, self.end_member, self.kill_server, self.kill_owner, self.stop_owner]
         self.feed()
         waiting = self.random.choice(kinds)()

@@ -1,4 +1,4 @@
-"""Whenever the aggregator is killed, the job ends as if it had not been: totals, graph, layers, ranking, last word,
+"""After any kills of the aggregator, the job ends as without them: totals, graph, layers, ranking, final report,
 archive.
 
 ``IOTIDE_KILL_SEED=N pytest tests/faults`` repeats the schedule of one seed; ``IOTIDE_KILL_SCHEDULES=500`` tries more.
@@ -44,7 +44,7 @@ def test_kills_are_seen_in_nothing(tmp_path: Path, seed: int, undisturbed: list[
 def test_kills_are_seen_in_nothing_where_the_journal_fails_meanwhile(
     tmp_path: Path, seed: int, undisturbed: list[object]
 ) -> None:
-    """What comes while the journal takes nothing is not acknowledged, so that its collector has it still."""
+    """Events that arrive while the journal fails are not acknowledged, so their collector still has them."""
     faults = {"trouble": (0.0, 0.05)[seed % 2], "disorder": (0.0, 0.0, 0.3)[seed % 3], "steps": seed % 5 in (1, 2)}
     with closing(Schedule(tmp_path, seed, kills=1 + seed % 4, failures=1 + seed % 3, **faults)) as schedule:
         assert schedule.run() == undisturbed
@@ -61,7 +61,7 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NatsServers]:
 def test_kills_are_seen_in_nothing_where_another_machine_takes_over(
     tmp_path: Path, seed: int, undisturbed: list[object], servers: NatsServers
 ) -> None:
-    """The journal is at a server, the archives are where both machines write, and nothing else goes over."""
+    """The journal is at a server, the archives are in a folder shared by both machines, and nothing else is shared."""
     faults = {"trouble": (0.0, 0.05)[seed % 2], "disorder": (0.0, 0.0, 0.3)[seed % 3], "steps": seed % 5 in (1, 2)}
     settings = servers.settings(name=f"seed-{seed}", lease_s=1.0)
     with closing(Schedule(tmp_path, seed, kills=1 + seed % 4, servers=settings, **faults)) as schedule:
@@ -71,7 +71,7 @@ def test_kills_are_seen_in_nothing_where_another_machine_takes_over(
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(_FEW // 3))
 def test_what_a_damaged_journal_costs_is_told(tmp_path: Path, seed: int, undisturbed: list[object]) -> None:
-    """Nothing counts twice, and where something is missing the job says so; the archive of it is not asked for."""
+    """Nothing is counted twice, and the job reports what is missing; its archive is not checked."""
     with closing(Schedule(tmp_path, seed, kills=1 + seed % 2, damage=1 + seed % 5)) as schedule:
         session = schedule.play()
         taken = session.analyzers.events

@@ -1,4 +1,4 @@
-"""Whatever the network between collector and aggregator does, the job is in the end as if it had done nothing.
+"""After any network faults between collector and aggregator, the job ends as without them.
 
 ``IOTIDE_NETWORK_SEED=N pytest tests/faults`` repeats the schedule of one seed; ``IOTIDE_NETWORK_SCHEDULES=100`` tries
 more.
@@ -32,7 +32,7 @@ def seeds() -> list[int]:
 
 
 class Schedule:
-    """Feeds, cuts, stalls, slows and restarts in an order that a seed decides; then lets all pass."""
+    """Feed, cut, stall, slow down and restart in an order determined by a seed; then let everything pass."""
 
     def __init__(self, folder: Path, seed: int, *, troubled: bool) -> None:
         self.random = random.Random(seed)
@@ -80,7 +80,7 @@ class Schedule:
 
     def _feed(self, source: Fed) -> None:
         stream = self.random.choice([number for number in range(_STREAMS) if self._fed[number] < _PARTS])
-        # as many for no two streams: rows with equal sums stand in the order in which they came
+        # distinct counts per stream: rows with equal sums keep their order of arrival
         source.periodic(f"s{stream}", periods=6 + stream, until_s=UNTIL_S - 1000 + 60 * self._fed[stream] + stream)
         self._fed[stream] += 1
 
@@ -89,7 +89,7 @@ class Schedule:
         assert session.losses.known(ended=False) == {}
         totals, written, graph, *others = told(session)
         assert isinstance(graph, Graph)
-        # How many calls were at once is a sum that depends on which stream came first.
+        # The number of concurrent calls is a sum that depends on the order of streams.
         activities = [each.model_copy(update={"rate": 0.0, "exact": True}) for each in graph.activities]
         return [totals, written, graph.model_copy(update={"activities": activities}), *others]
 

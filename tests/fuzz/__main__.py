@@ -1,6 +1,7 @@
-"""Fuzzes for long: ``python -m fuzz --time 600`` with ``tests`` in PYTHONPATH. Each target gets its share of the time.
+"""Long fuzzing runs: ``python -m fuzz --time 600`` with ``tests`` in PYTHONPATH. Targets share the time equally.
 
-A line a target says how many inputs were tried. What broke something is kept, and how it is repeated is said.
+One line per target contains the number of tried inputs. Inputs that caused a failure are stored, with the command to
+repeat it.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from .worker import noted
 
 _SLICE_S = 20.0
 _START_S = 5.0
-"""Until a process tries its first input, on a busy machine."""
+"""Maximum time until a process tries its first input on a busy machine, s."""
 
 
 @dataclass
 class Found:
-    """What came of all runs."""
+    """Results of all runs."""
 
     inputs: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
@@ -38,12 +39,12 @@ class Found:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("targets", nargs="*", help="names, or beginnings of names; by default all")
-    parser.add_argument("--time", type=float, default=600.0, help="seconds for all together")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
-    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the first slice")
-    parser.add_argument("--keep", type=Path, default=Path("build/fuzz"), help="folder for inputs that broke something")
-    parser.add_argument("--sanitized", action="store_true", help="use helpers that check what they do")
+    parser.add_argument("targets", nargs="*", help="names, or prefixes of names; by default all")
+    parser.add_argument("--time", type=float, default=600.0, help="total time, s")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="concurrent processes")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="seed of the first slice")
+    parser.add_argument("--keep", type=Path, default=Path("build/fuzz"), help="folder for inputs that caused a failure")
+    parser.add_argument("--sanitized", action="store_true", help="use helpers with sanitizers")
     options = parser.parse_args()
     names = [name for name in TARGETS if not options.targets or name.startswith(tuple(options.targets))]
     options.keep.mkdir(parents=True, exist_ok=True)
@@ -61,7 +62,7 @@ def main() -> None:
 
 
 def fuzzed(names: Sequence[str], most_s: float, jobs: int, seed: int, keep: Path, helpers: Path | None) -> Found:
-    """Runs slices of targets in turn until the time is over."""
+    """Run slices of targets in turn until the time is over."""
     found, end, number = Found(), time.monotonic() + most_s, 0
     each_s = max(min(_SLICE_S, most_s * jobs / max(len(names), 1) - _START_S), 1.0)
     with ThreadPoolExecutor(jobs) as pool:

@@ -1,4 +1,4 @@
-"""Changes inputs at random: bytes, words of texts, and values in decoded documents. A seed decides all."""
+"""Change inputs at random: bytes, words of texts, and values in decoded documents. A seed determines everything."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 MOST_BYTES = 1 << 16
-"""No changed input is longer."""
+"""Maximum size of a changed input."""
 _EDGES = [0, 1, -1, 2, 7, 8, 127, 128, 255, 256, 65_535, 65_536, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**53, 2**62]
 INTEGERS = [*_EDGES, -2, -(2**31), 2**63 - 1, -(2**63), 2**64 - 1]
 NUMBERS = [b"%d" % each for each in INTEGERS] + [b"1e400", b"-0.0", b"nan", b"0x7fffffffffffffff", b"1" * 40, b""]
@@ -19,7 +19,7 @@ Choose = random.Random
 
 
 def change_bytes(choose: Choose, data: bytes, others: Sequence[bytes], words: Sequence[bytes]) -> bytes:
-    """Changes one to six places: bits, bytes, numbers, words, pieces that move, pieces of another input."""
+    """Change one to six positions: bits, bytes, numbers, words, moved pieces, pieces of another input."""
     changed = bytearray(data)
     for _ in range(choose.choice((1, 1, 1, 2, 3, 6))):
         at = choose.randrange(len(changed) + 1)
@@ -52,7 +52,7 @@ def change_bytes(choose: Choose, data: bytes, others: Sequence[bytes], words: Se
 
 
 def words_of(samples: Sequence[bytes], most: int = 400) -> list[bytes]:
-    """Returns the words of texts, and numbers that lie at edges."""
+    """Return the words of texts, and boundary numbers."""
     found: dict[bytes, None] = {}
     for sample in samples:
         for word in _WORD.findall(sample[:20_000]):
@@ -64,7 +64,7 @@ def words_of(samples: Sequence[bytes], most: int = 400) -> list[bytes]:
 
 
 def change_tree(choose: Choose, value: Any) -> Any:
-    """Returns a document with one to three of its values replaced, left out, repeated or exchanged."""
+    """Return a document with one to three of its values replaced, removed, repeated or exchanged."""
     for _ in range(choose.choice((1, 1, 2, 3))):
         value = _changed_once(choose, value)
     return value
@@ -115,7 +115,7 @@ def _another(choose: Choose, value: Any) -> Any:
 
 
 def _with_another_number(choose: Choose, data: bytearray, at: int) -> bytearray:
-    """Returns a text with the decimal number behind a place replaced."""
+    """Return a text with the decimal number behind a position replaced."""
     if (found := re.compile(rb"[0-9]+").search(data, at)) is None:
         return data
     return data[: found.start()] + choose.choice(NUMBERS) + data[found.end() :]

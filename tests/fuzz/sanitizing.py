@@ -1,4 +1,4 @@
-"""The compiled helpers under checks of addresses and undefined behaviour, in the place of those that are installed."""
+"""The compiled helpers with address and undefined-behaviour sanitizers, in place of the installed ones."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ _CHECKS = ["-O1", "-g", "-fPIC", "-shared", "-fsanitize=address,undefined", "-fn
 
 
 def build(folder: Path) -> None:
-    """Compiles the helpers that take input from outside."""
+    """Compile the helpers that parse external input."""
     for name in _USERS:
         sources = path_of(name).parent
-        digest = folder / name.replace(" ", "_") / "digest" / "digest.c"  # not beside the library, as its sources are
+        # not beside the library, because its sources are there
+        digest = folder / name.replace(" ", "_") / "digest" / "digest.c"
         digest.parent.mkdir(parents=True, exist_ok=True)
         digest.write_text(f'const char *const {SYMBOL} = "{digest_of(sources)}";\n')
         command = ["gcc", "-std=gnu11", *_CHECKS, "-o", _library(folder, name), *sorted(sources.glob("*.c")), digest]
@@ -30,14 +31,14 @@ def build(folder: Path) -> None:
 
 
 def environment() -> dict[str, str]:
-    """Returns what a process needs that loads them."""
+    """Return the environment of a process that loads them."""
     command = ["gcc", "-print-file-name=libasan.so"]
     runtime = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     return {"LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0", "PYTHONMALLOC": "malloc"}
 
 
 def use(folder: Path) -> None:
-    """Has this process use them; to be called before any is loaded."""
+    """Let this process use them; call before any is loaded."""
     assert set(_USERS) <= set(HELPERS)
     for name, users in _USERS.items():
         for user in users:

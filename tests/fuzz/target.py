@@ -1,4 +1,4 @@
-"""What a target of the fuzzing is, and the parts that targets share."""
+"""The type of a fuzzing target, and the common parts of targets."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ORIGIN = Origin(job="job", host="n1", user="ann")
 
 @dataclass
 class Target:
-    """One place where input comes from outside.
+    """One place that reads external input.
 
     Attributes:
         name: of the target.
-        samples: makes inputs that are right; called once.
-        run: takes an input in; raises only what is a defect.
-        shaped: makes an input whose check sums and lengths are right, of one that is; None: bytes are changed.
-        quick: how many inputs `make test` tries, which is about what half a second of processor time takes.
+        samples: makes valid inputs; called once.
+        run: processes an input; raises only for defects.
+        shaped: makes an input with valid check sums and lengths from a valid one; None: bytes are changed.
+        quick: number of inputs in `make test`, for about half a second of processor time.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Target:
         return words_of(self.corpus)
 
     def input(self, choose: Choose) -> bytes:
-        """Returns one input; the same for the same state of ``choose``."""
+        """Return one input; the same for the same state of ``choose``."""
         sample = choose.choice(self.corpus)
         if self.shaped is not None and choose.random() < 0.8:
             return self.shaped(choose, sample)
@@ -55,11 +55,11 @@ class Target:
 
 
 class Unsound(AssertionError):  # noqa: N818
-    """What a source gave is none of what sources may give."""
+    """A source returned something that sources may not return."""
 
 
 def check(items: Sequence[SourceItem], tables: dict[str, DefinitionTable]) -> None:
-    """Puts what a source gave through the wire, and its definitions into tables, as an aggregator does."""
+    """Pass the output of a source through the wire, and its definitions into tables, as an aggregator does."""
     for item in items:
         if not isinstance(item, Chunk):
             continue
@@ -72,7 +72,7 @@ def check(items: Sequence[SourceItem], tables: dict[str, DefinitionTable]) -> No
 
 
 def read_path(path: Path, form: str) -> None:
-    """Reads a finished trace as commands do. What cannot be read is an ``InputError`` or among the problems."""
+    """Read a finished trace as commands do. Unreadable input is an ``InputError`` or among the problems."""
     tables: dict[str, DefinitionTable] = {}
     try:
         for item in read_all(open_file(path, ORIGIN, format=form)):
@@ -82,7 +82,7 @@ def read_path(path: Path, form: str) -> None:
 
 
 def read_as(form: str) -> Callable[[bytes], None]:
-    """Returns what reads bytes as a file of a format."""
+    """Return a function that reads bytes as a file of a format."""
     folder = tempfile.TemporaryDirectory(prefix="iotide-fuzz-")
     path = Path(folder.name) / "input"
 
@@ -94,7 +94,7 @@ def read_as(form: str) -> Callable[[bytes], None]:
 
 
 def sample(name: str, most: int = 4000) -> bytes:
-    """Returns the beginning of a file in ``tests/data``, up to a whole line."""
+    """Return the beginning of a file in ``tests/data``, up to a whole line."""
     data = (DATA / name).read_bytes()
     if name.endswith(".gz"):
         data = gzip.decompress(data)

@@ -1,4 +1,4 @@
-"""Targets: files that iotide wrote itself, damaged with their check sums right or wrong, and binary formats."""
+"""Targets: iotide's own files, damaged with valid or invalid check sums, and binary formats."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def archive() -> bytes:
 
 
 def changed_archive(choose: Choose, data: bytes) -> bytes:
-    """Changes what is in a block, and puts it into the archive with right check sums."""
+    """Change the content of a block, and put it into the archive with valid check sums."""
     blocks = [(block.kind, block.payload) for block in read_blocks(io.BytesIO(data), "a", [])]
     for _ in range(choose.choice((1, 1, 2))):
         at = choose.randrange(len(blocks))
@@ -80,7 +80,7 @@ def _changed_document(choose: Choose, data: bytes) -> bytes:
 
 
 def run_archive(data: bytes) -> None:
-    """What is sound in an archive is read, and the rest is told."""
+    """Intact parts of an archive are read, and the rest is reported."""
     try:
         reader = ArchiveReader(io.BytesIO(data), "a")
     except InputError:
@@ -95,7 +95,7 @@ def run_archive(data: bytes) -> None:
 
 @cache
 def state() -> tuple[bytes, bytes, bytes]:
-    """An aggregator with a job: the last file of its journal, what it knows of the job, and the file of its state."""
+    """An aggregator with a job: the last file of its journal, its state of the job, and its state file."""
     with tempfile.TemporaryDirectory() as folder, closing(Schedule(Path(folder), 1, kills=0)) as schedule:
         schedule.run()
         schedule.daemon.answers()
@@ -107,7 +107,7 @@ def state() -> tuple[bytes, bytes, bytes]:
 
 
 def changed_journal(choose: Choose, data: bytes) -> bytes:
-    """Changes the body of a record, and gives it its check sum."""
+    """Change the body of a record, with a valid check sum."""
     start, mark = struct.Struct("<4sI"), b"\xf1\x9eJr"
     places = [at for at in range(len(data)) if data.startswith(mark, at)]
     at = choose.choice(places)
@@ -140,7 +140,7 @@ def journal_reader() -> Callable[[bytes], None]:
 
 
 def run_state(data: bytes) -> None:
-    """A state is made again, or refused."""
+    """A state is restored, or rejected."""
     try:
         restore(data, {"settings": object(), "clock": time.time, "counters": {}})
     except SnapshotError:
@@ -166,7 +166,7 @@ def state_reader() -> Callable[[bytes], None]:
 
 
 def changed_index(choose: Choose, data: bytes) -> bytes:
-    """Changes where the parts of a file of states are said to be, with the right check sum."""
+    """Change the index of a state file, with a valid check sum."""
     end = struct.Struct("<QQI12s")
     at, size, _, last = end.unpack(data[-end.size :])
     index = zlib.compress(_changed_document(choose, zlib.decompress(data[at : at + size])))
@@ -182,7 +182,7 @@ def changed_state(choose: Choose, data: bytes) -> bytes:
 
 @cache
 def unread() -> bytes:
-    """What a killed run had not read: 50 calls."""
+    """The unread data of a killed run: 50 calls."""
     with tempfile.TemporaryDirectory() as name, MadeRegion(lines=1024) as made:
         folder = Path(name)
         source = RelayedSource(folder / "gate", Origin("job", "node"), SpoolSettings(), copy_stem=folder / "unread")
@@ -198,13 +198,13 @@ def unread() -> bytes:
 
 
 def changed_unread(choose: Choose, data: bytes) -> bytes:
-    """Changes behind the head, which names the version."""
+    """Change data behind the header, which contains the version."""
     at = HEAD.size
     return data[:at] + change_bytes(choose, data[at:], (), ())
 
 
 def run_backlog(data: bytes) -> None:
-    """A batch that lay in a file comes back, or is told as lost."""
+    """A batch in a file is restored, or reported as lost."""
     spool = SpoolFiles(1 << 24)
     try:
         place = spool.put(_batch())
@@ -247,7 +247,7 @@ def recorder_samples() -> list[bytes]:
 
 
 def _files_of(data: bytes) -> dict[str, bytes]:
-    """Returns the files of an input that is a folder."""
+    """Return the files of an input that is a folder."""
     try:
         return msgspec.msgpack.decode(data, type=dict[str, bytes])
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -319,7 +319,7 @@ def darshan_samples() -> list[bytes]:
 
 
 def _late(make: Callable[[], Callable[[bytes], None]]) -> Callable[[bytes], None]:
-    """Returns what is made when it is first called: only the target that runs makes its folder."""
+    """Return a lazily created object, so that only the running target creates its folder."""
     made: list[Callable[[bytes], None]] = []
 
     def run(data: bytes) -> None:

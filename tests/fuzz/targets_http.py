@@ -1,4 +1,4 @@
-"""Target: questions over HTTP, made of the OpenAPI document with wrong values; none breaks an answer."""
+"""Target: HTTP requests made from the OpenAPI document with invalid values; none breaks a response."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _METHODS = ["GET", "GET", "GET", "GET", "HEAD", "POST", "OPTIONS"]
 
 
 class Asked:
-    """An application with a job, and the loop that it answers in."""
+    """An application with a job, and the event loop of its responses."""
 
     def __init__(self) -> None:
         def now() -> float:
@@ -48,12 +48,12 @@ class Asked:
         self.paths: dict[str, Any] = self.app.openapi()["paths"]
 
     def close(self) -> None:
-        """Ends the loop, and the threads of its executor."""
+        """Stop the loop, and the threads of its executor."""
         self.loop.run_until_complete(self.loop.shutdown_default_executor())
         self.loop.close()
 
     def status(self, method: str, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> int:
-        """Returns the status of an answer, whose body is read to its end."""
+        """Return the status of a response, whose body is read to its end."""
         return self.loop.run_until_complete(self._status(method, target, headers))
 
     async def _status(self, method: str, target: bytes, headers: Sequence[tuple[bytes, bytes]]) -> int:
@@ -89,12 +89,12 @@ def asked() -> Asked:
 
 
 def samples() -> list[bytes]:
-    """Each path of the document, with a job that there is."""
+    """Each path of the document, with an existing job."""
     return [f"GET {path.replace('{job}', 'job').replace('{other}', 'job')}".encode() for path in asked().paths]
 
 
 def made(choose: Choose, data: bytes) -> bytes:
-    """Makes a question of the document: paths and parameters that there are, with other values."""
+    """Make a request from the document: existing paths and parameters, with other values."""
     path = choose.choice(list(asked().paths))
     operation = next(iter(asked().paths[path].values()))
     pairs = []
@@ -116,7 +116,7 @@ def made(choose: Choose, data: bytes) -> bytes:
 
 
 def run(data: bytes) -> None:
-    """A question is answered, and not by an error of ours."""
+    """A request is answered, without an internal error."""
     method, _, target = data.partition(b" ")
     headers = list(itertools.islice(_HEADERS, len(data) % 4)) if len(data) % 3 == 0 else []
     name = method.decode("latin-1") or "GET"

@@ -1,4 +1,4 @@
-"""Targets: text formats, parsed as bytes come. What is split elsewhere gives the same events."""
+"""Targets: text formats, parsed incrementally. Splitting the input elsewhere gives the same events."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ SAMPLES: dict[str, Callable[[], Sequence[bytes]]] = {
 
 
 def parsed(form: str, pieces: Sequence[bytes]) -> list[SourceItem]:
-    """Returns what a format's parser makes of pieces of a file; checks the order of what it gives."""
+    """Return the output of a format's parser for pieces of a file; check its order."""
     factory = FORMATS[form].parser
     assert factory is not None
     parser: Parser = factory(Input(f"a.{form}", ORIGIN))
@@ -101,7 +101,7 @@ def parsed(form: str, pieces: Sequence[bytes]) -> list[SourceItem]:
 
 
 def told(items: list[SourceItem]) -> dict[str, dict[str, list[Any]]]:
-    """Returns the columns of each stream, with names in the place of numbers."""
+    """Return the columns of each stream, with names in place of numbers."""
     batches: dict[str, list[EventBatch]] = {}
     tables: dict[str, DefinitionTable] = {}
     for item in items:
@@ -121,11 +121,11 @@ def told(items: list[SourceItem]) -> dict[str, dict[str, list[Any]]]:
 
 
 LATE = ("chrome", "dftracer", "xes")
-"""Formats that name a file, a rank or a stream after its events, which may have been handed on by then."""
+"""Formats that name a file, a rank or a stream after its events, which may have been emitted before."""
 
 
 def _calls(items: list[SourceItem]) -> list[tuple[int, ...]]:
-    """Returns what of each call no later line changes."""
+    """Return the columns of each call that no later line changes."""
     batches = [item.batch for item in items if isinstance(item, Chunk)]
     return sorted(row for each in batches for row in zip(each.start.tolist(), each.duration.tolist(), strict=True))
 
@@ -146,7 +146,7 @@ def _run(form: str) -> Callable[[bytes], None]:
 
 
 def _changed_lines(choose: Choose, data: bytes) -> bytes:
-    """Changes values in JSON lines."""
+    """Change values in JSON lines."""
     lines = data.splitlines()
     for _ in range(choose.choice((1, 1, 2))):
         at = choose.randrange(len(lines))

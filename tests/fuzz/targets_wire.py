@@ -1,4 +1,4 @@
-"""Targets: what peers send: messages of collectors, of the aggregator, of FTIO's tracers."""
+"""Targets: messages of peers: of collectors, of the aggregator, of FTIO's tracers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _INFO = StreamInfo(job="job", source="test", host="n1", user="ann", pid=7, rank=
 
 
 def packed(messages: Sequence[Sequence[bytes]]) -> bytes:
-    """Returns messages as one input."""
+    """Return messages as one input."""
     return msgspec.msgpack.encode([list(each) for each in messages])
 
 
 def unpacked(data: bytes) -> list[list[bytes]]:
-    """Returns the messages of an input; whatever it is, some."""
+    """Return the messages of any input, at least one."""
     try:
         return msgspec.msgpack.decode(data, type=list[list[bytes]])
     except msgspec.MsgspecError:
@@ -43,7 +43,7 @@ def unpacked(data: bytes) -> list[list[bytes]]:
 
 
 def said() -> list[list[bytes]]:
-    """What a collector says of two streams, from HELLO to BYE."""
+    """Messages of a collector with two streams, from HELLO to BYE."""
     shipper = Shipper("node:1:secret", CollectorSettings(batch_events=16, linger_s=0.0))
     interner = Interner()
     shipper.receive(encode(Heartbeat()), 0.0)
@@ -83,7 +83,7 @@ def _changed_frame(choose: Choose, frame: bytes) -> bytes:
 
 
 def changed(choose: Choose, data: bytes) -> bytes:
-    """Changes headers and columns, and exchanges, repeats and leaves out messages."""
+    """Change headers and columns, and exchange, repeat and remove messages."""
     messages = [list(each) for each in unpacked(data)]
     for _ in range(choose.choice((1, 1, 2, 4))):
         at = choose.randrange(len(messages))
@@ -103,7 +103,7 @@ def changed(choose: Choose, data: bytes) -> bytes:
 
 
 def run_decode(data: bytes) -> None:
-    """Messages are decoded, or refused with the rule that they break."""
+    """Messages are decoded, or rejected with the violated rule."""
     for frames in unpacked(data):
         try:
             decode(frames)
@@ -112,7 +112,7 @@ def run_decode(data: bytes) -> None:
 
 
 class Moment:
-    """A clock that an input moves."""
+    """A clock that an input sets."""
 
     def __init__(self) -> None:
         self.now_s = UNTIL_S
@@ -122,7 +122,7 @@ class Moment:
 
 
 def run_aggregator(data: bytes) -> None:
-    """An aggregator takes messages in, makes what it makes of them, and all can be asked of it."""
+    """An aggregator receives messages, computes its results, and all of them can be queried."""
     clock = Moment()
     bounds = IngestSettings(max_streams=100, max_collectors=20, remembered_streams=50)
     settings = AggregatorSettings(linger_s=0.0, max_jobs=20, bounds=bounds)
@@ -143,7 +143,7 @@ def run_aggregator(data: bytes) -> None:
 
 
 def asked(session: Any, now_s: float) -> None:
-    """Asks a job for all it knows, as the HTTP API does."""
+    """Query all results of a job, as the HTTP API does."""
     summary_of(session, now_s).model_dump_json()
     detail_of(session, now_s).model_dump_json()
     if session.graph is not None:
@@ -156,7 +156,7 @@ def asked(session: Any, now_s: float) -> None:
 
 
 def run_collector(data: bytes) -> None:
-    """A collector takes in what an aggregator that is none says; what it sends stays right."""
+    """A collector receives messages of a fake aggregator; its own messages stay valid."""
     shipper = Shipper("node:1:secret", CollectorSettings(batch_events=16, linger_s=0.0))
     interner = Interner()
     batch = periodic_batch(interner, periods=4, until_s=UNTIL_S)
@@ -205,7 +205,7 @@ def ftio_samples() -> list[bytes]:
 
 
 def run_ftio(data: bytes) -> None:
-    """A message of a tracer is taken apart, and what is wrong is reported."""
+    """A message of a tracer is parsed, and errors are reported."""
     read_message(data, Input("tcp://127.0.0.1:5555", ORIGIN), 1)
 
 

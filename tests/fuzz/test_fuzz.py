@@ -1,4 +1,4 @@
-"""Wherever input comes from outside, changed inputs break nothing: no crash, no hang, no memory beyond the bound."""
+"""Changed external inputs cause no failure: no crash, no hang, no memory beyond the bound."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support.system.waiting import DEADLINE_S
 
 @pytest.mark.slow
 def test_changed_inputs_break_nothing(tmp_path: Path) -> None:
-    """In a process of its own; each target's inputs are the same each time. ``make fuzz`` tries others."""
+    """In a separate process; each target's inputs are the same each time. ``make fuzz`` tries others."""
     under_way = tmp_path / "input"
     command = [sys.executable, "-m", "fuzz.worker", *TARGETS, "--under-way", str(under_way)]
     done = subprocess.run(

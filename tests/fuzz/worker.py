@@ -1,7 +1,7 @@
-"""Runs targets on seeded inputs in a process of its own: ``python -m fuzz.worker TARGET ... --seed N``.
+"""Run targets on seeded inputs in a separate process: ``python -m fuzz.worker TARGET ... --seed N``.
 
-The input under way lies in a file, so that one that ends the process is known. Says of each target on a line, as JSON,
-what came of it; exits with 1 where an input broke something.
+The current input is stored in a file, so that an input that ends the process is known. Prints the result of each target
+on a line, as JSON; exits with 1 if an input caused a failure.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from .registry import TARGETS
 from .target import Target
 
 BOUND_S = 10.0
-"""Of processor time for one input."""
+"""Maximum processor time for one input, s."""
 MOST_MEMORY = 1 << 30
-"""Beyond what the process has before the first input."""
+"""Maximum memory beyond that of the process before the first input, bytes."""
 _MOST_GROWTH = 512 << 20
 _SIZE = 4
 
 
 class HungError(BaseException):
-    """An input took longer than the bound; no handler of errors takes it for one of its own."""
+    """An input took longer than the bound; no error handler catches it as its own."""
 
 
 def main() -> None:
@@ -61,11 +61,11 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("targets", choices=sorted(TARGETS), nargs="+")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--inputs", type=int, default=0, help="how many of each; 0: as `make test`")
-    parser.add_argument("--time", type=float, default=float("inf"), help="seconds for each")
-    parser.add_argument("--under-way", type=Path, help="file that the input under way is written to")
-    parser.add_argument("--input", type=Path, help="run this input alone")
-    parser.add_argument("--sanitized", type=Path, help="folder with helpers that check what they do; no bound then")
+    parser.add_argument("--inputs", type=int, default=0, help="number of inputs per target; 0: as in `make test`")
+    parser.add_argument("--time", type=float, default=float("inf"), help="seconds per target")
+    parser.add_argument("--under-way", type=Path, help="file for the current input")
+    parser.add_argument("--input", type=Path, help="run only this input")
+    parser.add_argument("--sanitized", type=Path, help="folder with helpers that have sanitizers; without memory bound")
     return parser.parse_args()
 
 
@@ -81,13 +81,13 @@ class Running:
                 self._held = mmap.mmap(file.fileno(), 0)
 
     def go(self, seed: int, inputs: int, most_s: float, limits: bool) -> dict[str, object]:
-        """Runs inputs until one breaks something; returns how many, and what that was."""
+        """Run inputs until one fails; return their number, and the failure."""
         target = self._target
         for each in target.corpus:
             target.run(each)
         if limits:
             _bound_memory()
-        if not target.corpus:  # the library that makes inputs is missing here
+        if not target.corpus:  # the library that makes inputs is not installed here
             return {"target": target.name, "seed": seed, "inputs": 0, "seconds": 0.0, "memory": 0, "defect": ""}
         before = _resident()
         begun, done, defect = time.monotonic(), 0, ""
@@ -125,7 +125,7 @@ class Running:
 
 
 def noted(path: Path) -> bytes:
-    """Returns the input that was under way."""
+    """Return the current input."""
     content = path.read_bytes()
     return content[_SIZE : _SIZE + int.from_bytes(content[:_SIZE], "little")]
 
@@ -136,7 +136,7 @@ def _give_up(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def _bounded_time() -> Iterator[None]:
-    """Raises after the bound; where compiled code does not come back, the second signal ends the process."""
+    """Raise after the bound; if compiled code does not return, the second signal ends the process."""
     signal.setitimer(signal.ITIMER_PROF, BOUND_S)
     signal.setitimer(signal.ITIMER_VIRTUAL, 3 * BOUND_S)
     try:

@@ -1,4 +1,4 @@
-"""What commands do with damaged input: a table of commands and kinds of damage, with exit status and what is told."""
+"""Commands on damaged input: a table of commands and kinds of damage, with exit status and messages."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ LOOKS = ("info", "dump", "verify")
 NO_FILES: dict[str, Callable[[Path], object]] = {
     "missing": lambda path: None,
     "folder": Path.mkdir,
-    "pipe": os.mkfifo,  # which nobody writes
+    "pipe": os.mkfifo,  # without a writer
     "loop": lambda path: path.symlink_to(path),
     "device": lambda path: path.symlink_to("/dev/zero"),
 }
 NOTHING, PART, WHOLE = 2, None, 0
-"""Exit status when nothing, a part or all can be read; of a part it is 0 for analyses and 1 for all others."""
+"""Exit status if nothing, a part or all is readable; for a part it is 0 for analyses and 1 for all others."""
 
 
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
@@ -153,7 +153,8 @@ async def replayed(files: list[Path], ending: Ending) -> int:
         return await collect(sources, settings, ending, replayed=files, ends=None, grace_s=0.0)
 
 
-@pytest.mark.parametrize("damage", [each for each in DAMAGED if each != "random bytes"])  # which no format is told of
+# for which no format is detected
+@pytest.mark.parametrize("damage", [each for each in DAMAGED if each != "random bytes"])
 def test_collected_files_are_told_of_as_copied_ones_are(
     damage: str, tmp_path: Path, ending: Ending, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,7 +169,7 @@ def test_collected_files_are_told_of_as_copied_ones_are(
 
 @pytest.mark.parametrize("what", [each for each in NO_FILES if each != "pipe"])
 def test_settings_that_are_none_are_refused(what: str, tmp_path: Path) -> None:
-    """A pipe is one: a shell gives what a command prints so."""
+    """A pipe is valid: shells pass the output of a command this way."""
     path = tmp_path / "input"
     NO_FILES[what](path)
     done = run("serve", "--config", path)
@@ -219,7 +220,7 @@ def test_a_damaged_archive_gives_all_commands_what_is_left(how: str, place: floa
 
 
 def test_name_that_the_system_refuses_is_told(tmp_path: Path) -> None:
-    """As a file in a folder that may not be entered: Path.is_file() raises for both."""
+    """For example a file in a folder that may not be entered: Path.is_file() raises for both."""
     done = run("detect", tmp_path / ("x" * 300))
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot be read" in done.stderr

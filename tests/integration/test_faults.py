@@ -1,4 +1,4 @@
-"""Faults in each analysis and each publisher of a running aggregator: they cost the job, or the publisher, alone."""
+"""Faults in each analysis and each publisher of a running aggregator: they affect only the job, or the publisher."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ ROUTES = {
     "/heatmap": {"heatmap"},
     "/advice": {"advice"},
 }
-"""What may be told of a job, and which analyses it needs."""
+"""Results of a job, and the analyses that each needs."""
 FAILURES = "iotide_analysis_failures_total"
 
 
@@ -67,7 +67,7 @@ def fail(*_: object, **__: object) -> Any:
 
 
 def break_analyzer(monkeypatch: pytest.MonkeyPatch, name: str, method: str) -> None:
-    """Has one analyzer of the job ``bad`` raise when a method of it is called."""
+    """Let one analyzer of the job ``bad`` raise when a method of it is called."""
     make = ANALYZERS[name].make
 
     def made(context: JobContext) -> Analyzer | None:
@@ -86,7 +86,7 @@ def break_predictor(aggregator: Aggregator, method: str) -> None:
 
 
 async def until_idle(server: Server, source: Fed) -> None:
-    """Feeds both jobs, one batch before and one after a while in which they were asked and settled."""
+    """Feed both jobs, one batch before and one after a pause in which they were queried and settled."""
     for job in ("good", "bad"):
         source.open(f"of {job}", job, host="n1", pid=1)
         source.periodic(f"of {job}")
@@ -140,7 +140,7 @@ async def test_analysis_that_breaks_costs_its_job_that_analysis(
                 assert answer.status_code == 503
                 assert f"the analysis {name} of job 'bad' failed" in answer.json()["error"]
                 assert "ArithmeticError: out of order" in answer.json()["error"]
-        if method in TAKES_IN:  # it may have taken in a part: nothing of it is told
+        if method in TAKES_IN:  # it may have received a part: nothing of it is reported
             assert all(asked[route].status_code == 503 for route, needed in ROUTES.items() if name in needed)
         assert metrics.status_code == 200
         assert f'{FAILURES}{{analysis="{name}"}}' in metrics.text
@@ -159,7 +159,7 @@ async def test_analysis_that_breaks_costs_its_job_that_analysis(
         monkeypatch.setattr(server.aggregator, "_steady", lambda: later)
         await until(lambda: not jobs)
         async with asyncio.timeout(DEADLINE_S):
-            while (await client.get("/readyz")).status_code != 200:  # late, where the machine stood still
+            while (await client.get("/readyz")).status_code != 200:  # late, if the machine stalled
                 pass
         assert (await client.get("/metrics")).status_code == 200
 

@@ -1,4 +1,4 @@
-"""A running job and the commands on its archive tell the same: both take in the same events with the same analyzers."""
+"""A running job and the commands on its archive report the same: both feed the same events to the same analyzers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FILES = ["/scratch/run/out.dat", "/scratch/run/in.dat", "/usr/lib/libm.so.6"]
 
 
 def phase(rank: int, begin_ns: int) -> EventBatch:
-    """Writes through MPI-IO, each with one of the C library in it, then reads; now and then of what comes with it."""
+    """Write through MPI-IO, each with a stdio write, then reads; some accesses to system files."""
     at = begin_ns + rank * 50_000 + np.arange(PAIRS) * 20_000_000
     small = np.arange(PAIRS) % 8 == 0
     return make_batch(
@@ -49,7 +49,7 @@ def phase(rank: int, begin_ns: int) -> EventBatch:
 
 
 async def told_live(folder: Path) -> dict[str, Any]:
-    """Feeds a job of several ranks, phase by phase, and returns what is told of it; its archive is in ``folder``."""
+    """Feed a job of several ranks, phase by phase, and return its report; its archive is in ``folder``."""
     source = Fed()
     first = int(time.time() * 1e9) - PHASES * PERIOD_NS
     async with serving(archive={"folder": folder}) as server, feeding(server, source):
@@ -82,7 +82,7 @@ def told_offline(command: str, archive: Path) -> Any:
 
 
 def hold_alike(live: Any, offline: Any, where: str) -> None:
-    """Asserts that both are the same, but for how sums of fractions are rounded."""
+    """Assert that both are the same up to the rounding of sums of fractions."""
     if isinstance(live, dict):
         assert live.keys() == offline.keys(), where
         for key in live:
@@ -108,7 +108,7 @@ def test_what_a_running_job_tells_its_archive_tells_the_commands(tmp_path: Path)
     graph = told_offline("dfg", archive)["graph"]
     for each in (live["dfg"], graph):
         for activity in each["activities"]:
-            del activity["exact"]  # whether events came in order, as they do of an archive
+            del activity["exact"]  # whether events arrived in order, as from an archive
     hold_alike(without(live["dfg"], "job"), without(graph, "job"), "graph")
     assert graph["edges"]
     layers = told_offline("layers", archive)["layers"]

@@ -1,5 +1,5 @@
-/* An allocator for LD_PRELOAD that does I/O in its constructor, in the first allocation and every thousandth one: what a
- * tracer must bear that is called inside malloc. It hands out memory for good. */
+/* An allocator for LD_PRELOAD that does I/O in its constructor, in the first allocation and every thousandth one. It
+ * tests a tracer that is called inside malloc. Memory is never freed. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-"""Runs a command with what a unit of systemd forbids it: system calls, memory that is written and run, umask.
+"""Run a command with the restrictions of a systemd unit: system calls, writable and executable memory, umask.
 
 Usage: as_unit.py UNIT COMMAND...
 """
@@ -19,7 +19,7 @@ _ALLOW = 0x7FFF0000
 
 
 def settings_of(unit: Path) -> dict[str, list[str]]:
-    """Returns the settings of a unit, each with all its values."""
+    """Return the settings of a unit, each with all its values."""
     found: dict[str, list[str]] = {}
     for name, value in re.findall(r"^(\w+)=(.*)$", unit.read_text(), re.MULTILINE):
         found.setdefault(name, []).append(value)
@@ -27,7 +27,7 @@ def settings_of(unit: Path) -> dict[str, list[str]]:
 
 
 def members(group: str) -> set[str]:
-    """Returns the system calls of a group such as @system-service."""
+    """Return the system calls of a group such as @system-service."""
     if not group.startswith("@"):
         return {group}
     told = subprocess.run(["systemd-analyze", "syscall-filter", group], capture_output=True, text=True, check=True)
@@ -36,7 +36,7 @@ def members(group: str) -> set[str]:
 
 
 def allowed(filters: list[str]) -> set[str]:
-    """Returns the system calls that the lines of SystemCallFilter leave."""
+    """Return the system calls that the lines of SystemCallFilter allow."""
     calls = members("@default")
     for line in filters:
         listed = set().union(*(members(group) for group in line.removeprefix("~").split()))
@@ -45,7 +45,7 @@ def allowed(filters: list[str]) -> set[str]:
 
 
 def restrict(calls: set[str]) -> None:
-    """Has the system refuse all other system calls to this process."""
+    """Forbid all other system calls to this process."""
     library = ctypes.CDLL("libseccomp.so.2")
     library.seccomp_init.restype = ctypes.c_void_p
     context = ctypes.c_void_p(library.seccomp_init(_ERRNO | errno.EPERM))
@@ -58,7 +58,7 @@ def restrict(calls: set[str]) -> None:
 
 
 def main() -> None:
-    """Restricts this process and becomes the command."""
+    """Restrict this process and exec the command."""
     unit, *command = sys.argv[1:]
     known = settings_of(Path(unit))
     calls = allowed(known["SystemCallFilter"])

@@ -1,11 +1,11 @@
-/* Calls that go on until the other side has seen enough. usage: awaits_collector FILE THREADS
+/* Makes calls until the other side has seen enough. usage: awaits_collector FILE THREADS
  *
- * Each thread opens FILE and writes to it every 2 ms. What comes on standard input is a command, of one letter:
- *   f  forks a child, which opens FILE.child and goes on writing to it with one thread
+ * Each thread opens FILE and writes to it every 2 ms. Commands on standard input, one letter each:
+ *   f  forks a child, which opens FILE.child and writes to it with one thread
  *   e  forks a child that starts this program anew on FILE.exec
  *   q  ends: all threads, and the children
- * Prints a line once a thread has written ten times, and in the end, of each process, its name and how many calls that move
- * data it has made.
+ * Prints a line once a thread has written ten times, and at the end, for each process, its name and its number of calls
+ * that move data.
  */
 #include <fcntl.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
-/* Takes one table of the tracer past its bound. Each ends with 7 and prints "done"; with 77 where the machine does not allow
- * what is needed.
+/* Exceeds one bound of the tracer per case. Each case ends with 7 and prints "done"; with 77 if the machine does not
+ * allow it.
  * usage: bounds NAME FOLDER */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +29,7 @@ static int made(const char *path) {
     return fd;
 }
 
-/* 65,536 and the next number; those below it are known. */
+/* 65,536 and the next number; lower numbers are known. */
 static void descriptors(void) {
     struct rlimit limit = {70000, 70000};
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -40,7 +40,7 @@ static void descriptors(void) {
     must(dup2(fd, 65537) == 65537 && write(65537, "c", 1) == 1);
 }
 
-/* 76 mappings more than the table has places for. */
+/* 76 mappings more than the table's capacity. */
 static void mappings(void) {
     int fd = made("file");
     must(ftruncate(fd, PAGE) == 0);
@@ -56,7 +56,7 @@ static void paths(void) {
         must(open(path, O_RDONLY) == -1 && errno == ENAMETOOLONG);
 }
 
-/* A folder whose path is longer than any that the kernel says. */
+/* A folder whose path is longer than any that the kernel returns. */
 static void deep_folder(void) {
     char name[201];
     memset(name, 'd', 200);
@@ -69,14 +69,14 @@ static void deep_folder(void) {
         must(chdir("..") == 0 && rmdir(name) == 0);
 }
 
-/* A text that is a parameter, of a call that fails. */
+/* A text parameter of a failing call. */
 static void texts(void) {
     static char target[3 * PAGE];
     memset(target, 't', sizeof target - 1);
     must(symlink(target, "link") == -1 && errno == ENAMETOOLONG);
 }
 
-/* Operations whose ends the tracer does not see, each in a block of its own: libc is passed by. */
+/* Operations whose ends the tracer does not see, each in its own block, because libc is bypassed. */
 static void operations(void) {
     enum { COUNT = 80000 };
     aio_context_t context = 0;
@@ -99,7 +99,7 @@ static void operations(void) {
     free(blocks);
 }
 
-/* Names of files, more than the log has room for while nobody reads it. */
+/* More file names than the log has space for while it is not read. */
 static void names(void) {
     char path[300];
     for (int i = 0; i < 20000; i++) {
@@ -124,7 +124,7 @@ static void forked_files(void) {
     must(waitpid(child, &status, 0) == child && status == 0);
 }
 
-/* More threads at once than a region has rings: further regions are made. */
+/* More concurrent threads than a region has rings: further regions are created. */
 static void *write_one(void *barrier) {
     must(write(*(int *)((void **)barrier)[1], "t", 1) == 1);
     pthread_barrier_wait(((void **)barrier)[0]);
@@ -146,7 +146,7 @@ static void threads(void) {
         must(pthread_join(all[i], NULL) == 0);
 }
 
-/* Records, more than a ring has room for while nobody reads it. */
+/* More records than a ring has space for while it is not read. */
 static void records(void) {
     int fd = made("file");
     for (int i = 0; i < 1000; i++)

@@ -1,8 +1,8 @@
-"""Work for kernel tracers until the input ends.
+"""Load for kernel tracers until the input ends.
 
-``chat PAUSE`` is two processes, ask and answer, that pass a byte to and fro with pauses of some seconds; ``noise NAME``
-is one that computes and sleeps and has nothing to do with them. ``wait`` ends when ask and answer have slept some
-hundred times more, and more often than any noise: a machine may keep them from it for seconds.
+``chat PAUSE`` is two processes, ask and answer, that exchange a byte repeatedly with pauses of some seconds. ``noise
+NAME`` is a process that computes and sleeps without communication. ``wait`` ends when ask and answer have slept some
+hundred times more, and more often than any noise: a busy machine may delay them for seconds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def noise(name: str) -> None:
 
 
 def sleeps() -> dict[tuple[str, str], int]:
-    """Counts how often each of the processes has slept, by name and process."""
+    """Count the sleeps of each process, by name and process."""
     found = {}
     for path in Path("/proc").glob("[0-9]*/status"):
         with contextlib.suppress(OSError):  # it has ended

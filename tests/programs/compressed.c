@@ -1,4 +1,4 @@
-/* Writes a compressed file with zlib, reads it again, and says what came back. usage: compressed FILE */
+/* Writes a compressed file with zlib, reads it again, and prints the result. usage: compressed FILE */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
-/* The tracer's core on many threads at once, without wrappers, so that it can be built with ThreadSanitizer: its runtime
- * calls the wrappers before it has begun. usage: core_threads FOLDER; needs the tracer's environment. */
+/* The tracer's core on many threads at once, without wrappers. This allows a build with ThreadSanitizer, whose
+ * runtime calls the wrappers before it is initialised.
+ * usage: core_threads FOLDER; needs the tracer's environment. */
 #include "library_copies.h"
 #include "tracer.h"
 

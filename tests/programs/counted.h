@@ -1,5 +1,5 @@
-/* Programs that count their own calls, by kind, in a file FILE.made that their threads and children share and that
- * outlives them: what a tracer saw is compared with it. */
+/* Programs that count their own calls, by kind, in a file FILE.made. Threads and children share the file, and it
+ * survives the program; the tracer's events are compared with it. */
 #ifndef COUNTED_H
 #define COUNTED_H
 
@@ -21,7 +21,7 @@ static _Atomic uint64_t *made;
 static const char *path;
 static char block[1000];
 
-/* Makes a call, counts it, and leaves its result and errno as they are. */
+/* Makes a call, counts it, and preserves its result and errno. */
 #define CALL(kind, call)                                                                                               \
     ({                                                                                                                 \
         __typeof__(call) result_ = (call);                                                                             \
@@ -34,7 +34,7 @@ static inline void must(int right) {
         _exit(2);
 }
 
-/* By system calls of its own, which no tracer of library calls sees. */
+/* By direct system calls, which no tracer of library calls sees. */
 static inline void count_calls(const char *file) {
     char name[4096];
     path = file;
@@ -63,14 +63,14 @@ static inline void close_own(int fd) {
     must(CALL(DESTROY, close(fd)) == 0);
 }
 
-/* One file of its own: an open, so many writes, a close. */
+/* One file: an open, the given number of writes, a close. */
 static inline void write_own(const char *suffix, int count) {
     int fd = open_own(suffix);
     write_some(fd, count);
     close_own(fd);
 }
 
-/* How each program ends, so that a test can tell that it did. */
+/* The end of each program, for the check by a test. */
 static inline void finish(void) {
     must(syscall(SYS_write, 1, "done\n", 5) == 5);
     _exit(7);

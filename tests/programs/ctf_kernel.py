@@ -1,4 +1,4 @@
-"""Writes a CTF trace of made-up kernel events, laid out as LTTng's; needs babeltrace's bindings for Python."""
+"""Write a CTF trace of synthetic kernel events in LTTng's layout; needs babeltrace's Python bindings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* Rare things that programs do and that a tracer gets wrong easily. Each ends with 7 and prints "done".
+/* Rare operations that are difficult for a tracer. Each ends with 7 and prints "done".
  * usage: edges NAME FILE */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,7 +29,7 @@ static void must(int right) {
         _exit(2);
 }
 
-/* A number that was bad when first used, and is a file later. */
+/* A number that was invalid when first used, and is a file later. */
 static void bad_then_good(void) {
     int fd = open_own();
     must(write(50, block, 1) == -1 && errno == EBADF);
@@ -37,11 +37,11 @@ static void bad_then_good(void) {
     must(write(50, block, sizeof block) == sizeof block);
 }
 
-/* pclose gives a number back without calling close. */
+/* pclose releases a number without calling close. */
 static void pipe_then_file(void) {
     FILE *pipe = popen("cat > /dev/null", "w");
     int number = fileno(pipe);
-    open_own(); /* takes the number below */
+    open_own(); /* takes the lowest free number */
     must(fwrite(block, 1, 10, pipe) == 10);
     must(pclose(pipe) == 0);
     char name[4096];
@@ -51,7 +51,7 @@ static void pipe_then_file(void) {
     must(rename(name, path) == 0);
 }
 
-/* The same file, far more often than the log of definitions has room for. */
+/* The same file, far more often than the log of definitions has space for. */
 static void open_often(void) {
     for (int i = 0; i < 30000; i++) {
         int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
@@ -83,12 +83,12 @@ static void on_alarm(int number) {
     (void)number;
     child = fork();
     if (child == 0) {
-        written = open_own(); /* what begins here in the child is traced on its own, or not at all */
+        written = open_own(); /* calls that begin here in the child are traced on their own, or not at all */
         must(write(written, block, sizeof block) == sizeof block);
     }
 }
 
-/* A child that is made by a handler inside a call, and comes back from that call. */
+/* A child that a handler creates inside a call, and that returns from that call. */
 static void fork_in_handler(int traceable) {
     struct sigaction action = {.sa_handler = on_alarm};
     sigaction(SIGALRM, &action, NULL);
@@ -110,7 +110,7 @@ static void fork_in_handler(int traceable) {
     must(status == 0);
 }
 
-/* As above, but the child does nothing before it comes back. */
+/* As above, but the child makes no calls before it returns. */
 static void quiet_alarm(int number) {
     (void)number;
     child = fork();
@@ -133,8 +133,8 @@ static void jump(int number) {
     (void)number;
     siglongjmp(back, 1);
 }
-/* Jumps out of whatever it is in, thousands of times, as programs do that bound how long a call may take. It makes no
-   more calls than a ring has room for: its collector may stand still meanwhile. */
+/* Jumps out of arbitrary calls, thousands of times, like programs that limit the time of a call. It makes no more
+ * calls than a ring has space for, because its collector may stall meanwhile. */
 static void jump_often(void) {
     struct sigaction action = {.sa_handler = jump};
     sigaction(SIGALRM, &action, NULL);

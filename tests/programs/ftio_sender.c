@@ -1,11 +1,12 @@
-/* A tracer as FTIO knows them: pushes bursts as MessagePack maps {ranks, b, ts, te} and awaits replies of two doubles.
+/* A tracer for FTIO: pushes bursts as MessagePack maps {ranks, b, ts, te} and waits for replies of two doubles.
  *
- * ftio_sender REPLY_ENDPOINT: binds a PULL socket there and prints "reply ENDPOINT". Then it obeys standard input:
+ * ftio_sender REPLY_ENDPOINT: binds a PULL socket there and prints "reply ENDPOINT". Then it reads commands
+ * from standard input:
  *   to ENDPOINT                connects its PUSH socket
  *   send FIRST COUNT RANKS     pushes bursts FIRST .. FIRST+COUNT-1, one message for each of RANKS ranks:
  *                              ten writes of 0.1 s at 1e7 bytes/s from second 10 * burst on
  *   raw HEX                    pushes these bytes
- * and answers each order with "done". Each reply is printed as "FREQUENCY CONFIDENCE BYTES". Ends with its input.
+ * and answers each command with "done". Each reply is printed as "FREQUENCY CONFIDENCE BYTES". Ends with its input.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -97,7 +98,7 @@ int main(int argc, char **argv) {
         return 2;
     zmq_getsockopt(in, ZMQ_LAST_ENDPOINT, endpoint, &size);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    setvbuf(stdin, NULL, _IONBF, 0); /* so that what poll says of descriptor 0 is all there is */
+    setvbuf(stdin, NULL, _IONBF, 0); /* so that poll on descriptor 0 reports all input */
     printf("reply %s\n", endpoint);
     for (;;) {
         zmq_pollitem_t items[] = {{in, 0, ZMQ_POLLIN, 0}, {NULL, 0, ZMQ_POLLIN, 0}};

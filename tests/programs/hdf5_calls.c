@@ -1,4 +1,4 @@
-/* What programs do with HDF5 and its high-level library, named by the first argument, on the file named by the second. */
+/* Operations on HDF5 and its high-level library, selected by the first argument, on the file of the second. */
 #include <hdf5.h>
 #include <hdf5_hl.h>
 #include <pthread.h>
@@ -115,7 +115,7 @@ static void packets(void) {
     CHECK(H5Fclose(file));
 }
 
-/* What lives as long as something holds it, and what goes with its file. */
+/* Objects that live as long as they are referenced, and objects that end with their file. */
 static void references(void) {
     hid_t properties = H5Pcreate(H5P_FILE_ACCESS);
     CHECK(H5Pset_fclose_degree(properties, H5F_CLOSE_STRONG));
@@ -156,7 +156,7 @@ static herr_t show(unsigned number, const H5E_error2_t *error, void *unused) {
     return 0;
 }
 
-/* What the library says of failed calls, to the program and on standard error. */
+/* The library's reports of failed calls, to the program and on standard error. */
 static void failures(void) {
     hid_t file = new_file(), dataset = new_dataset(file, "there", H5P_DEFAULT);
     hsize_t nine = 9;
@@ -182,7 +182,7 @@ static void failures(void) {
     printf("stack %ld\n", (long)H5Eget_num(H5E_DEFAULT));
 }
 
-/* The child goes on with what the parent has open. */
+/* The child continues with the parent's open objects. */
 static void forks(void) {
     hid_t file = new_file(), dataset = new_dataset(file, "inherited", H5P_DEFAULT);
     CHECK(H5Fflush(file, H5F_SCOPE_LOCAL));
@@ -199,7 +199,7 @@ static void forks(void) {
     CHECK(H5Fclose(file));
 }
 
-/* More objects than anyone remembers, none of which is closed but by its file. */
+/* More objects than any table has space for, closed only by their file. */
 static void many(void) {
     hid_t file = new_file(), dataset = new_dataset(file, "many", H5P_DEFAULT);
     for (int i = 0; i < 70000; i++)

@@ -1,6 +1,6 @@
 /* Two copies of a library in one process, as Python wheels bring them. Built three ways: as a copy of the library
- * (PROVIDER), as an extension that is linked with one copy (CONSUMER), and as the program that loads two extensions:
- * PROGRAM EXTENSION EXTENSION, one after the other, or PROGRAM EXTENSION EXTENSION FILE FILE, both. */
+ * (PROVIDER), as an extension linked with one copy (CONSUMER), and as the program that loads two extensions: PROGRAM
+ * EXTENSION EXTENSION, one after the other, or PROGRAM EXTENSION EXTENSION FILE FILE, both. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@ int H5open(void) {
 
 #define FILE_ID (INT64_C(1) << 56)
 
-/* Each copy numbers its files alike. */
+/* Both copies use the same numbers for their files. */
 int64_t H5Fcreate(const char *filename, unsigned int flags, int64_t fcpl_id, int64_t fapl_id) {
     (void)flags, (void)fcpl_id, (void)fapl_id;
     descriptor = open(filename, O_CREAT | O_TRUNC | O_WRONLY, 0600);
@@ -36,7 +36,7 @@ int H5Fclose(int64_t file_id) {
 }
 
 int H5Iis_valid(int64_t id) {
-    if (id != FILE_ID) /* else it is the tracer that asks */
+    if (id != FILE_ID) /* otherwise the tracer is calling */
         printf("%s answers\n", PROVIDER);
     return 1;
 }
@@ -57,7 +57,7 @@ int ask(int64_t file) {
     return answers;
 }
 #else
-/* One extension goes before the other is loaded, which then lies where the first was. Prints whether it does. */
+/* One extension is unloaded before the other is loaded, which may get the same address. Prints whether it does. */
 static int in_turn(char **extensions) {
     void *places[2];
     for (int i = 0; i < 2; i++) {

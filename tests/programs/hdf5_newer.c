@@ -1,5 +1,5 @@
-/* Calls that HDF5 has since 1.12 and 1.14: event sets, several datasets at once, tokens. Declared here, as the headers of
- * the libraries in Python wheels are not at hand. */
+/* Calls that HDF5 has since 1.12 and 1.14: event sets, several datasets at once, tokens. They are declared here
+ * because the headers of the libraries in Python wheels are not installed. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

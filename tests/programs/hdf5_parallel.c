@@ -1,4 +1,5 @@
-/* What hdf5_parallel.py does, for an MPI without an h5py: ranks write a row each, together and alone, and read one back. */
+/* The same as hdf5_parallel.py, for an MPI without h5py: ranks write one row each, collectively and independently,
+ * and read one back. */
 #include <hdf5.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ int main(int count, char **words) {
     hid_t file = H5Fcreate(words[1], H5F_ACC_TRUNC, H5P_DEFAULT, access);
     hsize_t size[2] = {(hsize_t)ranks, WIDTH};
     hid_t space = H5Screate_simple(2, size, NULL);
-    hid_t timeless = H5Pcreate(H5P_DATASET_CREATE); /* so that each run makes the same file */
+    hid_t timeless = H5Pcreate(H5P_DATASET_CREATE); /* so that each run creates the same file */
     must(H5Pset_obj_track_times(timeless, 0) >= 0);
     hid_t rows = H5Dcreate2(file, "rows", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, timeless, H5P_DEFAULT);
     must(rows >= 0);

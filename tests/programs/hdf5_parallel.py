@@ -1,4 +1,7 @@
-"""Ranks write a row each, together and alone, and read one back. Run by Debian's Python, whose h5py is parallel."""
+"""Ranks write one row each, collectively and independently, and read one back.
+
+Run by Debian's Python, whose h5py is parallel.
+"""
 
 import sys
 

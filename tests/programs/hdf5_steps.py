@@ -1,4 +1,4 @@
-"""Ranks write a dataset a step together and one value each alone, and read a neighbour's row back.
+"""Ranks write a dataset per step collectively and one value each independently, and read a neighbour's row back.
 
 Run by Debian's Python, whose h5py is parallel.
 """

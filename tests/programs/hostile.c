@@ -1,4 +1,5 @@
-/* Programs that are hard on a tracer, chosen by name. Each writes "done\n" to standard output and ends with 7.
+/* Programs that are difficult for a tracer, selected by name. Each writes "done\n" to standard output and ends with
+ * 7.
  * usage: hostile NAME FILE [FIFO] */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -91,7 +92,7 @@ static void vforks(void) {
     int fd = open_own("");
     pid_t child = vfork();
     if (child == 0) {
-        close(fd); /* in the child only: our own descriptor stays what it is */
+        close(fd); /* in the child only: our own descriptor is unchanged */
         execlp("true", "true", (char *)NULL);
         _exit(127);
     }
@@ -125,7 +126,7 @@ static void on_tick(int number) {
     errno = error;
 }
 
-/* A handler that does I/O of its own, in the midst of the program's. */
+/* A handler that does I/O of its own, during the program's I/O. */
 static void signals(void) {
     ticks_fd = open_own(".ticks");
     int fd = open_own("");
@@ -178,7 +179,7 @@ static void stdio(void) {
     fclose(file);
 }
 
-/* Writes, says that it has, and waits to be killed. */
+/* Writes, prints that it has, and waits to be killed. */
 static void killed(const char *fifo) {
     write_all(open_own(""));
     int ready = open(fifo, O_WRONLY);

@@ -1,4 +1,4 @@
-"""Reads changed lines of kernel traces with the helper in a given library, from buffers that end where lines end."""
+"""Read mutated lines of kernel traces with the helper in a given library, from buffers that end where lines end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PARSERS = (
 
 
 def main(library: str, sample: str, rounds: int) -> None:
-    """Checks that each line is accounted for."""
+    """Check that each line is accounted for."""
     with mock.patch.object(native_library, "_PATH", library):
         helper = native_library.native()
     if helper is None:

@@ -1,4 +1,4 @@
-"""Reads changed lines of a trace with the helper in a given library, from buffers that end where the lines end."""
+"""Read mutated lines of a trace with the helper in a given library, from buffers that end where the lines end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTS = [
 
 
 class Exact:
-    """The library, given copies of bytes without the zero that Python keeps after them."""
+    """The library, called with copies of bytes without Python's terminating zero."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
@@ -52,7 +52,7 @@ def changed(line: bytes, choose: random.Random, parts: list[bytes]) -> bytes:
 
 
 def main(library: str, trace: str, rounds: int) -> None:
-    """Checks that each line is accounted for."""
+    """Check that each line is accounted for."""
     with mock.patch.object(native_library, "_PATH", library):
         helper = native_library.native()
     if helper is None:

@@ -1,4 +1,4 @@
-/* Another tool's wrapper for LD_PRELOAD: counts writes, and says so at the end on standard error. */
+/* Another tool's wrapper for LD_PRELOAD: counts writes, and prints the count at the end on standard error. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

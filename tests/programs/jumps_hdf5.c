@@ -1,4 +1,4 @@
-/* Jumps out of a call of HDF5, from a function that the call calls, and goes on. usage: jumps_hdf5 FILE.h5 FILE */
+/* Jumps out of an HDF5 call, from a callback, and continues. usage: jumps_hdf5 FILE.h5 FILE */
 #include <fcntl.h>
 #include <hdf5.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@ static void must(int right) {
 static hid_t file;
 static int deeper;
 
-/* Called at the end of a call that has failed, within it. */
+/* Called at the end of a failed call, within it. */
 static herr_t complain(hid_t stack, void *nothing) {
     (void)stack;
     (void)nothing;

@@ -1,4 +1,4 @@
-/* A thread that nearly fills its ring, and goes on writing in a destructor that runs after the tracer's. */
+/* A thread that nearly fills its ring, and writes in a destructor that runs after the tracer's. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Asynchronous I/O of the kernel, and what of it should be seen: one line a kind of operation with its count and bytes.
+/* Asynchronous I/O of the kernel, and the expected events: one line per kind of operation with its count and bytes.
  * usage: linux_aio calls | threads     in an empty folder
- * WAY: how the kernel is asked: LIBAIO (linked with it), RAW (syscall(2)), PLUGIN (a library that is linked with it and
+ * WAY of the system calls: LIBAIO (linked with it), RAW (syscall(2)), PLUGIN (a library that is linked with it and
  * is loaded meanwhile; this is its source, too). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -53,7 +53,7 @@ static void check(long result, long wanted, const char *what) {
     }
 }
 
-/* A machine that is suspended, or a debugger, interrupts it without a signal's handler. */
+/* A suspended machine, or a debugger, interrupts it without a signal handler. */
 static int ends_in(long least, long most, struct io_event *events) {
     int count;
     while ((count = io_getevents(context, least, most, events, NULL)) == -EINTR)
@@ -72,7 +72,7 @@ static struct iocb *operation(int opcode, int fd, void *memory, size_t size, lon
     return block;
 }
 
-/* Submits one operation whose block is gone before its end is looked for. */
+/* Submits one operation whose block is freed before its completion is read. */
 static long ran(int opcode, int fd, void *memory, size_t size, long offset) {
     struct iocb *block = operation(opcode, fd, memory, size, offset);
     struct io_event event;
@@ -103,7 +103,7 @@ static void calls(int fd) {
     check(ran(IOCB_CMD_PREAD, 999, room[0], 1, 0), -EBADF, "bad descriptor");
     check(io_submit(context, 1, (struct iocb **)8), -EFAULT, "bad list");
     check(io_submit((aio_context_t)8, 1, list), -EINVAL, "bad context");
-#ifdef RAW /* libaio looks into the context itself */
+#ifdef RAW /* libaio reads the context itself */
     check(io_getevents((aio_context_t)8, 1, 1, events, NULL), -EINVAL, "ends of a bad context");
 #endif
     check(ends_in(0, DEEP, events), 0, "ends in vain");
@@ -116,7 +116,7 @@ static void calls(int fd) {
     moved[1].bytes += DEEP * BLOCK;
 }
 
-/* Another thread looks for ends, and may see one before io_submit has returned; blocks are used again at once. */
+/* Another thread reads completions, and may see one before io_submit has returned; blocks are reused at once. */
 static _Atomic long ends;
 static struct iocb *_Atomic idle[DEEP];
 

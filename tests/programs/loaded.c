@@ -1,4 +1,4 @@
-/* A library that does I/O when it is loaded, when it is used, and when it is unloaded. Built under several names. */
+/* A library that does I/O when it is loaded, used, and unloaded. Built under several names. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

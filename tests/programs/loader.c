@@ -1,4 +1,4 @@
-/* Loads and unloads a library that does I/O, over and over. usage: IOTIDE_TEST_FILE=FILE loader LIBRARY COUNT */
+/* Loads and unloads a library that does I/O, repeatedly. usage: IOTIDE_TEST_FILE=FILE loader LIBRARY COUNT */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

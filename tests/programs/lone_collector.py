@@ -1,7 +1,7 @@
-"""A collector in a process of its own, to be stopped and killed. usage: lone_collector.py SOCKET COUNT_FILE
+"""A collector in a separate process, to be stopped and killed. usage: lone_collector.py SOCKET COUNT_FILE
 
-Keeps the number of calls seen on files with "out" in their names, and then of all that it says were dropped, in
-COUNT_FILE. After SIGUSR1 it kills itself as soon as it has done so.
+Stores in COUNT_FILE the number of recorded calls on files with "out" in their names, and then the number of all calls
+reported as dropped. After SIGUSR1 it kills itself as soon as both are stored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes many kinds of system calls, from threads and children, under signals, on files whose names are hard to read.
+"""Make many kinds of system calls, in threads and children, with signals, on files with unusual names.
 
 usage: many_calls.py FOLDER
 """

@@ -1,4 +1,4 @@
-/* MPI-IO in every shape, one scenario a run: `mpi_calls SCENARIO FILE`. Prints what the program itself could see. */
+/* All kinds of MPI-IO, one scenario per run: `mpi_calls SCENARIO FILE`. Prints the results that the program sees. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define COUNT 1000 /* ints a rank and call */
+#define COUNT 1000 /* ints per rank and call */
 
 static int rank, ranks;
 static int out[4 * COUNT], in[4 * COUNT];
@@ -60,7 +60,7 @@ static void blocking(void) {
     CHECK(MPI_File_seek(file, place(2), MPI_SEEK_SET));
     CHECK(MPI_File_read(file, in, COUNT, MPI_INT, MPI_STATUS_IGNORE));
     CHECK(MPI_File_read_all(file, in, COUNT, MPI_INT, &status));
-    /* Past the end: less is moved than was asked for. */
+    /* Past the end: less is moved than requested. */
     CHECK(MPI_File_read_at(file, place(4) - rank * COUNT * (MPI_Offset)sizeof(int) - 40, in, COUNT, MPI_INT, &status));
     printf("rank %d read %d at the end\n", rank, got(&status));
     CHECK(MPI_File_read_at(file, place(4), in, COUNT, MPI_INT, MPI_STATUS_IGNORE));
@@ -103,7 +103,7 @@ static void nonblocking(void) {
     CHECK(MPI_File_iwrite(file, in, COUNT, MPI_INT, &requests[0]));
     for (int completed = 0, indices[1]; completed < 1;)
         CHECK(MPI_Testsome(1, requests, &completed, indices, statuses));
-    /* A message that is no I/O, waited for beside I/O. */
+    /* A message without I/O, waited for beside I/O. */
     int sent = rank, received = -1;
     CHECK(MPI_Irecv(&received, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &requests[0]));
     CHECK(MPI_Isend(&sent, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, &requests[1]));
@@ -219,7 +219,7 @@ static void errors(void) {
     CHECK(MPI_File_close(&file));
 }
 
-/* Opens the same path again and again: the library is likely to use the same memory for each. */
+/* Opens the same path repeatedly: the library is likely to use the same memory for each. */
 static void again(void) {
     for (int i = 0; i < 5; i++) {
         MPI_File file = created();
@@ -257,7 +257,7 @@ static void *waited(MPI_Request *request) {
     return NULL;
 }
 
-/* What the other scenarios leave out. */
+/* Calls that the other scenarios lack. */
 static void rest(void) {
     MPI_Request request;
     MPI_Status status;
@@ -270,7 +270,8 @@ static void rest(void) {
     MPI_Errhandler_free(&errhandler);
     CHECK(MPI_File_set_errhandler(file, MPI_ERRORS_RETURN));
     CHECK(MPI_File_call_errhandler(file, MPI_SUCCESS));
-    MPI_Register_datarep("ours", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent_of, NULL); /* OMPIO cannot */
+    /* not supported by OMPIO */
+    MPI_Register_datarep("ours", MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL, extent_of, NULL);
     CHECK(MPI_File_iwrite_all(file, out, 10, MPI_INT, &request));
     waited(&request);
     CHECK(MPI_File_iwrite_shared(file, out, 10, MPI_INT, &request));
@@ -295,7 +296,7 @@ static void rest(void) {
     char representation[MPI_MAX_DATAREP_STRING];
     CHECK(MPI_File_get_view(file, &at, &etype, &filetype, representation));
     CHECK(MPI_File_iwrite_at(file, place(0), out, 10, MPI_INT, &request));
-#ifdef OPEN_MPI /* MPICH never tells it that way */
+#ifdef OPEN_MPI /* MPICH never reports it that way */
     for (int flag = 0; !flag;)
         CHECK(MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE));
 #endif
@@ -354,7 +355,7 @@ static void rest(void) {
     CHECK(MPI_File_close(&file));
 }
 
-/* Small interleaved pieces, which one rank gathers and writes. */
+/* Small interleaved pieces, which one rank aggregates and writes. */
 static void aggregated(void) {
     MPI_Info info;
     MPI_File file;

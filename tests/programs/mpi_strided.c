@@ -1,4 +1,5 @@
-/* Each rank writes its blocks of one file, in turn with the others, and one file of its own, so many times. */
+/* Each rank writes its blocks of one file, in turn with the others, and one file of its own, the given number of
+ * times. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Three threads hand one mutex round; a fourth has one to itself. */
+/* Three threads pass one mutex around; a fourth has its own. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <unistd.h>

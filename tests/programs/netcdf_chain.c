@@ -1,4 +1,4 @@
-/* Writes a file through NetCDF and reads it again: netcdf_chain classic|netcdf4 FILE. Prints sums of what it read. */
+/* Writes a file through NetCDF and reads it again: netcdf_chain classic|netcdf4 FILE. Prints sums of the read data. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Writes a file through NetCDF by all processes, and reads it again: netcdf_parallel classic|netcdf4 FILE. */
+/* Writes a file through NetCDF in all processes, and reads it again: netcdf_parallel classic|netcdf4 FILE. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Rarer ways to move data through NetCDF: netcdf_various version2|odd FILE. Prints sums of what it read. */
+/* Rarer ways to move data through NetCDF: netcdf_various version2|odd FILE. Prints sums of the read data. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,7 +82,7 @@ static void odd(const char *path) {
     CHECK(nc_put_vara(file, pairs, start, count, several));
     CHECK(nc_put_var_uchar(file, scalar, &byte));
     CHECK(nc_put_vara_uchar(file, scalar, NULL, NULL, &byte));
-    int late = nc_put_var1_longlong(file, numbers, start, &large); /* NC_ERANGE: moved all the same */
+    int late = nc_put_var1_longlong(file, numbers, start, &large); /* NC_ERANGE: moved nevertheless */
     snprintf(other, sizeof other, "%s.copy", path);
     CHECK(nc_create(other, NC_NETCDF4 | NC_CLOBBER, &copy));
     CHECK(nc_def_dim(copy, "row", ROWS, &dimensions[0]));

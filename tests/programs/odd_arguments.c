@@ -1,5 +1,6 @@
-/* Calls with arguments that make no sense: each in a child of its own, which says how it ended. What the C library and
- * the kernel make of them is theirs to say; a tracer must not look where they do not. usage: odd_arguments FOLDER */
+/* Calls with invalid arguments, each in its own child, whose exit is printed. The C library and the kernel decide on
+ * the result; a tracer must not read memory that they do not read.
+ * usage: odd_arguments FOLDER */
 #define _GNU_SOURCE
 #include <aio.h>
 #include <dirent.h>
@@ -32,7 +33,7 @@
 
 static int file, folder, ends[2];
 static char block[4096];
-static char *edge; /* the last byte before memory that is not there */
+static char *edge; /* the last byte before unmapped memory */
 
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
@@ -184,7 +185,7 @@ static void texts(void) {
     TRY(open(memset(block, 'x', sizeof block - 1), O_RDONLY));
     TRY(openat(AT_FDCWD, "", O_RDONLY));
     TRY(open("/dev/null/below", O_RDONLY));
-    TRY(open(edge - 3, O_RDONLY)); /* a path that ends where memory does */
+    TRY(open(edge - 3, O_RDONLY)); /* a path that ends where mapped memory ends */
     TRY(openat(folder, edge - 3, O_RDONLY));
     TRY(rename(edge - 3, edge - 3));
     TRY(access(edge, F_OK));

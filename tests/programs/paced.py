@@ -1,4 +1,4 @@
-"""Writes blocks to a file when it is told to, by a byte; the case says what it does meanwhile."""
+"""Write blocks to a file on command, one per byte; the case selects further activity."""
 
 import os
 import signal
@@ -11,13 +11,13 @@ alarms = []
 
 
 def on_alarm(number: int, frame: object) -> None:
-    """Writes to the paced file system, too."""
+    """Write to the paced file system, too."""
     alarms.append(number)
     os.pwrite(data, b"alarm", 0)
 
 
 def write(first: int) -> None:
-    """Writes blocks, and says so."""
+    """Write blocks, and print that."""
     for block in range(first, first + blocks):
         os.pwrite(data, b"x" * 4096, block * 4096)
 

@@ -1,4 +1,5 @@
-/* syscall(2) without libc's function for it, which tracers wrap: what a program does for its test must not be looked at. */
+/* syscall(2) without libc's function for it, which tracers wrap: for calls of the test itself, which must not be
+ * recorded. */
 #ifndef PAST_LIBC_H
 #define PAST_LIBC_H
 

@@ -1,4 +1,4 @@
-/* Calls whose paths are spelt in odd ways, and files that stand in for one another. paths NAME FOLDER */
+/* Calls with unusual spellings of paths, and files that replace one another. paths NAME FOLDER */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Each of these is about a file below FOLDER/left. */
+/* Each of these concerns a file below FOLDER/left. */
 static void spell(void) {
     struct stat facts;
     mkdir("left", 0755);
@@ -28,7 +28,7 @@ static void spell(void) {
     stat("../left/../leftover", &facts);
 }
 
-/* An inode is free again once its file is removed, and the next file of a folder often has it. */
+/* An inode is free again once its file is removed, and the next file of a folder often gets it. */
 static void replace(void) {
     for (int step = 0; step < 8; step++) {
         char name[16];
@@ -44,7 +44,7 @@ static void replace(void) {
     }
 }
 
-/* The same file, which lies elsewhere each time. */
+/* The same file, which has another path each time. */
 static void move(void) {
     mkdir("one", 0755);
     mkdir("two", 0755);
@@ -58,7 +58,7 @@ static void move(void) {
     }
 }
 
-/* File systems write the time at which a file was made from this clock, which ticks every few milliseconds. */
+/* File systems take the creation time of a file from this clock, which ticks every few milliseconds. */
 static void next_tick(void) {
     struct timespec begun, now;
     clock_gettime(CLOCK_REALTIME_COARSE, &begun);
@@ -67,7 +67,7 @@ static void next_tick(void) {
     while (now.tv_sec == begun.tv_sec && now.tv_nsec == begun.tv_nsec);
 }
 
-/* A link that stands for another folder at each step. */
+/* A link that points to another folder at each step. */
 static void relink(void) {
     for (int step = 0; step < 8; step++) {
         char name[16];

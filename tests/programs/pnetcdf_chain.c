@@ -1,6 +1,6 @@
-/* Writes a file through PnetCDF by all processes, and reads it again: pnetcdf_chain FILE. The first prints sums.
- * pnetcdf_chain FILE many: has more requests under way than the tracer remembers, and waits for writes and reads at
- * once. pnetcdf_chain FILE fortran: as Fortran programs call it. */
+/* Writes a file through PnetCDF in all processes, and reads it again: pnetcdf_chain FILE. The first prints sums.
+ * pnetcdf_chain FILE many: has more pending requests than the tracer stores, and waits for writes and reads at once.
+ * pnetcdf_chain FILE fortran: as Fortran programs call it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

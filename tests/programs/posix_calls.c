@@ -1,5 +1,5 @@
-/* Calls every function of signatures/posix.sig, and says what should be seen of it.
- * usage: posix_calls NAME    in an empty folder; NAME: for shared memory, not taken by anybody else */
+/* Calls every function of signatures/posix.sig, and prints the expected events.
+ * usage: posix_calls NAME    in an empty folder; NAME: of shared memory, unused by others */
 #include "posix_steps.h"
 
 #include <aio.h>
@@ -31,7 +31,7 @@
 static char block[4096];
 static const char *name;
 
-/* ---- making and ending descriptors ---- */
+/* ---- creating and closing descriptors ---- */
 
 static void done_with(int fd, const char *path) {
     RUN(int, close, (int), (fd));
@@ -91,7 +91,7 @@ static void opening(void) {
     RUN(int, name_to_handle_at, (int, const char *, struct file_handle *, int *, int),
         (AT_FDCWD, "a", &handle.head, &mount, 0));
     SEE(OTHER, "a", "name_to_handle_at(directory=*, flags=0x0)");
-    /* Where the file system or our rights do not allow it, the call fails, and is seen as that. */
+    /* If the file system or our rights do not allow it, the call fails, and is recorded as failed. */
     int root = (int)syscall(SYS_open, ".", O_RDONLY);
     fd = RUN(int, open_by_handle_at, (int, struct file_handle *, int), (root, &handle.head, O_RDONLY));
     SEE(CREATE, fd < 0 ? "-" : "a", fd < 0 ? "open_by_handle_at(mount=%d, flags=O_RDONLY)*"
@@ -202,7 +202,7 @@ static void duplicating(void) {
     SEE(DUPLICATE, "a", "dup3(fd=%d, to=%d, flags=*O_CLOEXEC) = %d", fd, twin, twin);
     RUN(int, __close, (int), (twin));
     SEE(DESTROY, "a", "close(fd=%d)", twin);
-    RUN(int, close, (int), (twin)); /* of nothing: not seen */
+    RUN(int, close, (int), (twin)); /* without bytes: not recorded */
     RUN(int, dup, (int), (-1));
     SEE(DUPLICATE, "-", "dup(fd=-1) = -1");
 
@@ -339,7 +339,7 @@ static void passing(void) {
     RUN(ssize_t, sendfile, (int, int, off_t *, size_t), (-1, from, NULL, 20));
     see("READ", "data", 20, 0, -1, "sendfile(to=-1, from=%d, count=20)", from);
     see("WRITE", "-", 20, 0, -1, "sendfile(to=-1, from=%d, count=20)", from);
-    /* What the kernel closed past us does not haunt the numbers when they are used again. */
+    /* Descriptors that the kernel closed without libc do not affect a reuse of their numbers. */
     RUN(int, close_range, (unsigned int, unsigned int, int), ((unsigned int)from, 100, 0));
     SEE(DESTROY, "-", "close_range(first=%d, last=100, flags=0x0)", from);
 }
@@ -471,7 +471,7 @@ static void space(void) {
     SEE(SYNC, "data", "fsync(fd=%d)", fd);
     RUN(int, fdatasync, (int), (fd));
     SEE(SYNC, "data", "fdatasync(fd=%d)", fd);
-    RUN(int, syncfs, (int), (-1)); /* the machine is not ours alone */
+    RUN(int, syncfs, (int), (-1)); /* other processes use the machine, too */
     SEE(SYNC, "-", "syncfs(fd=-1)");
     RUN(int, sync_file_range, (int, off_t, off_t, unsigned int), (fd, 0, 4096, 0));
     see("SYNC", "data", 0, 0, 0, "sync_file_range(fd=%d, length=4096, flags=0x0)", fd);
@@ -640,7 +640,7 @@ static void names(void) {
     syscall(SYS_close, folder);
 }
 
-/* ---- what is known of a file ---- */
+/* ---- metadata of a file ---- */
 
 static void facts(void) {
     static union {
@@ -741,10 +741,10 @@ static void facts(void) {
     ATTRIBUTES(l, "a", const char *, "a", "")
     ATTRIBUTES(f, fd, int, "a", "fd=%d, ", fd)
     ON(OTHER, setxattr, (const char *, const char *, const void *, size_t, int), ("nothing", (const char *)8, "", 0, 0),
-       "*", "setxattr(*)") /* the kernel may look at either first */
+       "*", "setxattr(*)") /* the kernel may check either first */
     syscall(SYS_close, fd);
     RUN(int, close, (int), (fd));
-    SEE(DESTROY, "a", "close(fd=%d)", fd); /* the kernel closed it past us */
+    SEE(DESTROY, "a", "close(fd=%d)", fd); /* the kernel closed it without libc */
 }
 
 /* ---- directories ---- */
@@ -846,7 +846,7 @@ static void directories(void) {
     GLOB(glob64)
 }
 
-/* The same calls past libc's functions for them. */
+/* The same calls without libc's functions for them. */
 static void by_number(void) {
 #undef syscall
 #define ASK(...) RUN(long, syscall, (long, ...), (__VA_ARGS__))

@@ -1,4 +1,4 @@
-/* What stands behind what: descriptors on streams, streams on descriptors, duplicates, what was there at the start.
+/* Relations of handles: descriptors of streams, streams on descriptors, duplicates, handles open at the start.
  * usage: posix_handles, in an empty folder, with standard input from a file and 7 open on one; ends with 7 */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -14,7 +14,7 @@ static void must(int right) {
 
 int main(void) {
     char block[100] = {0};
-    /* what was there */
+    /* open at the start */
     must(read(0, block, 10) == 10);
     must(write(7, block, 10) == 10);
     must(fgets(block, 10, stdin) != NULL);
@@ -29,7 +29,7 @@ int main(void) {
     stream = fdopen(fd, "a+");
     must(fputs("text", stream) >= 0);
     must(fclose(stream) == 0);
-    /* the same number again is something else */
+    /* the same number again is another file */
     must(open("again", O_CREAT | O_RDWR, 0600) == fd);
     must(write(fd, block, 10) == 10);
     int twin = dup(fd);

@@ -1,5 +1,5 @@
-/* What programs that call every function of a signature file share: each step says what a tracer should have seen.
- * The transcript goes to standard output at the end, past libc, so that nothing here adds calls to what is looked at.
+/* Common code of programs that call every function of a signature file: each step notes the event that a tracer should
+ * record. The transcript goes to standard output at the end without libc, so that it adds no recorded calls.
  *
  *   call SYMBOL RESULT ERRNO
  *   see  KIND PATH REQUESTED BYTES OFFSET ERRNO SIGNATURE     (tabs between; "*" in a signature: anything)
@@ -22,7 +22,7 @@
 
 static char transcript[1 << 20];
 static size_t transcript_size;
-static int failure; /* errno of the last call, when that failed */
+static int failure; /* errno of the last call, if that failed */
 
 static void note(const char *format, ...) {
     va_list values;
@@ -47,7 +47,7 @@ static long noted(const char *symbol, long result, int error) {
     return result;
 }
 
-/* Makes a call and notes its result. Pointers are noted as there or not; failed: a condition over r. */
+/* Makes a call and notes its result. Pointers are noted as present or not; failed: a condition over r. */
 #define RUN_AS(type, symbol, types, arguments, shown, failed)        \
     ({                                                               \
         type(*f_) types = (type(*) types)find(#symbol);              \
@@ -68,7 +68,7 @@ static long noted(const char *symbol, long result, int error) {
         noted(#symbol, 0, 0);                                  \
     })
 
-/* path: below the working directory, or as it is when it begins with '/' or has a colon; "-": none. */
+/* path: below the working directory, or unchanged if it begins with '/' or contains a colon; "-": none. */
 static void see(const char *kind, const char *path, long requested, long bytes, long offset, const char *format, ...) {
     note("see\t%s\t%s\t%ld\t%ld\t%ld\t%d\t", kind, path, requested, failure ? 0 : bytes, offset, failure);
     va_list values;

@@ -1,4 +1,4 @@
-/* Programs that are hard on a tracer by the processes that they make. usage: processes NAME FILE [NUMBER] */
+/* Programs whose processes are difficult for a tracer. usage: processes NAME FILE [NUMBER] */
 #define _GNU_SOURCE
 #include "counted.h"
 
@@ -49,7 +49,7 @@ static void spawn(int count) {
     }
 }
 
-/* Each image writes to a descriptor that it got from the one before. */
+/* Each image writes to a descriptor that it got from the previous one. */
 static void chain(int left) {
     int fd = left == 20 ? open_own(".chain") : 9;
     if (fd != 9)
@@ -63,7 +63,7 @@ static void chain(int left) {
     _exit(3);
 }
 
-/* Many processes that do next to nothing, some tens at once. */
+/* Many processes that do almost nothing, some tens at once. */
 static void swarm(int count) {
     for (int i = 0; i < count; i++) {
         pid_t child = fork();
@@ -90,7 +90,7 @@ static void vforks(volatile int count) {
     }
 }
 
-/* A grandchild that writes when nobody waits for it any more. */
+/* A grandchild that writes when no process waits for it any more. */
 static void orphan(void) {
     int ends[2];
     must(pipe(ends) == 0);
@@ -109,7 +109,7 @@ static void orphan(void) {
     write_own("", 10);
 }
 
-/* Killed while it writes, wherever it happens to be. */
+/* Killed while it writes, at an arbitrary point. */
 static void killed(void) {
     pid_t child = fork();
     if (child == 0) {
@@ -124,7 +124,7 @@ static void killed(void) {
     must(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
 }
 
-/* How many descriptors a program can have is no matter of ours. */
+/* The tracer does not change the limit of descriptors. */
 static void few_files(void) {
     struct rlimit limit = {16, 16};
     must(setrlimit(RLIMIT_NOFILE, &limit) == 0);
@@ -190,7 +190,7 @@ static void open_often(int count) {
         close_own(open_own(""));
 }
 
-/* In a root of its own, without /proc and without the way to the collector; as root only. */
+/* In a root of its own, without /proc and without a path to the collector; as root only. */
 static void chrooted(void) {
     int before = open_own(".before");
     must(mkdir(path, 0700) == 0 && chroot(path) == 0 && chdir("/") == 0);
@@ -205,7 +205,7 @@ static void chrooted(void) {
     wait_for_all();
 }
 
-/* What the program may do is the kernel's to say; that it is traced changes nothing of it. */
+/* The kernel decides on the program's rights; tracing does not change them. */
 static void say_who(void) {
     must(dprintf(1, "%d %d %d\n", (int)getuid(), (int)geteuid(), getenv("LD_PRELOAD") != NULL) > 0);
 }

@@ -1,4 +1,5 @@
-/* Programs that restrict themselves, and are killed for what they have not allowed. usage: sandboxed HOW FILE */
+/* Programs that restrict themselves with seccomp, and are killed for a forbidden system call. usage: sandboxed HOW
+ * FILE */
 #include "past_libc.h"
 
 #include <dlfcn.h>
@@ -22,7 +23,7 @@ static void must(int holds) {
 
 #define ALLOW(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* Nothing but what the program itself needs from then on. */
+/* Only the system calls that the program itself needs from then on. */
 static struct sock_filter needed[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
     ALLOW(read), ALLOW(write), ALLOW(pwrite64), ALLOW(openat), ALLOW(close), ALLOW(dup), ALLOW(mmap), ALLOW(mprotect),
@@ -60,7 +61,7 @@ static int restricted(const char *path) {
 int main(int count, char **words) {
     must(count == 3);
     const char *how = words[1];
-    /* To find out what there is, as libraries do; then nothing is restricted. */
+    /* Only checks for the available features, as libraries do; then nothing is restricted. */
     must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
     must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) == -1);
     must(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 1, NULL) == -1);

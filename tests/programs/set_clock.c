@@ -1,4 +1,4 @@
-/* A node whose time of day is off by what a file says (nanoseconds, eight bytes), also while programs run. */
+/* A node whose wall clock has the offset in a file (nanoseconds, eight bytes), also while programs run. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

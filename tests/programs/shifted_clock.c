@@ -1,4 +1,4 @@
-/* As libfaketime: the program is told a time that is two hours ahead and passes at half the pace. */
+/* As libfaketime: the program gets a time that is two hours ahead and passes at half the speed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <time.h>

@@ -1,4 +1,4 @@
-/* Short processes, many at once: each writes a little and ends, or becomes another that does.
+/* Many concurrent short processes: each writes a little and ends, or execs a program that does.
  * usage: short swarm COUNT FILE | short line DEPTH FILE | short link DEPTH FILE
  * swarm: child i writes 1 + i % 7 bytes; each tenth is a chain of three programs that write one byte each.
  * line: each process forks the next, and writes a byte to FILE and one to FILE.DEPTH, before and after. */

@@ -1,5 +1,5 @@
-/* Reads the clock around each of many calls, for longer than the tracer needs to learn how long a tick is.
- * usage: stamps FILE; leaves pairs of readings of CLOCK_MONOTONIC there, int64, a pair a call */
+/* Reads the clock around each of many calls, for longer than the tracer needs to calibrate its tick.
+ * usage: stamps FILE; writes pairs of CLOCK_MONOTONIC readings there, int64, one pair per call */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ int main(int count, char **words) {
     if (fd < 0)
         return 1;
     for (int i = 0; i < CALLS; i++) {
-        /* Bursts and pauses: within what one reading of the clock is trusted for, and beyond. */
+        /* Bursts and pauses: within the validity of one reading of the clock, and beyond. */
         int64_t until = now() + (i % 100 ? 2000 : 300000);
         while (now() < until)
             ;

@@ -1,4 +1,4 @@
-/* Calls every function of signatures/stdio.sig, and says what should be seen of it.
+/* Calls every function of signatures/stdio.sig, and prints the expected events.
  * usage: stdio_calls NAME    in an empty folder; NAME is not used */
 #include "posix_steps.h"
 
@@ -161,7 +161,7 @@ static void blocks(void) {
     END(stream, 3, "/dev/full")
 }
 
-/* ---- formatted; standard streams are files of ours meanwhile, as the transcript needs what they were ---- */
+/* ---- formatted; standard streams are files of ours meanwhile, because the transcript needs the original ones ---- */
 
 static int print_to(const char *symbol, const char *format, ...) {
     int(*found)(const char *, va_list) = find(symbol);
@@ -212,7 +212,7 @@ static int print_number_checked(const char *symbol, int fd, const char *format, 
     return result;
 }
 
-/* A call through one of these functions, as RUN is for direct ones. */
+/* A call through one of these functions, like RUN for direct ones. */
 #define THROUGH(symbol, call)                     \
     do {                                          \
         errno = 0;                                \
@@ -418,7 +418,7 @@ static void scanning(void) {
     note("call\tnumber\t%d\t0\n", number);
     END(stream, 3, "data")
 
-    /* What is read ahead for wide characters is taken from the file as a whole. */
+    /* Read-ahead of wide characters is counted for the file as a whole. */
     stream = written("words", "1 2 3 4 5 6 7 8 ");
     stdin = stream;
     int first = 1;

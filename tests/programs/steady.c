@@ -1,4 +1,4 @@
-/* Writes on and on, a hundred times a second, until STOP exists; then prints what is in its file. Calls are counted.
+/* Writes a hundred times per second until STOP exists; then prints the content of its file. Calls are counted.
  * usage: steady FILE STOP */
 #include "counted.h"
 

@@ -1,4 +1,4 @@
-/* Programs that are hard on a tracer by their threads and signals. usage: threaded NAME FILE */
+/* Programs whose threads and signals are difficult for a tracer. usage: threaded NAME FILE */
 #define _GNU_SOURCE
 #include "counted.h"
 
@@ -47,7 +47,7 @@ static void at_once(void) {
     run(write_with_all, 300, &small);
 }
 
-/* The stack has room for little more than the C library itself needs. */
+/* The stack has space for little more than the C library itself needs. */
 static void *work_on_little_stack(void *number) {
     volatile char used[2560];
     memset((void *)used, 1, sizeof used);
@@ -180,7 +180,7 @@ static void *storm_target(void *number) {
     return number;
 }
 
-/* Signals that land on whichever thread it may be. */
+/* Signals on arbitrary threads. */
 static void threads_in_a_storm(void) {
     ticks_fd = open_own(".ticks");
     struct sigaction action = {.sa_handler = on_tick, .sa_flags = SA_RESTART};
@@ -196,7 +196,7 @@ static void jump(int number) {
     siglongjmp(out, 1);
 }
 
-/* Calls that are never returned from. */
+/* Calls that never return. */
 static void jumps(void) {
     must(pipe(pipe_ends) == 0);
     struct sigaction action = {.sa_handler = jump};

@@ -1,5 +1,5 @@
-/* Three threads that write, buffered output, a child that writes where an argument asks for it, and a file that is read
- * again: counts that are the same each time. */
+/* Three threads that write, buffered output, a child that writes on request of an argument, and a file that is read
+ * again: the counts are the same each time. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -38,7 +38,7 @@ def test_calls_of_a_real_trace_are_dumped_as_they_were(trace: Path, tmp_path: Pa
     again.write_text(dumped.stdout)
     rows = [json.loads(line) for line in dumped.stdout.splitlines()]
     assert {"openat", "read", "close"} <= {row["call"] for row in rows}
-    # Read back and written once more: the same calls.
+    # Read back and written again: the same calls.
     second = tmp_path / "b.iotide"
     assert iotide("archive", "create", "-o", str(second), str(again)).returncode == 0
     keys = ("call", "path", "start_ns", "dur_ns", "size", "errno", "pid")
@@ -113,6 +113,6 @@ def test_archive_without_times_is_smaller_and_has_the_same_calls_in_order(trace:
     rows = [list(map(json.loads, iotide("archive", "dump", each).stdout.splitlines())) for each in (whole, small)]
     assert {row["start_ns"] for row in rows[1]} == {row["dur_ns"] for row in rows[1]} == {0}
     for row in (*rows[0], *rows[1]):
-        del row["start_ns"], row["dur_ns"], row["stream"]  # named after where each was read from
+        del row["start_ns"], row["dur_ns"], row["stream"]  # named after their source
     assert rows[0] == rows[1]
     assert "times were left out" in iotide("archive", "info", small).stdout

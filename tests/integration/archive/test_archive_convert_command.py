@@ -1,4 +1,4 @@
-"""``iotide archive convert`` on real programs: other tools read what it writes, and what goes wrong is said plainly."""
+"""``iotide archive convert`` on real programs: other tools read its output, and errors are clear."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ with h5py.File(sys.argv[1], "w") as file:
 
 
 def iotide(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Runs a sub-command in this process, which saves the start of an interpreter."""
+    """Run a sub-command in this process, which saves the start of an interpreter."""
     words = [str(argument) for argument in arguments]
     done = CliRunner().invoke(group, words)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
@@ -49,7 +49,7 @@ def iotide(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def traced(folder: Path, *command: str | Path) -> Path:
-    """Runs a program under iotide; returns its archive."""
+    """Run a program under iotide; return its archive."""
     done = run_iotide("run", "--quiet", "--", *command, cwd=folder)
     assert done.returncode == 0, done.stderr
     (archive,) = folder.glob("*/*.iotide")
@@ -269,7 +269,7 @@ def test_a_missing_library_is_named_with_what_brings_it(serial: Path, tmp_path: 
 def test_a_file_that_cannot_grow_is_an_error_that_leaves_nothing(serial: Path, tmp_path: Path, ending: str) -> None:
     done = subprocess.run(
         [*IOTIDE, "archive", "convert", "-o", f"x.{ending}", str(serial)],
-        # Python before 3.14 would leave caches of modules behind that are cut at the limit.
+        # Python before 3.14 would leave truncated module caches behind at the limit.
         cwd=tmp_path, env=plain_environment(PYTHONDONTWRITEBYTECODE="1"), capture_output=True, text=True,
         timeout=DEADLINE_S, check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""An aggregator that is killed in the middle of a job leaves an archive that reads up to the last checkpoint."""
+"""An aggregator that is killed in the middle of a job leaves an archive that is readable up to the last checkpoint."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ while os.path.exists("go on"):
 
 
 def offsets_in(path: Path) -> list[int]:
-    """Reads the offsets written, as far as the archive goes."""
+    """Read the written offsets, as far as the archive is readable."""
     with path.open("rb") as file:
         reader = ArchiveReader(file, path.name)
         assert not reader.complete

@@ -1,4 +1,4 @@
-"""Calls through an archive: every column, name, file and handle as the source gave it."""
+"""Calls through an archive: every column, name, file and handle as in the source."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def signed(value: int) -> int:
 
 
 def packed_integers(packed: bytes, count: int) -> list[int]:
-    """What docs/archive-format.md says of packed integers, and nothing else."""
+    """Packed integers by docs/archive-format.md only."""
     raw, values, value = zlib.decompress(packed) if count else b"", [], 0
     for at in range(count):
         zigzag = sum(raw[plane * count + at] << 8 * plane for plane in range(8))

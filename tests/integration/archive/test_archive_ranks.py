@@ -1,4 +1,4 @@
-"""Archives of real MPI programs: those of more ranks are hardly larger, but for times."""
+"""Archives of real MPI programs: more ranks hardly increase the size, except for times."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TIMES = 100
 
 
 def traced(program: Path, launcher: str, ranks: int, folder: Path) -> Path:
-    """Runs the program and returns its archive."""
+    """Run the program and return its archive."""
     data = folder / "data"
     data.mkdir(parents=True)
     command = ["--", launcher, "-n", ranks, program, TIMES, data / "out"]
@@ -47,6 +47,6 @@ def test_archive_of_more_ranks_is_hardly_larger_but_for_times(implementation: st
         offsets = {rank: [row["offset"] for row in shared if row["rank"] == rank] for rank in range(ranks)}
         assert offsets == {rank: [4096 * (turn * ranks + rank) for turn in range(TIMES)] for rank in range(ranks)}
     sizes = {ranks: report["bytes"] - report["bytes_of_times"] for ranks, report in found.items()}
-    # The launcher's own processes, and process numbers, are not alike.
+    # The launcher's own processes, and process numbers, differ.
     assert (sizes[8] - sizes[2]) / 6 < 400, sizes
     assert found[8]["merged"]["names"]["groups"] <= found[2]["merged"]["names"]["groups"] + 2

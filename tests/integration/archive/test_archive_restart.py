@@ -1,4 +1,4 @@
-"""Real processes: an aggregator is killed while it archives a job; the archive ends as that of one that was not."""
+"""Real processes: an aggregator is killed while it archives a job; the final archive equals an undisturbed one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from support.system.waiting import DEADLINE_S, wait_for
 PARTS = 6
 CALLS = 200
 OF_STREAMS = ("host", "rank", "calls", "first_s", "last_s", "files", "closed", "losses")
-"""What ``iotide archive info`` tells of a stream that does not depend on when it was saved."""
+"""Fields of ``iotide archive info`` for a stream that do not depend on the time of saving."""
 QUICK = {"IOTIDE_SERVE_ARCHIVE__CHECKPOINT_S": "0.2"}
 
 
 def part(number: int) -> str:
-    """Returns lines of a trace: calls of two processes, of which no two have the same time and size."""
+    """Return lines of a trace: calls of two processes, each with a unique time and size."""
     lines = []
     for call in range(CALLS):
         start_ns = (1_700_000_000 + 10 * number) * 10**9 + 10_000_000 * call + 7 * number
@@ -44,7 +44,7 @@ def part(number: int) -> str:
 
 @contextmanager
 def following(trace: Path, endpoint: str) -> Iterator[None]:
-    """Runs a collector that follows a trace; it ends in order."""
+    """Run a collector that follows a trace; it ends in order."""
     with Program(
         [*IOTIDE, "collect", "--connect", endpoint, "--job", "j", trace], env=plain_environment()
     ) as collector:
@@ -54,7 +54,7 @@ def following(trace: Path, endpoint: str) -> Iterator[None]:
 
 
 def dumped(folder: Path) -> tuple[list[object], list[object]]:
-    """Returns what is told of the one archive in a folder, but for its size, and its calls."""
+    """Return the report on the one archive in a folder without its size, and its calls."""
     (archive,) = folder.glob("*.iotide")
     info = iotide("archive", "info", "--json", archive, cwd=folder)
     assert info.returncode == 0, info.stderr
@@ -68,7 +68,7 @@ def dumped(folder: Path) -> tuple[list[object], list[object]]:
 
 
 def archived(folder: Path, kills: dict[int, signal.Signals], **settings: str) -> tuple[list[object], list[object]]:
-    """Has a job archived whose trace grows in parts, after some of which the aggregator gets a signal."""
+    """Archive a job whose trace grows in parts; after some parts the aggregator gets a signal."""
     folder.mkdir()
     archives, trace = folder / "archives", folder / "trace.jsonl"
     chosen = {"IOTIDE_SERVE_ARCHIVE__FOLDER": str(archives), "IOTIDE_SERVE_JOURNAL__SNAPSHOT_S": "0.2", **settings}
@@ -95,7 +95,8 @@ async def test_archive_that_is_gone_is_counted_and_another_goes_on(tmp_path: Pat
         await agent.__aenter__()
         feed(source, 0)
         await has(first, 180)
-        await until(lambda: first.aggregator.counters["archive_bytes"])  # what is not in a file yet is not lost with it
+        # data that is not in a file yet is not lost with it
+        await until(lambda: first.aggregator.counters["archive_bytes"])
     (path,) = folder.glob("*.iotide")
     path.unlink()
     async with serving(**kept) as second:

@@ -1,4 +1,4 @@
-"""Archives on a disk that fills up, and of processes that are killed: what is stored reads, what is not is counted."""
+"""Archives on a full disk, and of killed processes: stored data is readable, and the rest is counted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ while os.path.exists("go on"):
 
 
 def calls_in(folder: Path, *, begun: bool = False) -> int:
-    """Counts the calls that the archives of a folder have, as far as they go; each must read without a problem."""
+    """Count the calls in the archives of a folder, as far as they are complete; each must be readable without a
+    problem.
+    """
     count = 0
     for path in folder.rglob("*.iotide"):
         with path.open("rb") as file:
@@ -50,7 +52,7 @@ def calls_in(folder: Path, *, begun: bool = False) -> int:
 
 
 def begun_in(folder: Path) -> int:
-    """Does the same while archives are written: one may have no first bytes yet."""
+    """Do the same while archives are written: one may still be empty."""
     try:
         return calls_in(folder, begun=True)
     except InputError:
@@ -64,7 +66,7 @@ def process(*command: str | Path, cwd: Path, **extra: str) -> Iterator[subproces
         yield running
     finally:
         running.kill()
-        (cwd / "go on").unlink(missing_ok=True)  # what it started holds its standard error
+        (cwd / "go on").unlink(missing_ok=True)  # its child process keeps the standard error open
         running.communicate()
 
 
@@ -75,7 +77,7 @@ def test_run_on_a_disk_that_fills_up_says_so_and_counts_what_it_has_not_stored(t
         assert done.returncode == 0
         job = json.loads((tmp_path / "run.json").read_text())["job"]
         left_out = job["losses"]["events_not_archived:no_room"]
-        assert calls_in(room) == job["events"] - left_out  # none, where the first checkpoint came late and was too much
+        assert calls_in(room) == job["events"] - left_out  # none, if the first checkpoint was late and too large
         assert re.search(r"job .*: its archive cannot be written to .*No space left on device", done.stderr)
         assert f"{left_out:,} calls not archived" in done.stderr
         assert f"{job['events'] - left_out:,} of {job['events']:,} calls: " in done.stderr
@@ -103,13 +105,13 @@ def test_aggregator_stores_all_once_there_is_room_again(tmp_path: Path) -> None:
             environment = plain_environment(**dict(each.split("=", 1) for each in told))
             command = [sys.executable, "-c", RANDOM_WRITES, "20000", "0"]
             subprocess.run(command, cwd=tmp_path, env=environment, check=True)
-            wait_for(lambda: metric("iotide_archives_waiting") == 1, what="an archive that waits")
+            wait_for(lambda: metric("iotide_archives_waiting") == 1, what="a waiting archive")
             assert "No space left on device" in server.stderr.readline()
             assert metric("iotide_archive_dropped_events_total") == 0
             events = metric("iotide_job_events_total")
             ballast.unlink()
             subprocess.run(["mount", "-o", "remount,size=50m", str(room)], check=True)
-            wait_for(lambda: metric("iotide_archives_waiting") == 0, what="the archive that is written again")
+            wait_for(lambda: metric("iotide_archives_waiting") == 0, what="a new write of the archive")
             server.send_signal(signal.SIGTERM)
             assert server.wait(DEADLINE_S) == 0
         assert calls_in(room) == events >= 20_000
@@ -119,7 +121,7 @@ def test_run_that_is_killed_leaves_what_was_seen(tmp_path: Path) -> None:
     (tmp_path / "go on").touch()
     command = [*IOTIDE, "run", "--quiet", "-o", "report", "--", sys.executable, "-c", STEADY]
     with process(*command, cwd=tmp_path) as running:
-        # Long before the first of the checkpoints that come every minute.
+        # Long before the first of the checkpoints, which are made every minute.
         seen = wait_for(lambda: begun_in(tmp_path), what="a first checkpoint")
         running.send_signal(signal.SIGKILL)
         assert running.wait(DEADLINE_S) == -signal.SIGKILL

@@ -60,7 +60,7 @@ def items_of(tracing: Tracing) -> Iterator[SourceItem]:
 
 
 def collected(folder: Path, *command: str | Path, status: int = 0, **environment: str) -> list[SourceItem]:
-    """Runs a program under the tracer in the folder's ``files``; returns what was collected of it."""
+    """Run a program under the tracer in the folder's ``files``; return its collected streams."""
     (folder / "files").mkdir()
     with Tracing(folder) as tracing:
         done = tracing.run(list(command), cwd=folder / "files", env=tracing.environment(**environment))
@@ -70,7 +70,7 @@ def collected(folder: Path, *command: str | Path, status: int = 0, **environment
 
 @pytest.fixture(scope="module")
 def threads(tmp_path_factory: pytest.TempPathFactory) -> list[SourceItem]:
-    """What a program with threads did: opens, reads, writes, seeks, syncs, copies of descriptors, failed opens."""
+    """Calls of a program with threads: opens, reads, writes, seeks, syncs, duplicated descriptors, failed opens."""
     folder = tmp_path_factory.mktemp("exchange")
     (folder / "program.py").write_text(PROGRAM)
     return collected(folder, sys.executable, "-S", "-E", folder / "program.py", folder / "files")
@@ -78,7 +78,7 @@ def threads(tmp_path_factory: pytest.TempPathFactory) -> list[SourceItem]:
 
 @pytest.fixture(scope="module")
 def library_calls(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[SourceItem]]:
-    """What programs did that call every function of POSIX (asynchronous ones, too) and stdio once."""
+    """Calls of programs that call every function of POSIX (including asynchronous ones) and stdio once."""
     programs = tmp_path_factory.mktemp("programs")
     found = {}
     for name in ("posix", "stdio"):

@@ -1,4 +1,4 @@
-"""The collector's agent around sources that misbehave."""
+"""The collector's agent with faulty sources."""
 
 from __future__ import annotations
 

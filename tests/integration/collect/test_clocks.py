@@ -20,7 +20,7 @@ from support.tracing.compiled_programs import built
 HOURS_S = -7200
 HOST = socket.gethostname()
 LONG_S = 600.0
-"""A round trip while this machine stands still is no better."""
+"""Tolerance, s: a round trip is no more accurate while this machine stalls."""
 
 
 async def test_calls_of_a_node_that_is_behind_are_when_they_were(
@@ -32,7 +32,7 @@ async def test_calls_of_a_node_that_is_behind_are_when_they_were(
     calls.touch()
 
     def call(off_s: int) -> float:
-        """Writes a line that is stamped by a clock that is so far off; returns when it was."""
+        """Write a line with a timestamp of a clock with the given offset; return the true time."""
         now_s = time.time()
         line = {"call": "write", "path": "/scratch/out", "start": now_s + off_s, "dur": 0.001, "size": 1000}
         with calls.open("a") as file:
@@ -55,7 +55,7 @@ async def test_calls_of_a_node_that_is_behind_are_when_they_were(
                 metrics = (await client.get("/metrics")).text
             (row,) = [line for line in metrics.splitlines() if line.startswith("iotide_job_clock_offset_seconds{")]
             assert float(row.split()[-1]) == pytest.approx(HOURS_S, abs=LONG_S)
-            off.write_bytes(struct.pack("<q", 0))  # as the node's administrator sets it right
+            off.write_bytes(struct.pack("<q", 0))  # as the node's administrator corrects it
             second_s = call(0)
             await until(lambda: jobs["job"].analyzers.events == 2)
             assert session.last_ns == pytest.approx(second_s * 1e9, abs=LONG_S * 1e9)

@@ -1,4 +1,4 @@
-"""How collectors end: with everything acknowledged, whoever asks."""
+"""The end of collectors: everything is acknowledged, for any cause of the end."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def following(path: Path, endpoint: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def traced(tracer: Path, cwd: Path, count: int, times: int = 1) -> None:
-    """Runs a program that writes so often, again and again, with the environment that the collector prints."""
+    """Run a program that writes the given number of times, repeatedly, with the environment that the collector
+    prints.
+    """
     told = iotide("collect", "--socket", tracer, "--job", "job", "--print-environment", cwd=cwd).stdout.split()
     variables = dict(each.split("=", 1) for each in told)
     command = [sys.executable, "-c", WRITER.format(count=count)]
@@ -71,7 +73,7 @@ async def test_collector_ends_when_its_programs_have(tmp_path: Path) -> None:
             began_s = time.monotonic()
             await run_traced(tracer, tmp_path, 500, times=2)
             if time.monotonic() - began_s >= grace_s:
-                pytest.skip("this machine stood still: the second program came later than the grace of the first")
+                pytest.skip("the machine stalled: the second program started after the grace period of the first")
             assert await asyncio.to_thread(running.wait, DEADLINE_S) == 0
             assert running.stderr is not None
             assert running.stderr.read() == ""
@@ -87,7 +89,7 @@ async def test_collector_is_stopped_through_its_socket_and_waited_for(tmp_path: 
             await run_traced(tracer, tmp_path, 5000)
             stopped = await asyncio.to_thread(iotide, "collect", "--stop", tracer, cwd=tmp_path)
             assert (stopped.returncode, stopped.stdout, stopped.stderr) == (0, "", "")
-            assert running.wait(5) == 0  # it has ended, and can only be unreaped
+            assert running.wait(5) == 0  # it has ended, and can only be a zombie
             assert running.stderr is not None
             assert running.stderr.read() == ""
         assert server.aggregator.jobs["job"].bytes_written == 5000 * 1000
@@ -98,9 +100,9 @@ async def test_stopping_waits_for_what_is_yet_to_be_acknowledged(tmp_path: Path)
     with collector(tracer, endpoint) as running:
         await run_traced(tracer, tmp_path, 100)
         stopping = asyncio.create_task(asyncio.to_thread(iotide, "collect", "--stop", tracer, cwd=tmp_path))
-        await asyncio.to_thread(wait_for, lambda: not tracer.exists(), what="the end of listening")
+        await asyncio.to_thread(wait_for, lambda: not tracer.exists(), what="end of listening")
         assert running.poll() is None
-        async with serving(ingest=endpoint) as server:  # which was away until now
+        async with serving(ingest=endpoint) as server:  # which was absent until now
             assert (await stopping).returncode == 0
             assert running.wait(5) == 0
             assert server.aggregator.jobs["job"].bytes_written == 100_000
@@ -181,7 +183,7 @@ async def test_status_tells_whether_a_followed_file_could_be_read(
         case "loop":
             path.symlink_to(path)
         case "binary":
-            path.write_bytes(b"\xc1" * 1000)  # which no MessagePack has
+            path.write_bytes(b"\xc1" * 1000)  # which is invalid in MessagePack
         case "empty":
             path.touch()
         case "lines":

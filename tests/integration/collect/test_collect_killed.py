@@ -1,4 +1,4 @@
-"""Real processes: ``iotide collect`` is killed while a program writes; the next one reads what the rings hold."""
+"""Real processes: ``iotide collect`` is killed while a program writes; the next one reads the rings' content."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.tracing.writers import collecting, writer
 
 
 def archived(folder: Path) -> tuple[int, list[dict[str, int]]]:
-    """Returns the bytes that the writes in the one archive of a folder moved, and what of its streams is missing."""
+    """Return the bytes of the writes in the one archive of a folder, and the reported losses of its streams."""
     from iotide.archive.file.reader import ArchiveReader
 
     (path,) = folder.glob("*.iotide")
@@ -47,7 +47,7 @@ def test_what_rings_hold_is_read_by_the_next_collector(tmp_path: Path) -> None:
             killed(first)
             program.write(3000)
             with collecting(tmp_path, server.endpoint) as (_, following):
-                wait_for(lambda: server.written() == 3_700_000, what="what was written while nobody listened")
+                wait_for(lambda: server.written() == 3_700_000, what="the writes without a collector")
                 killed(following)
             with collecting(tmp_path, server.endpoint) as (_, last):
                 program.end()
@@ -75,7 +75,7 @@ def test_what_a_collector_had_and_did_not_send_is_counted(tmp_path: Path) -> Non
         writer(tmp_path, tracer) as program,
     ):
         program.say("60000")
-        wait_for(lambda: server.written() > 0, what="some of it")
+        wait_for(lambda: server.written() > 0, what="some writes")
         killed(first)
         with collecting(tmp_path, server.endpoint) as (_, second):
             program.hear(lambda line: line == "written")
@@ -98,7 +98,7 @@ def test_collector_that_is_killed_loses_nothing_where_it_keeps_what_it_read(tmp_
             program.write(1)
             wait_for(lambda: server.written() == 1000, what="the first call")
             program.say(str(calls))
-            wait_for(lambda: server.written() > 1000, what="some of it")
+            wait_for(lambda: server.written() > 1000, what="some writes")
             killed(first)
             with collecting(tmp_path, server.endpoint, *keeps) as (_, second):
                 program.hear(lambda line: line == "written")
@@ -129,10 +129,10 @@ def test_what_waits_for_an_aggregator_that_is_away_outlives_the_collector(tmp_pa
                 program.write(300)
                 program.end()
                 assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
-                assert second.wait(DEADLINE_S) == 1  # nobody acknowledged it
+                assert second.wait(DEADLINE_S) == 1  # no acks arrived
         server.start()
         with collecting(tmp_path, server.endpoint, *keeps) as (_, last):
-            wait_for(lambda: server.written() == 40_400_000, what="all of it")
+            wait_for(lambda: server.written() == 40_400_000, what="all writes")
             assert iotide("collect", "--stop", tracer, cwd=tmp_path).returncode == 0
             assert last.wait(DEADLINE_S) == 0
         found = wait_for(partial(job_at, server.url), what="the job")
@@ -176,7 +176,7 @@ def test_collector_says_when_the_aggregator_goes_and_comes_and_what_it_lacks(tmp
             with trace.open("a") as file:
                 file.write(trace.read_text())
             collector.process.send_signal(signal.SIGTERM)
-            # 14 where neither aggregator came to acknowledge the first ones
+            # 14 if neither aggregator acknowledged the first ones in time
             collector.hear(lambda line: re.search("iotide: (7|14) calls were not acknowledged", line) is not None)
             assert collector.process.wait(DEADLINE_S) == 1
         server.start()

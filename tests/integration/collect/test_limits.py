@@ -1,4 +1,4 @@
-"""Descriptors that run out, and clients of HTTP that take their time: nothing spins, and nobody else is kept out."""
+"""Exhausted descriptors and slow HTTP clients: no busy loop, and other clients are served."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from support.system.commands import IOTIDE, iotide, plain_environment
 from support.system.waiting import DEADLINE_S, wait_for
 
 SLEEPS, SPINS_S = 16, 1.0
-"""Four times a second, it looks whether a job is due; a second of CPU time in that time is a core that spins."""
+"""Checks for due jobs occur four times per second; a second of CPU time within that time means a busy loop."""
 SAMPLE = DATA / "tmio-8ranks.jsonl"
 
 
@@ -37,7 +37,7 @@ class Served:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def sleeps(self) -> int:
-        """Counts how often its main thread had nothing to do, and waited."""
+        """Count the waits of its main thread."""
         status = Path(f"/proc/{self.process.pid}/status").read_text()
         return int(re.findall(r"^voluntary_ctxt_switches:\s+(\d+)$", status, re.MULTILINE)[0])
 
@@ -49,7 +49,7 @@ class Served:
 
 @contextlib.contextmanager
 def served(folder: Path, files: tuple[int, int] | None = None, **settings: str) -> Iterator[Served]:
-    """Runs ``iotide serve`` with a soft and a hard limit of open files."""
+    """Run ``iotide serve`` with a soft and a hard limit of open files."""
     log = folder / "log"
     command = [*IOTIDE, "serve", "--ingest", "tcp://127.0.0.1:*", "--http", "127.0.0.1:0"]
     command += ["--publish", "tcp://127.0.0.1:*"]
@@ -86,7 +86,7 @@ def test_idle_connections_beyond_the_descriptors_cost_neither_a_core_nor_a_log_n
         slept, spent_s = server.sleeps(), server.cpu_s()
         wait_for(
             lambda: server.sleeps() - slept >= SLEEPS or server.cpu_s() - spent_s > SPINS_S,
-            what="its having nothing to do",
+            what="a wait of the main thread",
         )
         assert server.cpu_s() - spent_s <= SPINS_S, "it spins"
     assert len(server.log.read_text().splitlines()) <= 30
@@ -123,13 +123,13 @@ def test_malformed_requests_are_counted_and_are_one_line_of_the_log(tmp_path: Pa
         assert re.findall(rb"^iotide_http_malformed_total (\S+)$", metrics, re.MULTILINE) == [b"40.0"]
     _, line, *others = server.log.read_text().splitlines()
     assert "HTTP: a malformed request from 127.0.0.1:" in line
-    # the end of the condition, where the machine is slow
+    # the end of the condition, on a slow machine
     assert all("malformed requests were refused" in other or "a malformed request" in other for other in others)
     assert len(others) < 20
 
 
 def trickle(client: socket.socket, piece: bytes) -> bytes:
-    """Sends a piece again and again until the server ends it; returns what it said."""
+    """Send a piece repeatedly until the server closes the connection; return its response."""
     said = bytearray()
     client.settimeout(0.05)
     while True:
@@ -153,13 +153,13 @@ def test_client_that_trickles_its_head_or_its_body_is_told_and_left(tmp_path: Pa
             client.sendall(b"GET /healthz HTTP/1.1\r\n")
             assert trickle(client, b"x: y\r\n").startswith(b"HTTP/1.1 408 ")
         with server.connect("http") as client:
-            said = b"".join(iter(lambda: client.recv(1000), b""))  # who says nothing at all
+            said = b"".join(iter(lambda: client.recv(1000), b""))  # a client that sends nothing
             assert said.startswith(b"HTTP/1.1 408 ")
         with server.connect("http") as client:
             client.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n")
-            trickle(client, b"x")  # answered before the body is there, and then ended
+            trickle(client, b"x")  # answered before the body is complete, and then closed
         metrics = server.answer(b"GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
-    # The last one, too, took too long for what it had announced: it was not idle.
+    # The last one also took too long for its announced size, without being idle.
     assert re.findall(rb"^iotide_http_timeouts_total (\S+)$", metrics, re.MULTILINE) == [b"3.0"]
 
 

@@ -1,4 +1,4 @@
-"""What is lost on the way reaches the job that lost it: on real programs, with bounds that are too small."""
+"""Losses before the aggregator are reported for the right job: real programs, with bounds that are too small."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_programs_in_a_mount_namespace_of_their_own_are_told(tmp_path: Path) -> 
     need("mount")
     probe = subprocess.run(["unshare", "-m", "true"], check=False, capture_output=True)
     if probe.returncode:
-        pytest.skip("no mount namespace may be made here")
+        pytest.skip("no mount namespace can be created here")
     script = 'mount -t tmpfs none "$(dirname "$IOTIDE_SOCKET")" && cat /dev/null && exec cat /dev/null'
     done = iotide("run", "-o", "report", "--", "unshare", "-m", "sh", "-c", script, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -145,13 +145,13 @@ def test_calls_lost_with_a_killed_collector_are_told_exactly(
             with Program(
                 [program, tmp_path / "out", stop], env=environment, stdout=subprocess.PIPE, text=True
             ) as running:
-                wait_for(lambda: seen() > 100, what="the first collector's share")
+                wait_for(lambda: seen() > 100, what="events of the first collector")
                 first.kill()
                 first.wait()
                 wait_for(lambda: "streams_silent" in summary(), what="the silent stream")
                 before = seen()
                 with background(*collect):
-                    wait_for(lambda: seen() > before + 100, what="the second collector's share")
+                    wait_for(lambda: seen() > before + 100, what="events of the second collector")
                     stop.touch()
                     running.communicate(timeout=DEADLINE_S)
                     assert running.returncode == 7
@@ -189,7 +189,7 @@ def test_lines_that_a_collector_cannot_read_are_told_in_the_job(tmp_path: Path) 
         assert serve.stdout is not None
         url = next(found[0] for line in serve.stdout if (found := re.findall(r"http://[\d.:]+", line)))
         done = iotide("collect", "--replay", "--job", "torn", "--connect", ingest, trace, cwd=tmp_path)
-        assert done.returncode == 1, done.stderr  # not all of the file could be read
+        assert done.returncode == 1, done.stderr  # not the whole file was readable
 
         def job() -> JobSummary | None:
             with urllib.request.urlopen(f"{url}/api/v1/jobs") as answer:

@@ -1,4 +1,4 @@
-"""One peer may hold so many connections to the socket for collectors; those that it has go on."""
+"""A bound limits the connections of one peer to the collectors' socket; its existing ones continue."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def test_connection_beyond_the_bound_is_ended_and_counted(tmp_path: Path, 
         collectors[2].connect(bound)
         await until(lambda: counters["ingest_peers_refused"] > 0)
         assert [await answered(collector) for collector in collectors[:2]] == [True, True]
-        collectors[0].close(0)  # whose place is free then
+        collectors[0].close(0)  # which frees its place
         assert await answered(collectors[2])
     finally:
         for task in tasks:

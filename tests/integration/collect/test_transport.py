@@ -1,4 +1,4 @@
-"""Collector and ingest over real sockets: restarts, slowness, hostile peers, broken sources, and the end of it all."""
+"""Collector and ingest over real sockets: restarts, slowness, hostile peers, broken sources, and shutdown."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from support.system.waiting import DEADLINE_S
 
 
 class Counting(Fed):
-    """A source whose events are numbered by their start stamps."""
+    """A source whose events are numbered by their start timestamps."""
 
     def __init__(self, stream: str = "s") -> None:
         super().__init__()
@@ -59,7 +59,7 @@ async def ingesting(endpoint: str, sink: Sink, **bounds: object) -> AsyncIterato
 def collecting(
     endpoint: str, sources: Iterable[Fed], **options: object
 ) -> contextlib.AbstractAsyncContextManager[Agent]:
-    """Runs a collector that never takes a machine that stands still for an aggregator that is away."""
+    """Run a collector that never takes a stall of the machine for an absent aggregator."""
     patient = {"heartbeat_s": 0.05, "away_after_s": 600, "resend_after_s": 600}
     return serving.collecting(endpoint, sources, **patient | options)
 
@@ -92,7 +92,7 @@ async def test_first_events_do_not_wait_for_a_second_heartbeat(tmp_path: Path) -
 
 
 async def test_aggregator_killed_and_bound_again_loses_and_repeats_nothing_while_it_remembers(tmp_path: Path) -> None:
-    """The sequence state survives here, as it will in a journal; only the connection dies, again and again."""
+    """The sequence state survives here, as in a journal; only the connection is closed, repeatedly."""
     source, sink, endpoint = Counting(), RememberingSink(), f"ipc://{tmp_path}/in"
     core = None
     quick = {"away_after_s": 0.5, "resend_after_s": 0.2}
@@ -116,7 +116,7 @@ async def test_aggregator_killed_and_bound_again_loses_and_repeats_nothing_while
 
 
 class SlowSink(RememberingSink):
-    """Takes its time, as an analysis does."""
+    """Takes its time, like an analysis."""
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         time.sleep(0.01)
@@ -208,7 +208,7 @@ async def test_collector_that_is_killed_is_reported_lost(tmp_path: Path) -> None
             collector.kill()
             await collector.wait()
         await until(lambda: sink.lost_collectors)
-    # More than once where it stood still for so long before.
+    # More than once if it stalled for too long before.
     assert {tuple(name.split(":")[:2]) for name in sink.lost_collectors} == {("node", str(collector.pid))}
 
 
@@ -282,7 +282,7 @@ async def test_collector_without_an_aggregator_ends_in_time_and_stays_within_its
 
 
 class Finished(Counting):
-    """A file that nobody writes any more, of which each poll gives a part."""
+    """A file without a writer; each poll returns a part of it."""
 
     events = 50 * 20_000
 
@@ -327,7 +327,7 @@ async def test_what_memory_has_no_room_for_waits_in_files_until_the_aggregator_i
 
 
 async def test_many_streams_at_once_all_arrive(tmp_path: Path) -> None:
-    """More than a socket holds at a time: what it did not hold would be sent again, and here never is."""
+    """More than a socket buffers: the excess would be sent again, and here never is."""
     sources = [Counting(f"s{number}") for number in range(2500)]
     sink, endpoint = RememberingSink(), f"ipc://{tmp_path}/in"
     for source in sources:

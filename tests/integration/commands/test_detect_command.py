@@ -37,7 +37,7 @@ def test_reference_method_gives_the_reference_answer(
     prediction = detection(*REFERENCE, DATA / name, cwd=tmp_path).prediction
     assert prediction.period_s is not None
     assert prediction.period_s.value == pytest.approx(period_s, abs=5e-4)
-    # The MessagePack form rounds its bandwidths, which moves the confidence in the third digit.
+    # The MessagePack form rounds its bandwidths, which changes the third digit of the confidence.
     assert prediction.confidence == pytest.approx(confidence, abs=1e-3)
 
 
@@ -224,7 +224,7 @@ def test_reference_chooses_its_own_sampling_frequency_when_asked_to(tmp_path: Pa
     assert usual.sampling_frequency_hz == pytest.approx(10.0)
     assert own.sampling_frequency_hz > 1e5
     assert own.period_s is not None
-    # what the reference answers with --freq -1, by point samples
+    # result of the reference with -freq -1, by point samples
     assert own.period_s.value == pytest.approx(2.6916, abs=0.001)
 
 
@@ -242,7 +242,7 @@ for step in range(24):
 
 
 def straced(folder: Path) -> list[float]:
-    """Runs a program that writes every 0.3 s under strace; returns when it did."""
+    """Run a program that writes every 0.3 s under strace; return the times of its writes."""
     command = [need("strace"), "-f", "-tt", "-T", "-y", "-o", "program.st", sys.executable, "-c", STEPS]
     said = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
     return [float(line) for line in said.split()]

@@ -22,7 +22,7 @@ TRACE = DATA / "tmio-custom-ranks.json"
 
 
 class Links(HTMLParser):
-    """Collects what a page refers to."""
+    """Collect the references of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ for step in range(8):
 
 
 def straced(folder: Path) -> list[float]:
-    """Runs a program that writes every 0.3 s under strace; returns when its phases began."""
+    """Run a program that writes every 0.3 s under strace; return the starts of its phases."""
     command = [need("strace"), "-f", "-tt", "-T", "-y", "-o", "trace.st", sys.executable, "-c", PHASES]
     said = subprocess.run(command, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout
     return [float(line) for line in said.split()]

@@ -1,4 +1,4 @@
-"""``iotide dfg`` as its users run it, on what strace says of ``ls`` and ``ls -l`` (the first example of [DFG])."""
+"""``iotide dfg`` as its users run it, on strace output of ``ls`` and ``ls -l`` (the first example of [DFG])."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Edges = Counter[tuple[str, str]]
 
 @pytest.fixture(scope="module")
 def traces(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Records three runs of each command, as the seed names them."""
+    """Record three runs of each command, named as in the paper."""
     folder = tmp_path_factory.mktemp("ls")
     (folder / "listed").mkdir()
     (folder / "listed" / "file").write_text("content")
@@ -54,7 +54,7 @@ def report_of(folder: Path, *arguments: str | Path, **environment: str) -> dict[
 
 
 def counted(paths: list[Path], keep: str = "") -> tuple[Edges, Counter[str], Counter[str], Counter[str]]:
-    """Counts edges, starts, ends and events of f^ (Eq. 4) one call after another."""
+    """Count edges, starts, ends and events of f^ (Eq. 4) call by call."""
     edges, starts, ends, events = Edges(), Counter[str](), Counter[str](), Counter[str]()
     for path in paths:
         rows = one(collect(read_all(open_file(path, Origin(job="job"))))).rows()

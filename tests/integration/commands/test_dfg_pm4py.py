@@ -1,4 +1,4 @@
-"""Our graph is pm4py's: nodes, edges, counts, start and end activities, on random logs and on what ``--log`` writes."""
+"""Our graph equals pm4py's: nodes, edges, counts, start and end activities, on random logs and on ``--log`` output."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from support.system.commands import iotide, plain_environment
 from support.tracing.programs import need
 
 pytestmark = pytest.mark.skipif(
-    interpreter() is None, reason="PM4PY_PYTHON names no interpreter that has pm4py (make test-pm4py sets one up)"
+    interpreter() is None, reason="PM4PY_PYTHON names no interpreter that has pm4py (make test-pm4py installs one)"
 )
 ACTIVITIES = 12
 EVENT = st.builds(

@@ -1,4 +1,4 @@
-"""``iotide doctor`` tries the things themselves."""
+"""``iotide doctor`` tests the real functions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_missing_extra_costs_a_feature_only(tmp_path: Path) -> None:
 
 def test_each_layer_that_can_be_tried_is_traced(tmp_path: Path) -> None:
     need("ncgen")
-    need("ncmpidump")  # beside the library
+    need("ncmpidump")  # installed with the library
     checks = {check["name"]: check for check in json.loads(iotide("doctor", "--json", cwd=tmp_path).stdout)["checks"]}
     assert checks["layer libraries"]["works"]
     for layer in ("MPI-IO", "NetCDF", "PnetCDF"):

@@ -1,4 +1,4 @@
-"""Traces of other tools through the commands: answers, archives, and what is said to be lost."""
+"""Traces of other tools through the commands: results, archives, and reported losses."""
 
 from __future__ import annotations
 

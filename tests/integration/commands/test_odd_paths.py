@@ -1,4 +1,4 @@
-"""Paths that are no files, or are called as few files are: told, with no traceback and no wait."""
+"""Paths that are no files, or have unusual names: a clear error without traceback or delay."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str | bytes) -> Result:
-    """Runs a command as ``iotide`` does."""
+    """Run a command as ``iotide`` does."""
     done = CliRunner().invoke(group, [os.fsdecode(word) for word in words])
     assert isinstance(done.exception, SystemExit | IotideError | None), done.exception
     return done

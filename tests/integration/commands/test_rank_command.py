@@ -1,4 +1,4 @@
-"""``iotide rank`` on real traces: components, leaders, the filtered trace, pictures, and what it refuses."""
+"""``iotide rank`` on real traces: components, leaders, the filtered trace, pictures, and rejected input."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ranking(*arguments: str | Path) -> dict[str, Any]:
 
 
 def names(answer: dict[str, Any]) -> list[list[str]]:
-    """Returns the names in each component, highest rank first."""
+    """Return the names in each component, highest rank first."""
     actors = answer["ranking"]["actors"]
     components = answer["ranking"]["components"]
     return [[actor["name"] for actor in actors if actor["component"] == one["number"]] for one in components]
@@ -117,7 +117,7 @@ def test_a_real_pipeline_under_strace_is_joined_by_its_pipes(tmp_path: Path) -> 
 def test_an_archive_tells_processes_by_the_program_that_they_ran_last(tmp_path: Path) -> None:
     writer = ArchiveWriter()
     written = writer.begin({"job": "night"})
-    # streams of an archive are in no order of time: process 8 was the shell before it became tar
+    # streams of an archive are unordered in time: process 8 was the shell before it became tar
     for pid, command, kind, start in (
         (9, "/usr/bin/gzip -1", Kind.READ, 20),
         (8, "/usr/bin/tar -c /home", Kind.WRITE, 10),
@@ -175,7 +175,7 @@ def test_the_graph_is_drawn(form: str, tmp_path: Path) -> None:
     if form == "html":
         assert b"<b>&" not in content
         assert b"process 5" in content
-        assert b"default-src 'none'" in content  # whatever a file is called, the page asks nobody for anything
+        assert b"default-src 'none'" in content  # for any file name, the page requests nothing from other hosts
 
 
 def test_jobs_are_told_apart_by_their_files(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``iotide replay`` against an aggregator that is a process of its own."""
+"""``iotide replay`` against an aggregator in a separate process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``iotide report --pdf``: Chromium prints the page, and what keeps it from that is told before the work begins."""
+"""``iotide report --pdf``: Chromium prints the page, and obstacles are reported before the work begins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``iotide schedule`` on real programs that write at once."""
+"""``iotide schedule`` on real programs that write concurrently."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_two_jobs_that_write_at_once_are_limited_and_freed(tmp_path: Path) -> No
 
 
 def test_traced_programs_wait_as_the_plan_says_and_all_go_on_at_its_end(tmp_path: Path) -> None:
-    """One collector, two jobs, and a third that did not ask to be paced."""
+    """One collector, two jobs, and a third without pacing."""
     environment = plain_environment()
     gate = tmp_path / "t.sock"
     serve = [*IOTIDE, "serve", "--ingest", f"ipc://{tmp_path}/in", "--publish", "none", "--http", "127.0.0.1:0"]
@@ -111,20 +111,20 @@ def test_traced_programs_wait_as_the_plan_says_and_all_go_on_at_its_end(tmp_path
         schedule = [*IOTIDE, "schedule", url, "--file-system", name, "--json", "--interval", "0.1"]
         schedule += ["--capacity", "7M", "--policy", "fcfs", "--backend", "preload"]
         with Program(schedule, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL) as scheduler:
-            wait_for(lambda: waited(url) > 0, what="a call that waits")
+            wait_for(lambda: waited(url) > 0, what="a waiting call")
             scheduler.send_signal(signal.SIGTERM)
             assert scheduler.wait() == 0
         assert moves(tmp_path)
 
 
 def waited(url: str) -> float:
-    """Returns for how many seconds calls have waited, as the aggregator's metrics tell."""
+    """Return the waiting time of calls in s, from the aggregator's metrics."""
     metrics = httpx.get(f"{url}/metrics").text
     return float(re.findall(r"^iotide_paced_wait_seconds_total (\S+)$", metrics, re.M)[0])
 
 
 def moves(folder: Path) -> bool:
-    """Tells whether each of the programs has written since it was asked."""
+    """Return whether each of the programs has written since the call."""
     names = ("short", "long", "free")
     before = {name: (folder / name).stat().st_mtime_ns for name in names}
     return bool(wait_for(lambda: all((folder / name).stat().st_mtime_ns > before[name] for name in names)))

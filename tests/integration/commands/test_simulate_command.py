@@ -22,7 +22,7 @@ def simulated(*arguments: str | Path, cwd: Path) -> Simulation:
 
 
 def trace(path: Path, period: float, megabytes: int, start: float = 1.7e9) -> Path:
-    """Writes a trace in which each period ends with a second of writing."""
+    """Write a trace in which each period ends with a second of writing."""
     rows = [
         {
             "call": "write",
@@ -83,7 +83,7 @@ def test_a_description_table_and_picture(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "5 jobs sharing 1.0 GB/s" in done.stdout
     assert "volume-first instead of fair share" in done.stdout
-    assert (tmp_path / "p.svg").read_text().count("<svg ") == 11  # the whole, and a panel with its data a policy
+    assert (tmp_path / "p.svg").read_text().count("<svg ") == 11  # the whole picture, and two panels per policy
 
 
 def test_predictions_can_be_wrong_late_and_missing(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_predictions_can_be_wrong_late_and_missing(tmp_path: Path) -> None:
     )
     lowest, ours = without.policies
     assert not any(job.predicted for job in ours.jobs + lowest.jobs)
-    assert ours.io_slowdown < lowest.io_slowdown  # it goes by the jobs' own phases
+    assert ours.io_slowdown < lowest.io_slowdown  # it uses the jobs' own phases
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def _press_keys(address: str, folder: Path) -> None:
         wait_for(lambda: shows(b"2 jobs", b"alpha", b"beta", b"BANDWIDTH"), what="the list")
         os.write(control, b"/")
         wait_for(lambda: shows(b"search: "), what="the search")
-        os.write(control, b"bet\r\r")  # curses writes what changes on the screen, so not the word
+        os.write(control, b"bet\r\r")  # curses writes only the changes of the screen, so not the whole word
         wait_for(lambda: shows(b"/apps/", b"/scratch/out"), what="the job")
         os.write(control, b"q")
         assert process.wait(DEADLINE_S) == 0
@@ -95,7 +95,7 @@ async def test_it_ends_when_its_terminal_is_gone(tmp_path: Path) -> None:
 
 
 def _without_terminal(address: str, folder: Path) -> int:
-    """Starts it without a controlling terminal, so that no signal tells of the hang-up, and hangs up."""
+    """Start it without a controlling terminal, so that the hang-up sends no signal, and hang up."""
     control, terminal = pty.openpty()
     process = subprocess.Popen(
         [*IOTIDE, "top", address],

@@ -1,4 +1,4 @@
-"""What ``iotide top`` shows on a terminal: order, search, a job, and everything anew in a window of another size."""
+"""The screen of ``iotide top``: order, search, a job, and redrawing after a change of the window size."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def _look(address: str, folder: Path) -> None:
 
         top.press(b"s")
         ordered = ["alpha", "beta", "gamma"]
-        top.wait_for(lambda lines: "JOB" in lines[1] and _names(lines) == ordered, "the order of names")
+        top.wait_for(lambda lines: "JOB" in lines[1] and _names(lines) == ordered, "the list by name")
         top.press(b"r")
-        top.wait_for(lambda lines: _names(lines) == ["gamma", "beta", "alpha"], "the reverse order")
+        top.wait_for(lambda lines: _names(lines) == ["gamma", "beta", "alpha"], "the reverse list")
 
         top.press(b"/et\r")
         top.wait_for(lambda lines: _names(lines) == ["beta"] and lines[-1] == "search: et", "the found job")

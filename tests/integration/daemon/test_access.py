@@ -1,4 +1,4 @@
-"""Who may connect to an aggregator, and what they see: real sockets, keys, certificates and users."""
+"""Access to an aggregator, and the visible data: real sockets, keys, certificates and users."""
 
 from __future__ import annotations
 
@@ -116,7 +116,9 @@ async def test_revoked_key_is_cut_off_while_others_go_on(listed: Listed) -> None
         async with feeding(server, one, **collector_keys(kept)), feeding(server, other, **collector_keys(gone)):
             await until(lambda: has_events(server, "kept") and has_events(server, "gone"))
             listed.revoke("gone")
-            await until(lambda: server.aggregator.counters[f"{REFUSED}ingest"] > 0, "the revoked one is refused")
+            await until(
+                lambda: server.aggregator.counters[f"{REFUSED}ingest"] > 0, "rejection of the revoked principal"
+            )
             before = {job: server.aggregator.jobs[job].totals.events for job in ("kept", "gone")}
             other.periodic("b")
             one.periodic("a")
@@ -125,7 +127,7 @@ async def test_revoked_key_is_cut_off_while_others_go_on(listed: Listed) -> None
 
 
 async def test_message_of_a_connection_whose_key_was_revoked_is_refused(listed: Listed) -> None:
-    """What is on its way when the list changes comes from a connection that was let in."""
+    """A message in transit when the list changes belongs to a connection that was accepted."""
     secret, public = listed.key("gone", "collect")
     async with serving(access=listed.settings()) as server:
         context = zmq.asyncio.Context()
@@ -367,19 +369,19 @@ async def test_unix_socket_is_private_unless_users_see_their_own(tmp_path: Path,
         assert path.stat().st_mode & 0o077 == (0o066 if is_own else 0)
         transport = httpx.AsyncHTTPTransport(uds=str(path))
         async with httpx.AsyncClient(transport=transport, base_url="http://iotide") as http:
-            assert (await http.get("/metrics")).status_code == 200  # whose daemon it is operates it
+            assert (await http.get("/metrics")).status_code == 200  # the owner of the daemon may operate it
     assert not path.exists()
 
 
 async def test_address_that_is_still_taken_is_told_as_what_the_guard_tries_again() -> None:
-    """ZeroMQ's own error is no OSError: it would end the task that looks, and after ten of them the daemon."""
+    """ZeroMQ's own error is no OSError: it would end the checking task, and after ten of them the daemon."""
     context = zmq.asyncio.Context()
     ingest = Ingest(context, "tcp://127.0.0.1:*", RememberingSink())
     ingest.bind()
     publisher = Publisher(zmq.Context(context), "tcp://127.0.0.1:*", allow_remote=False)
     for listener in (ingest, publisher):
         with pytest.raises(OSError, match="in use"):
-            listener.listen()  # it has not left its address
+            listener.listen()  # it has not released its address
         listener.close()
     context.term()
 
@@ -392,13 +394,15 @@ async def test_revoked_key_is_cut_off_over_ipc_too(listed: Listed, tmp_path: Pat
             await until(lambda: has_events(server, "kept") and has_events(server, "gone"))
             before = server.aggregator.jobs["kept"].totals.events
             listed.revoke("gone")
-            await until(lambda: server.aggregator.counters[f"{REFUSED}ingest"] > 0, "the revoked one is refused")
+            await until(
+                lambda: server.aggregator.counters[f"{REFUSED}ingest"] > 0, "rejection of the revoked principal"
+            )
             one.periodic("a")
             await until(lambda: server.aggregator.jobs["kept"].totals.events > before)
 
 
 async def test_tracers_of_ftio_are_taken_where_collectors_need_keys(listed: Listed) -> None:
-    """The collector for them is in the aggregator's process, and no file names its key."""
+    """Their collector is in the aggregator's process, and no file contains its key."""
     listed.key("node", "collect")
     options = {"access": listed.settings(), "ftio_listen": "tcp://127.0.0.1:*", "ftio_job": "traced"}
     async with serving(**options) as server:
@@ -416,7 +420,7 @@ async def test_tracers_of_ftio_are_taken_where_collectors_need_keys(listed: List
 async def told(
     url: str, model: type[Model], result: str, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> Model:
-    """Asks as the commands do."""
+    """Send a request as the commands do."""
     for name in (TOKEN_FILE, "SSL_CERT_FILE"):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
@@ -551,7 +555,7 @@ async def test_address_beyond_loopback_needs_no_further_permission_with_keys(lis
 
 
 def test_commands_make_keys_list_them_and_connect(tmp_path: Path) -> None:
-    """The whole way by the command line, as a new operator would go it."""
+    """The whole procedure on the command line, as for a new operator."""
     iotide = [sys.executable, "-m", "iotide"]
 
     def said(*arguments: str | Path) -> str:

@@ -1,4 +1,4 @@
-"""Real programs collide: a real Alertmanager hears of it from the aggregator, and from Prometheus with our rules."""
+"""Real programs collide: a real Alertmanager gets alerts from the aggregator, and from Prometheus with our rules."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from support.tracing.programs import need
 RULES = Path(iotide.__file__).parent / "deploy/prometheus/rules.yml"
 CAPACITY = 1e7
 ALONE_CALLS = 36
-"""Of the first program until the second one starts: six phases that nobody overlaps."""
+"""Start delay of the second program, s: six phases of the first one without overlap."""
 PROGRAM = """
 import os, sys, time
 stop, start = sys.argv[1], float(sys.argv[2])
@@ -34,9 +34,9 @@ while not os.path.exists(stop):
         time.sleep(0.1)
     time.sleep((start - time.time()) % 1.5)
 """
-"""Writes 6 MB in 0.6 s of each second and a half, so that two of them want twice what there is.
+"""Writes 6 MB in 0.6 s of every 1.5 s, so that the demand of two such programs is twice the bandwidth.
 
-Its pauses are so long that it does so on a busy machine, too.
+The pauses are long enough for this pace on a busy machine, too.
 """
 ROUTES = """
 route: {{receiver: hook, group_by: ["..."], group_wait: 0s, group_interval: 100ms, repeat_interval: 1h}}
@@ -56,7 +56,9 @@ scrape_configs:
 
 @contextlib.contextmanager
 def tracing(folder: Path, endpoint: str) -> Iterator[tuple[Callable[[str], None], Path]]:
-    """Runs a collector; gives what starts a program by the name of its job, and the file whose appearance ends all."""
+    """Run a collector; yield a function that starts a program with a job name, and a file whose creation ends all
+    programs.
+    """
     socket, stop, files = folder / "tracer.sock", folder / "stop", folder / "files"
     files.mkdir()
     running: list[subprocess.Popen[bytes]] = []
@@ -81,7 +83,7 @@ def tracing(folder: Path, endpoint: str) -> Iterator[tuple[Callable[[str], None]
 
 
 def told(heard: Heard, status: str, **labels: str) -> list[dict[str, Any]]:
-    """Returns alerts that Alertmanager has told its own receiver of."""
+    """Return the alerts that Alertmanager has sent to its own receiver."""
     return [
         each
         for _, _, body in heard.requests

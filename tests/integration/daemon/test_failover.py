@@ -1,4 +1,4 @@
-"""Real processes: aggregators that share a journal at NATS servers take over from one another, and lose nothing."""
+"""Real processes: aggregators with a shared journal at NATS servers take over from one another, without losses."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def quoted(names: tuple[str, ...]) -> str:
 
 
 class Together:
-    """Aggregators with folders of their own, and a collector that knows all of them."""
+    """Aggregators with separate folders, and a collector that is configured with all of them."""
 
     def __init__(self, folder: Path, servers: NatsServers, names: str, snapshot_s: float = 60.0) -> None:
         self.folder = folder
@@ -99,7 +99,7 @@ def writer(folder: Path, tracer: Path) -> Iterator[Talking]:
 
 
 def stored_bytes(folder: Path) -> int:
-    """Returns what the writer's calls in the one archive of a folder wrote; it says its lines to a pipe."""
+    """Return the bytes of the writer's calls in the one archive of a folder; its text output goes to a pipe."""
     (path,) = folder.glob("*.iotide")
     with path.open("rb") as file:
         reader = ArchiveReader(file, path.name)
@@ -204,7 +204,7 @@ def test_journal_of_an_aggregator_that_was_alone_is_not_passed_over(tmp_path: Pa
         alone.start()
         events = alone.events()
         assert alone.end(signal.SIGTERM) == 0
-        first.start()  # the jobs of before go on
+        first.start()  # the earlier jobs continue
         assert first.events() == events
 
 

@@ -1,4 +1,4 @@
-"""An aggregator that is killed loses nothing that it acknowledged, and counts nothing twice."""
+"""A killed aggregator loses nothing that it acknowledged, and counts nothing twice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.servers.running_aggregator import feeding, serving, until
 
 @contextlib.asynccontextmanager
 async def killed(folder: Path, copy: Path, **options: object) -> AsyncIterator[Server]:
-    """Runs an aggregator; what of its folder is on disk at the end is copied, as a kill would leave it."""
+    """Run an aggregator; copy the part of its folder that is on disk at the end, as after a kill."""
     async with serving(state=folder, **options) as server:
         yield server
         copied(folder, copy)

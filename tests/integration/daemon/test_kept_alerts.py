@@ -1,4 +1,4 @@
-"""Alerts go on over a restart: what is raised stays so, and what was resolved meanwhile is sent as resolved."""
+"""Alerts survive a restart: active ones stay active, and those resolved meanwhile are sent as resolved."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def kept(folder: Path) -> KeptAlerts:
 
 
 async def collided(folder: Path, receiver: Heard) -> None:
-    """Has an aggregator raise an alert, and leaves the folder that it would leave if it was killed then."""
+    """Let an aggregator raise an alert, and leave its folder as after a kill at that time."""
     source = Fed()
     notify = {"alertmanagers": [receiver.url]}
     async with (
@@ -52,7 +52,7 @@ async def test_raised_alert_stays_raised_and_is_resolved_once_there_is_nothing_o
         (before,) = kept(tmp_path / "two").raised
         receiver.requests.clear()
         notify = {"alertmanagers": [receiver.url]}
-        # what there was of the jobs is not there any more
+        # the data of the jobs is lost
         for name in ("jobs.state", "journal"):
             if (tmp_path / "two" / name).exists():
                 (tmp_path / "two" / name).rename(tmp_path / name)
@@ -69,7 +69,7 @@ async def test_raised_alert_stays_raised_and_is_resolved_once_there_is_nothing_o
             assert server.aggregator.counters["contention_alerts:raised:collision"] == 0
             assert server.aggregator.counters["contention_alerts:resolved:collision"] == 1
             await until(lambda: not kept(tmp_path / "two").raised)
-            await until(lambda: not kept(tmp_path / "two").waiting)  # its answer comes after it was heard
+            await until(lambda: not kept(tmp_path / "two").waiting)  # the response arrives after the receiver's record
     assert not kept(tmp_path / "two").waiting
 
 

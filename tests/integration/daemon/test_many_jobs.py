@@ -1,4 +1,4 @@
-"""Jobs that come and go beside peers that read nothing: nobody waits for these, and nothing is lost."""
+"""Short-lived jobs beside peers that do not read: no other peer waits for these, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def feed_jobs(source: Fed, first: int, count: int) -> None:
 
 
 async def deaf_client(server: Server) -> asyncio.StreamWriter:
-    """Asks for the metrics a hundred times, and reads none of the answers."""
+    """Request the metrics a hundred times, without reading the responses."""
     host, port = (server.http_url or "").removeprefix("http://").split(":")
     _, writer = await asyncio.open_connection(host, int(port), limit=1)
     writer.write(b"GET /metrics HTTP/1.1\r\nhost: x\r\n\r\n" * 100)
@@ -45,7 +45,7 @@ async def test_jobs_beside_peers_that_read_nothing_and_a_collector_that_goes() -
             subscriber.connect(server.publish_endpoint or "")
             deaf.connect(server.ingest_endpoint)
             info = StreamInfo(job="deaf", source="test")
-            for number in range(1000):  # each of them is answered, and no answer is read
+            for number in range(1000):  # each is answered, and no answer is read
                 hello = Hello(collector="deaf", stream=f"deaf{number}", info=info, version=0)
                 await deaf.send_multipart(encode(hello))
             writer = await deaf_client(server)

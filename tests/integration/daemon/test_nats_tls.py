@@ -1,4 +1,4 @@
-"""Connections to NATS servers are encrypted where they are said to be, and both sides show certificates."""
+"""Connections to NATS servers are encrypted if configured, and both sides present certificates."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_servers_and_aggregators_show_certificates_to_one_another(
             servers=encrypted(servers), token=token, authority=chain, certificate=chain, certificate_key=key
         )
         assert connects(settings)
-        monkeypatch.setattr(link, "_CONNECT_S", 2.0)  # for which each refusal is tried again
+        monkeypatch.setattr(link, "_CONNECT_S", 2.0)  # maximum time of the retries after each refusal
         for change in (
             {"certificate": None, "certificate_key": None},
             {"certificate": other, "certificate_key": other_key},

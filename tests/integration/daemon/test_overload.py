@@ -1,4 +1,4 @@
-"""More comes than the aggregator takes: what has no room is dropped and counted to the last call, other jobs go on."""
+"""Overload of the aggregator: excess events are dropped and counted exactly, and other jobs continue."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_flood_is_dropped_and_counted_and_another_job_is_predicted(tmp_pat
         assert server._talking is not None
         pid = server._talking.process.pid
         async with collecting(server.endpoint, [flood], **SMALL) as agent, collecting(server.endpoint, [steady]):
-            flood.periodic("s")  # the aggregator knows it, and stands still from now on
+            flood.periodic("s")  # the aggregator knows it, and stalls from now on
             await until(lambda: server_events(server.url, "flood") == 120)
             os.kill(pid, signal.SIGSTOP)
             try:
@@ -65,7 +65,7 @@ async def test_flood_is_dropped_and_counted_and_another_job_is_predicted(tmp_pat
 async def test_others_have_a_turn_after_each_message_that_takes_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest, "_TURN_S", -1.0)  # which each message takes longer than
+    monkeypatch.setattr(ingest, "_TURN_S", -1.0)  # each message takes longer than this
     context = zmq.asyncio.Context()
     taking = ingest.Ingest(context, f"ipc://{tmp_path}/in", Aggregator(AggregatorSettings(), time.time))
     taking.bind()
@@ -99,5 +99,5 @@ def ended(url: str) -> bool:
 def detail_at(url: str, job: str) -> JobDetail | None:
     try:
         return fetch(f"{url}/jobs/{job}", "", JobDetail)
-    except InputError:  # it is not there yet
+    except InputError:  # it does not exist yet
         return None

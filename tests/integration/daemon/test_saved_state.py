@@ -1,4 +1,4 @@
-"""An aggregator that is ended in order and started again goes on as if it had never stopped."""
+"""An aggregator that is shut down in order and restarted continues as if it had never stopped."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ async def test_damaged_state_is_set_aside_and_jobs_begin_anew(
     assert (state / "jobs.unreadable").read_bytes() == bad[damage]
     assert "jobs.unreadable" in caplog.text
     assert "start anew" in caplog.text
-    assert told == (damage == "flipped")  # which is in the job's part: the others are not concerned
+    assert told == (damage == "flipped")  # it is in the job's part, so the others are not affected
 
 
 async def test_state_that_lacks_what_this_version_keeps_is_set_aside(
@@ -155,13 +155,13 @@ async def test_state_in_one_piece_as_earlier_versions_wrote_it_is_gone_on_with(t
     document["aggregator"]["jobs"] = jobs
     packed = zlib.compress(snapshot(document, shared))
     (state / NAME).write_bytes(_MAGIC + hashlib.sha256(packed).digest() + packed)
-    for _ in range(2):  # the second one reads what the first wrote in turn
+    for _ in range(2):  # the second one reads the first one's output
         async with serving(state=state) as second:
             assert told(second.aggregator.jobs["job"]) == before
 
 
 def rewrite(path: Path, shared: Mapping[str, object], change: Callable[[dict[str, Any]], object]) -> None:
-    """Changes what a state holds beside the jobs."""
+    """Change the content of a state outside of the jobs."""
     file = StateFile(path)
     document = restore(file.rest(), shared)
     change(document)
@@ -185,7 +185,7 @@ async def test_jobs_sleep_until_they_are_asked_for_and_are_listed_as_they_were(t
         before = {job: told(first.aggregator.jobs[job]) for job in jobs}
         async with asking(first) as client:
             listed = (await client.get("/api/v1/jobs")).json()["jobs"]
-    for round_ in range(2):  # the second time four of them are as they were copied
+    for round_ in range(2):  # the second time four of them are unchanged copies
         async with serving(state=state) as second, asking(second) as client:
             table = second.aggregator.jobs
             assert set(table.asleep) == set(jobs)

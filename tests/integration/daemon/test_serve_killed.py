@@ -1,4 +1,4 @@
-"""Real processes: ``iotide serve`` is killed while a traced program writes, and started again; the totals are exact."""
+"""Real processes: ``iotide serve`` is killed and restarted while a traced program writes; the totals are exact."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_snapshots_leave_no_process_behind(tmp_path: Path) -> None:
         wait_for((server.state / NAME).exists, what="a snapshot")
         assert server._talking is not None
         children = Path(f"/proc/{server._talking.process.pid}/task/{server._talking.process.pid}/children")
-        wait_for(lambda: not children.read_text(), what="the end of all copies")
+        wait_for(lambda: not children.read_text(), what="end of all copies")
         os.kill(server._talking.process.pid, signal.SIGTERM)
         assert server._talking.process.wait(DEADLINE_S) == 0
         assert not list((server.state / "journal").iterdir())

@@ -1,4 +1,4 @@
-"""A running aggregator fed over real sockets: HTTP, Prometheus, subscribers, trouble on the wire."""
+"""A running aggregator fed over real sockets: HTTP, Prometheus, subscribers, faults on the wire."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_results_are_the_same_over_http_and_zeromq() -> None:
         feeding(server, source),
     ):
         source.open("s", "job", host="n1", user="ada", command="simulate")
-        # A subscription takes a moment to reach the publisher; bursts go on until one prediction has come.
+        # A subscription takes a moment to reach the publisher; bursts continue until one prediction has arrived.
         receiving = asyncio.create_task(subscriber.receive())
         while not receiving.done():
             source.periodic("s")
@@ -137,13 +137,13 @@ async def test_unknown_job_is_answered_with_what_was_expected() -> None:
 
 async def test_health_says_when_no_predictions_are_made() -> None:
     async with serving() as server, asking(server) as client:
-        # It says that it is late where the machine stood still for an eighth of a second.
+        # It reports a delay if the machine stalled for an eighth of a second.
         async with asyncio.timeout(DEADLINE_S):
             while (answer := await client.get("/readyz")).status_code != 200:
                 assert answer.text == "the prediction loop is late\n"
         assert answer.text == "ready\n"
         assert (await client.head("/healthz")).status_code == 200
-    # Started, and not run: it answers, and predicts nothing.
+    # Started, but not running: it responds, and predicts nothing.
     stuck = Server(AggregatorSettings(ingest="tcp://127.0.0.1:*", http="127.0.0.1:0", publish=None))
     await stuck.start()
     async with asking(stuck) as client:
@@ -161,7 +161,7 @@ async def test_openapi_document_names_every_path() -> None:
 
 
 def check_metrics(text: str) -> None:
-    """Has Prometheus' own checker read an exposition."""
+    """Check an exposition with Prometheus' own checker."""
     done = subprocess.run(
         [need("promtool"), "check", "metrics"], input=text, capture_output=True, text=True, check=False
     )
@@ -372,10 +372,10 @@ def test_serve_collect_and_watch_work_as_three_programs(tmp_path: Path) -> None:
 def test_signal_ends_the_aggregator_in_order_from_the_moment_that_it_says_where_it_listens(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     try:
-        fill(writing)  # what it says there has to wait
+        fill(writing)  # its output has to wait
         serve = [*IOTIDE, "serve", "--ingest", f"ipc://{tmp_path}/in", "--publish", "none", "--http", "none"]
         with Program(serve, cwd=tmp_path, env=plain_environment(), stderr=writing) as server:
-            wait_for(lambda: (tmp_path / "in").exists() and writes(server.pid), what="its waiting for a reader")
+            wait_for(lambda: (tmp_path / "in").exists() and writes(server.pid), what="a write that waits for a reader")
             assert handles(server.pid, signal.SIGTERM)
             assert handles(server.pid, signal.SIGINT)
             server.send_signal(signal.SIGTERM)
@@ -391,7 +391,7 @@ def test_signal_ends_the_aggregator_in_order_from_the_moment_that_it_says_where_
 
 
 def fill(pipe: int) -> None:
-    """Writes into a pipe until it has no room."""
+    """Write into a pipe until it is full."""
     os.set_blocking(pipe, False)
     with contextlib.suppress(BlockingIOError):
         while True:
@@ -400,7 +400,7 @@ def fill(pipe: int) -> None:
 
 
 def writes(pid: int) -> bool:
-    """Tells whether a process waits in a call that writes to its standard error."""
+    """Return whether a process waits in a call that writes to its standard error."""
     call = Path(f"/proc/{pid}/syscall").read_text().split()
     return call[0] == str(SYS_WRITE) and call[1] == "0x2"
 

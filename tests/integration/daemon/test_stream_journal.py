@@ -1,4 +1,4 @@
-"""The journal at a real NATS server: what is kept comes back, once and in order, and one writer alone adds to it."""
+"""The journal at a real NATS server: stored data is restored, once and in order, and only one writer appends."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def begun(settings: JournalSettings, folder: Path) -> tuple[StreamJournal, list[
 
 
 def die(journal: StreamJournal) -> None:
-    """Ends without a word, as a process that is killed."""
+    """End without a message, like a killed process."""
     journal._holding._link.close()
 
 
@@ -59,7 +59,7 @@ def numbers(found: list[Record | Gap]) -> list[int]:
 def test_records_come_back_as_they_were(settings: JournalSettings, tmp_path: Path) -> None:
     journal, found = begun(settings, tmp_path)
     assert found == []
-    large = os.urandom(3 << 20)  # more than a message holds
+    large = os.urandom(3 << 20)  # more than a message can contain
     journal.append([memoryview(b"head"), bytearray(b"column"), b""], b"\0\1", MOMENT)
     journal.append([], b"", Moment(-1.0, 0.0, 1e300), Kind.TICK)
     journal.append([b"x", large], b"peer", MOMENT)
@@ -115,7 +115,9 @@ def test_what_came_while_nobody_kept_it_is_not_said_to_be_kept(tmp_path: Path) -
 
 
 def test_second_writer_fences_the_first(settings: JournalSettings, tmp_path: Path) -> None:
-    """One that stood still, wakes up and knows of nothing: what it appends is refused, and it says so."""
+    """A writer that resumes after a stall and does not know the new one: its append is rejected, and it reports
+    this.
+    """
     first, _ = begun(settings, tmp_path)
     first.append([b"one"], b"peer", MOMENT)
     first.sync(wait=True)
@@ -139,7 +141,7 @@ def test_second_writer_fences_the_first(settings: JournalSettings, tmp_path: Pat
 
 
 def test_late_append_of_a_writer_that_was_fenced_changes_nothing(settings: JournalSettings, tmp_path: Path) -> None:
-    """Also where it lies at the server already, behind a claim that it does not know."""
+    """Also if it is at the server already, behind a claim that it does not know."""
     first, _ = begun(settings, tmp_path)
     first.append([b"one"], b"peer", MOMENT)
     first.sync(wait=True)
@@ -197,10 +199,10 @@ def test_lease_that_is_given_back_is_taken_at_once_and_another_after_its_time(
 
     waiting = threading.Thread(target=wait)
     waiting.start()
-    wait_for(told.is_set, what="the news that it waits")
+    wait_for(told.is_set, what="the report that it waits")
     assert not taken
     first.release()
-    waiting.join()  # no minute
+    waiting.join()  # not a minute
     taken[0].release()
 
 
@@ -260,7 +262,7 @@ def test_damaged_snapshot_is_told(settings: JournalSettings, tmp_path: Path) -> 
 
 
 def stop(journal: StreamJournal) -> None:
-    """Has its connection's thread stand still, as the process would."""
+    """Stall its connection's thread, as if the process stalled."""
     standing, goes_on = threading.Event(), threading.Event()
 
     def hold() -> None:

@@ -1,4 +1,4 @@
-"""Two users of one machine, neither root: neither sees, changes, fakes or stops what the other's iotide does."""
+"""Two non-root users of one machine: neither can see, change, fake or stop the other's iotide."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [need_root, pytest.mark.slow]
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """A folder that all users may enter, with a short name."""
+    """A folder with a short name that all users may enter."""
     path = Path(tempfile.mkdtemp(prefix="iotide-", dir="/tmp"))
     path.chmod(0o1777)
     yield path
@@ -37,7 +37,7 @@ def folder() -> Iterator[Path]:
 
 
 def aggregator(folder: Path, visibility: str) -> Callable[[Callable[[Any], None]], None]:
-    """Returns what runs an aggregator with a job until its process is ended."""
+    """Return a function that runs an aggregator with a job until its process is ended."""
 
     async def run(say: Callable[[Any], None]) -> None:
         source = Fed()
@@ -63,12 +63,12 @@ def aggregator(folder: Path, visibility: str) -> Callable[[Callable[[Any], None]
 
 @contextlib.contextmanager
 def of_alice(folder: Path, visibility: str = "all") -> Iterator[int]:
-    """Runs an aggregator of hers; yields its process."""
+    """Run an aggregator of user alice; yield its process."""
     warm = folder / "warm"
     warm.mkdir()
 
     def said(_: Any) -> None:
-        raise KeyboardInterrupt  # all that is imported when it is first needed is here now
+        raise KeyboardInterrupt  # all lazy imports are done now
 
     with contextlib.suppress(KeyboardInterrupt):
         aggregator(warm, visibility)(said)
@@ -82,7 +82,7 @@ def of_alice(folder: Path, visibility: str = "all") -> Iterator[int]:
 
 
 def refused(act: Callable[[], Any]) -> str:
-    """Returns how the system refuses something; what it allows is what it gives."""
+    """Return the error of the system, or the result if it is allowed."""
     try:
         return f"allowed: {act()!r}"
     except PermissionError:
@@ -169,7 +169,7 @@ def test_another_user_who_may_ask_sees_no_job_of_hers_by_any_route(folder: Path)
 
 
 def test_collector_takes_no_calls_of_another_users_program(folder: Path) -> None:
-    """Though its socket were open to all, which it is not."""
+    """Even if its socket were open to all, which it is not."""
     gate = folder / "gate"
 
     def collect(say: Callable[[Any], None]) -> dict[str, Any]:
@@ -206,7 +206,7 @@ def test_spool_of_a_collector_is_closed_to_another_user(folder: Path) -> None:
 
     with Acting(ALICE, spool) as hers:
         numbers = hers.heard()
-        assert numbers, "no file lies there"
+        assert numbers, "no file exists there"
         assert not list(folder.glob("iotide-spool-*"))
         paths = [Path(f"/proc/{hers.pid}/fd/{each}") for each in numbers]
         opened = as_user(BOB, lambda: [refused(path.read_bytes) for path in paths])

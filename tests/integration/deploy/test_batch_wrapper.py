@@ -1,4 +1,4 @@
-"""The wrapper for jobs of PBS, LSF and Flux, in a fake environment: each system's launcher runs on this node alone."""
+"""The wrapper for PBS, LSF and Flux jobs, in a fake environment: each system's launcher runs on this node only."""
 
 from __future__ import annotations
 

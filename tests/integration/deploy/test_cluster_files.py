@@ -1,4 +1,4 @@
-"""What is deployed for a cluster can be used: settings, the servers' configuration, the compose file and the unit."""
+"""The deployment files for a cluster work: settings, the servers' configuration, the compose file and the unit."""
 
 from __future__ import annotations
 

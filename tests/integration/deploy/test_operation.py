@@ -1,4 +1,4 @@
-"""What who operates an aggregator does with it: it is reloaded, watched, ended, and its log is read by a program."""
+"""Operation of an aggregator: reload, watchdog, shutdown, and a log for programs."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_service_manager_is_told_of_each_step_and_that_the_loop_turns(tmp_path: 
         server.process.send_signal(signal.SIGHUP)
         assert "MONOTONIC_USEC=" in manager.hear("RELOADING=1")
         manager.hear("READY=1")
-        server.process.send_signal(signal.SIGSTOP)  # a loop that stands still feeds nobody
+        server.process.send_signal(signal.SIGSTOP)  # a stalled loop does not feed the watchdog
         manager._socket.settimeout(1.0)
         fed = 0
         try:
@@ -85,7 +85,7 @@ def test_reload_takes_over_what_it_can_and_names_what_needs_a_restart(tmp_path: 
         assert "iotide_notifications_waiting{" in metrics
         done = iotide("collect", "--replay", "--connect", f"ipc://{tmp_path}/in", "--job", "j", SAMPLE, cwd=tmp_path)
         assert done.returncode == 0
-        server.hear(lambda line: line == "iotide: job j: running")  # which the level info tells
+        server.hear(lambda line: line == "iotide: job j: running")  # printed at the level info
         for bad in ("retain_s = ", "retain_s = -1", 'log_level = "loud"'):
             (tmp_path / "serve.toml").write_text(bad)
             server.process.send_signal(signal.SIGHUP)
@@ -125,7 +125,7 @@ def test_end_keeps_what_was_acknowledged_whether_it_has_time_to_write_jobs_down_
                 text = urllib.request.urlopen(metrics, timeout=DEADLINE_S).read().decode()  # noqa: B023
                 return float(re.findall(r"^iotide_snapshots_total (\S+)", text, re.MULTILINE)[0])
 
-            wait_for(snapshots, what="a snapshot, which says how long they take")
+            wait_for(snapshots, what="a snapshot, which measures its duration")
             assert server.end(signal.SIGTERM) == 0
             has_time = not any("longer than stop_within_s" in line for line in server.hear_all())
             assert has_time or stop_within_s == "1e-9"

@@ -1,4 +1,4 @@
-"""Ends of Slurm's jobs that nobody plans: Slurm kills a job, a slurmd that is killed, a node that is gone."""
+"""Unplanned ends of Slurm jobs: a job killed by Slurm, a killed slurmd, a lost node."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WRITE_BYTES = 10_000
 
 @dataclass
 class Cluster:
-    """A Slurm, and the aggregator that its collectors ship to."""
+    """A Slurm, and the aggregator of its collectors."""
 
     slurm: Slurm
     server: Served
@@ -63,7 +63,7 @@ class Cluster:
         return self.slurm.said("scontrol", "show", "job", job).partition("JobState=")[2].split()[0]
 
     def processes(self, node: str) -> list[int]:
-        """Returns all processes of a node, which see its files alone."""
+        """Return all processes of a node, which see only its files."""
         place = Path(f"/proc/{self.daemon(node)}/ns/mnt").readlink()
         found = []
         for path in Path("/proc").glob("[0-9]*"):
@@ -76,7 +76,7 @@ class Cluster:
         return int((self.folder / f"{node}.pid").read_text())
 
     def restart_daemon(self, node: str) -> None:
-        """Kills a node's slurmd, and starts another on the node."""
+        """Kill a node's slurmd, and start another on the node."""
         place = os.open(f"/proc/{self.daemon(node)}/ns/mnt", os.O_RDONLY)
         self.stack.callback(os.close, place)
         os.kill(self.daemon(node), signal.SIGKILL)
@@ -95,7 +95,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def missing(job: JobDetail, folder: Path) -> list[int]:
-    """Returns how many bytes of each task's file were not seen."""
+    """Return the number of unseen bytes of each task's file."""
     seen = {row.path: row.bytes_written for row in job.files}
     files = [folder / f"out.{job.job}.{rank}" for rank in (0, 1)]
     return [path.stat().st_size - seen.get(str(path), 0) for path in files]
@@ -108,21 +108,21 @@ def test_job_that_slurm_kills_and_a_slurmd_that_is_killed_cost_no_call(cluster: 
     until = "until test -e go.on; do " + WRITE + "; done; " + WRITE
     kept = cluster.submit(tmp_path, f"exec srun --overlap sh -c '{until}'", "--time=10")
     for job in (killed, kept):
-        wait_for(lambda job=job: cluster.on_both_nodes(job), what=f"job {job} of both nodes")
+        wait_for(lambda job=job: cluster.on_both_nodes(job), what=f"job {job} on both nodes")
     before = cluster.job(kept)
     assert before is not None
     cluster.restart_daemon("node2")
     wait_for(lambda: (found := cluster.job(kept)) and found.events > before.events, what="calls without slurmd")
     cluster.slurm.said("scancel", killed)
-    wait_for(lambda: cluster.over(killed), what="the end that Slurm makes")
+    wait_for(lambda: cluster.over(killed), what="the end by Slurm")
     assert cluster.state(killed) == "CANCELLED"
     (tmp_path / "go.on").touch()
-    wait_for(lambda: cluster.over(kept), what="the end of the other")
+    wait_for(lambda: cluster.over(kept), what="the end of the other job")
     assert cluster.state(kept) == "COMPLETED"
     for job in (killed, kept):
         told = wait_for(lambda job=job: cluster.closed(job), what="the ends of its streams")
         assert told.losses == {}
-        assert all(0 <= count <= WRITE_BYTES for count in missing(told, tmp_path))  # the one that it was killed in
+        assert all(0 <= count <= WRITE_BYTES for count in missing(told, tmp_path))  # the one in which it was killed
     wait_for(lambda: not list(cluster.folder.glob("files.node*/iotide/*")), what="the ends of the collectors")
 
 

@@ -1,4 +1,4 @@
-"""Jobs of a real Slurm of two nodes, whose prolog, TaskProlog and epilog are those of deploy/slurm."""
+"""Jobs of a real Slurm of two nodes with the prolog, TaskProlog and epilog of deploy/slurm."""
 
 from __future__ import annotations
 
@@ -56,21 +56,21 @@ echo "= environment"; env | sort
 echo "= libraries"; grep -o '/[^ ]*$' /proc/self/maps | sort -u
 echo "= descriptors"; for each in /proc/$$/fd/*; do readlink "$each"; done | sort -u
 """
-"""What a job says of itself."""
+"""Script that prints the job's environment."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """A Slurm, and the aggregator that its collectors ship to."""
+    """A Slurm, and the aggregator of its collectors."""
 
     slurm: Slurm
     server: Served
     folder: Path
     has_flag: bool
-    """Whether Slurm's headers are here, with which `sbatch --iotide` is built."""
+    """Whether Slurm's headers are installed, which `sbatch --iotide` needs."""
 
     def submit(self, script: str, *options: str, folder: Path, **environment: str) -> str:
-        """Submits a job; returns its id."""
+        """Submit a job; return its id."""
         (folder / "job.sh").write_text(f"#!/bin/sh\n{script}\n")
         command = [need("sbatch"), "--parsable", "--time=10", "--output=%j.out", *options, "job.sh"]
         done = subprocess.run(
@@ -79,29 +79,29 @@ class Cluster:
         return done.stdout.strip()
 
     def said(self, *command: str) -> str:
-        """Returns what a command of Slurm says."""
+        """Return the output of a Slurm command."""
         program, *arguments = command
         return subprocess.run(
             [need(program), *arguments], env=self.slurm.environment, capture_output=True, text=True, check=False
         ).stdout
 
     def over(self, job: str) -> bool:
-        """Whether a job is, and its nodes are done with it."""
+        """Return whether a job has ended and its nodes are released."""
         return not self.said("squeue", "-h", "-j", job, "-o", "%T").strip()
 
     def asked(self, path: str) -> Any:
-        """Returns an answer of the aggregator; None where there is none."""
+        """Return a response of the aggregator, or None if there is none."""
         with contextlib.suppress(urllib.error.HTTPError), urllib.request.urlopen(self.server.url + path) as answer:
             return json.loads(answer.read())
         return None
 
     def job(self, job: str) -> JobDetail | None:
-        """Returns what the aggregator says of a job."""
+        """Return the aggregator's report on a job."""
         found = self.asked(f"/api/v1/jobs/{job}?top=1000")
         return None if found is None else JobDetail.model_validate(found)
 
     def ended(self, job: str) -> JobDetail:
-        """Waits until a job is over, and every stream of it; returns what is said of it then."""
+        """Wait until a job and all of its streams have ended; return the final report."""
         wait_for(lambda: self.over(job), what=f"the end of job {job}")
 
         def closed() -> JobDetail | None:
@@ -113,11 +113,11 @@ class Cluster:
         return wait_for(closed, what=f"the ends of the streams of job {job}")
 
     def nodes(self) -> str:
-        """Returns the states of the nodes."""
+        """Return the states of the nodes."""
         return self.said("sinfo", "-h", "-o", "%T")
 
     def log(self) -> str:
-        """Returns what went wrong on the nodes, but for an aggregator that a busy machine held up."""
+        """Return the errors on the nodes, without those caused by an aggregator on a busy machine."""
         lines = [line for path in self.folder.glob("files.node*/log") for line in path.read_text().splitlines(True)]
         return "".join(line for line in lines if "the aggregator at" not in line)
 
@@ -173,7 +173,7 @@ def test_job_that_is_cancelled_was_predicted_and_is_whole(cluster: Cluster, tmp_
     told = cluster.ended(job)
     files = [tmp_path / f"out.{rank}" for rank in (0, 1)]
     missing = [path.stat().st_size - written(told, path) for path in files]
-    assert all(0 <= size <= WRITE_BYTES for size in missing)  # the write that it was killed in was none that ended
+    assert all(0 <= size <= WRITE_BYTES for size in missing)  # the write in which it was killed is not complete
     assert "periodic.py" in told.command
     assert cluster.log() == ""
 
@@ -189,7 +189,7 @@ def test_job_that_did_not_ask_is_not_touched(cluster: Cluster, tmp_path: Path) -
 
 
 def seen_by(cluster: Cluster, folder: Path, *options: str) -> str:
-    """Returns what a job saw of itself, and a task of its, with its numbers and folders left out."""
+    """Return the environment of a job and of its task, without numbers and folders."""
     folder.mkdir()
     (folder / "look.sh").write_text(LOOK)
     job = cluster.submit("sh look.sh; srun sh look.sh", *options, "--output=said", folder=folder)
@@ -222,7 +222,7 @@ def test_node_whose_prolog_starts_no_collector_is_a_loss_of_its_job(cluster: Clu
     barred = cluster.folder / "files.node2" / "iotide"
     barred.mkdir(exist_ok=True)
     (tmp_path / "periodic.py").write_text(PERIODIC)
-    barred.chmod(0o777)  # so that its prolog refuses it
+    barred.chmod(0o777)  # so that its prolog rejects it
     job = cluster.submit(f"exec srun {sys.executable} periodic.py", "-N2", "--comment=iotide", folder=tmp_path)
     try:
 
@@ -231,7 +231,7 @@ def test_node_whose_prolog_starts_no_collector_is_a_loss_of_its_job(cluster: Clu
             return found if found is not None and found.nodes_unseen else None
 
         found = wait_for(told, what="a loss")
-        # The nodes share a machine: node1's collector may hear of what could not be traced on node2, too.
+        # The nodes share a machine: node1's collector may also detect untraced programs of node2.
         assert (found.nodes_unseen, found.losses["nodes_unseen"], found.complete) == (["node2"], 1, False)
         wait_for(lambda: cluster.asked(f"/api/v1/jobs/{job}/prediction")["nodes_unseen"] == 1, what="a prediction")
         cluster.said("scancel", job)
@@ -248,7 +248,7 @@ def test_node_whose_prolog_starts_no_collector_is_a_loss_of_its_job(cluster: Clu
 
 
 def test_short_jobs_in_a_row_lose_nothing(cluster: Cluster, tmp_path: Path) -> None:
-    """Eight run side by side."""
+    """Eight jobs run concurrently."""
     script = "head -c 1000 /dev/zero >out.$SLURM_JOB_ID"
     jobs = [cluster.submit(script, "--comment=iotide", folder=tmp_path) for _ in range(SHORT_JOBS)]
     for job in jobs:
@@ -267,7 +267,7 @@ def test_variable_that_is_set_at_submission_is_as_good_as_the_comment(cluster: C
 
 def test_flag_of_sbatch_is_as_good_as_the_comment(cluster: Cluster, tmp_path: Path) -> None:
     if not cluster.has_flag:
-        pytest.skip("Slurm's headers (libslurm-dev) are not here")
+        pytest.skip("Slurm's headers (libslurm-dev) are not installed")
     job = cluster.submit("srun cat /dev/null >out", "-N2", "--iotide", folder=tmp_path)
     assert cluster.ended(job).hosts == ["node1", "node2"]
     assert cluster.log() == ""

@@ -1,4 +1,4 @@
-"""What Slurm's prolog, TaskProlog and epilog do, called as slurmd calls them, without a Slurm."""
+"""Slurm's prolog, TaskProlog and epilog, called as by slurmd, without Slurm."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from support.servers.running_aggregator import serving
 from support.system.waiting import DEADLINE_S
 
 JOB = "4711"
-OF_SLURM = "unset SLURM_SCRIPT_CONTEXT"  # which Slurm leaves to tasks where a TaskProlog runs
+OF_SLURM = "unset SLURM_SCRIPT_CONTEXT"  # Slurm leaves it to tasks if a TaskProlog runs
 SQUEUE = """#!/bin/sh
 echo "$@" > {folder}/asked
 echo "4711|4711|node[1-2]|2026-01-02T03:04:05|2026-01-02T04:04:05|physics|melt | 2"
@@ -52,7 +52,7 @@ class Node:
         }
 
     def call(self, script: str, **extra: str) -> str:
-        """Runs a script; returns what it printed. None may fail, which would drain the node."""
+        """Run a script; return its output. A script must not fail, because that drains the node."""
         command = ["env", "-i", *(f"{name}={value}" for name, value in (self.environment | extra).items())]
         done = subprocess.run(
             [*command, str(self.folder / script)],
@@ -66,7 +66,7 @@ class Node:
         return done.stdout
 
     def task(self, **extra: str) -> dict[str, str]:
-        """Returns what a task has beside its environment."""
+        """Return the changes of a task's environment."""
         lines = self.call("task-prolog.sh", **extra).splitlines()
         return dict(line.removeprefix("export ").split("=", 1) for line in lines if line != OF_SLURM)
 
@@ -77,7 +77,7 @@ class Node:
 
     @property
     def left(self) -> list[str]:
-        """What of jobs lies on the node."""
+        """Files of jobs that remain on the node."""
         folder = self.folder / "iotide"
         return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
@@ -202,7 +202,7 @@ def test_what_cannot_be_started_fails_no_prolog_and_is_told(
         lines = [*kept, *(f"{name} = {value}" for name, value in settings.items())]
         (tmp_path / "slurm.toml").write_text("\n".join(lines))
         assert node.call("prolog.sh", **environment) == ""
-        if settings.get("connect"):  # the settings do not say where the log is
+        if settings.get("connect"):  # the settings do not name the log
             return
         assert told in node.log
         assert node.task() == {}

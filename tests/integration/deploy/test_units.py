@@ -1,4 +1,4 @@
-"""The units of systemd: what they forbid is not needed, and it is enough."""
+"""The systemd units: their restrictions suffice, and allow all functions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.tracing.programs import need, need_library
 UNITS = Path(iotide.__file__).parent / "deploy/systemd"
 AS_UNIT = PROGRAMS / "as_unit.py"
 MOST = {"iotide.service": 2.5, "iotide-collect.service": 4.0}
-"""Exposure by `systemd-analyze security`, of 10; a user unit cannot have what needs namespaces."""
+"""Maximum exposure by `systemd-analyze security`, of 10; a user unit lacks options that need namespaces."""
 
 
 @pytest.mark.parametrize("name", MOST)
@@ -46,7 +46,7 @@ def test_unit_has_no_setting_that_systemd_does_not_know(name: str, tmp_path: Pat
 
 
 def test_aggregator_and_collector_do_all_they_do_within_their_units(tmp_path: Path) -> None:
-    """A program is traced, journalled, archived, predicted and told of, and both end in order."""
+    """A program is traced, journalled, archived, predicted and reported, and both end in order."""
     need("systemd-analyze")
     need_library("libseccomp.so.2")
     as_unit = [sys.executable, str(AS_UNIT)]

@@ -1,4 +1,4 @@
-"""The wheel: one for every Python, with the compiled parts in it, so that a machine without a compiler can use it."""
+"""The wheel: one for every Python, including the compiled parts, for machines without a compiler."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_it_is_for_every_python_and_has_the_compiled_parts(wheel: Path) -> None:
     libraries = {Path(name).name for name in names if name.endswith(".so")}
     assert {f"libiotide_{name}.so" for name in (*_HELPERS, "preload", "layers")} <= libraries
     left_over = [name for name in names if name.endswith((".c", "setup.py")) or "/tests/" in name]
-    assert left_over == ["iotide/deploy/slurm/spank_iotide.c"]  # which is built where Slurm's headers are
+    assert left_over == ["iotide/deploy/slurm/spank_iotide.c"]  # which is built where Slurm's headers are installed
     assert {"iotide/deploy/slurm/prolog.sh", "iotide/deploy/prometheus/rules.yml", "iotide/docs/runbooks.md"} <= set(
         names
     )

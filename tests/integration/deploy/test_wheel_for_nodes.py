@@ -1,4 +1,4 @@
-"""The wheel for nodes: collectors do without what analyses, and other commands say what they lack."""
+"""The wheel for nodes: collectors work without the analysis, and other commands report missing packages."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_it_has_the_same_files_and_needs_less(tmp_path: Path) -> None:
 
 @pytest.fixture
 def node(tmp_path: Path) -> dict[str, str]:
-    """Returns the environment of programs that find only what the wheel for nodes needs."""
+    """Return the environment of programs with only the requirements of the wheel for nodes."""
     (tmp_path / "site").mkdir()
     (tmp_path / "site/sitecustomize.py").write_text(BLOCKING)
     return plain_environment() | {"PYTHONPATH": str(tmp_path / "site")}

@@ -1,4 +1,4 @@
-"""Machines that booted a moment ago: their steady clock is near 0, so that nothing may take 0 for long ago."""
+"""Recently booted machines: their monotonic clock is near 0, so 0 must not mean long ago."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ WITH_CLOCKS = [
 
 
 def young() -> list[str]:
-    """Returns what starts a command under a clock that began some seconds ago; skips where that is not allowed."""
+    """Return the prefix that runs a command with a clock that started seconds ago; skip if that is not allowed."""
     steady_s, up_s = (int(time.clock_gettime(clock)) for clock in (time.CLOCK_MONOTONIC, time.CLOCK_BOOTTIME))
     ages = [f"--monotonic={min(YOUNG_S - steady_s, 0)}", f"--boottime={min(YOUNG_S - up_s, 0)}"]
     as_user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     prefix = [need("unshare"), *as_user, "--time", "--fork", *ages]
     tried = subprocess.run([*prefix, "true"], capture_output=True, text=True, check=False)
     if tried.returncode:
-        pytest.skip(f"no clock of its own for a command: {tried.stderr.strip()}")
+        pytest.skip(f"no private clock for a command: {tried.stderr.strip()}")
     return prefix
 
 
 def test_parts_that_have_a_clock_pass_their_tests_on_a_young_machine() -> None:
     command = [*young(), sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider"]
     command += map(str, map(TESTS.joinpath, WITH_CLOCKS))
-    with TemporaryDirectory() as folder:  # short, as names of sockets have to be
+    with TemporaryDirectory() as folder:  # short, because names of sockets are limited
         command += ["--basetemp", f"{folder}/t"]
         done = subprocess.run(command, cwd=TESTS.parent, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-1000:]

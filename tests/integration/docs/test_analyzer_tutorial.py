@@ -1,4 +1,4 @@
-"""The analyzer that the documentation writes: it holds the contract, and a running aggregator has it."""
+"""The analyzer of the documentation: it satisfies the contract, and a running aggregator uses it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HOUR_NS = 3600 * 10**9
 
 @pytest.fixture
 def hours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AnalyzerKind:
-    """The module that the page writes, in the registry."""
+    """The module of the page, in the registry."""
     code = "\n\n".join(re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
     file = tmp_path / "update.py"
     file.write_text(code)
@@ -91,7 +91,7 @@ def test_command_runs_it_on_finished_traces(tmp_path: Path) -> None:
     lines = [
         b'{"call": "write", "path": "/scratch/f", "start": %d, "dur": 0.5, "size": 1000, "pid": %d, "tid": 7}\n'
         % (24 * 3600 * 20_000 + 3600 * hour, pid)
-        for hour, pid in ((3, 7), (14, 7), (3, 8), (2, 8))  # not in the order of time
+        for hour, pid in ((3, 7), (14, 7), (3, 8), (2, 8))  # not in order of time
     ]
     trace = tmp_path / "nightly.jsonl"
     trace.write_bytes(b"".join(lines))

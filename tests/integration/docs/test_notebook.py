@@ -1,4 +1,4 @@
-"""The tutorial as a notebook runs from its first cell to its last, and shows what it says."""
+"""The tutorial as a notebook runs from its first cell to its last, with the outputs that it shows."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
 
 
 def shown(cells: list[dict[str, Any]], code: str) -> str:
-    """Returns the output of the first cell whose code has a text in it."""
+    """Return the output of the first cell whose code contains a text."""
     (cell, *_) = [cell for cell in cells if cell["cell_type"] == "code" and code in "".join(cell["source"])]
     return json.dumps(cell["outputs"])
 

@@ -1,4 +1,4 @@
-"""``import iotide``: the same results as the commands, as objects; what the document shows runs."""
+"""``import iotide``: the same results as the commands, as objects; the examples in the document run."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ for _ in range(8):
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report of a real run, as ``iotide run`` leaves it."""
+    """A report of a real run by ``iotide run``."""
     folder = tmp_path_factory.mktemp("run")
     done = command("run", "-q", "--job", "ckpt", "--", sys.executable, "-c", PHASES, cwd=folder)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The benchmark that varies tuned numbers: it measures each as it is, at half and at twice its value."""
+"""The benchmark that varies tuned constants: it measures each unchanged, halved and doubled."""
 
 from __future__ import annotations
 

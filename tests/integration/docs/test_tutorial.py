@@ -1,4 +1,4 @@
-"""The tutorial, run as it is written: a reader types its commands one after the other."""
+"""The tutorial, run as written: its commands one after the other."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def folder(tmp_path: Path) -> Path:
 
 def _typed(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
     environment = plain_environment(PATH=f"{folder}/bin{os.pathsep}{os.environ['PATH']}", PYTHONPATH=_packages())
-    # What a script leaves running is ended with it, by `timeout`, which has a process group of its own.
+    # `timeout`, which has its own process group, also ends the processes that a script leaves running.
     return subprocess.run(
         [need("timeout"), str(DEADLINE_S), "bash", "-ec", script],
         cwd=folder,
@@ -51,7 +51,7 @@ def _typed(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def _packages() -> str:
-    """The link of Python in the tests' folder knows nothing of their environment."""
+    """The Python link in the tests' folder does not find its environment."""
     return os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
 
 
@@ -76,7 +76,7 @@ def test_the_slow_program_is_found_and_the_mended_one_is_left_alone(folder: Path
 
 def test_a_job_that_others_watch_is_predicted(folder: Path) -> None:
     (live,) = _commands(before=False)
-    # Tests run beside others, so the aggregator takes streams at a socket of its own and has no HTTP.
+    # Tests run concurrently, so the aggregator has its own ingest socket and no HTTP.
     live = live.replace("iotide serve", "iotide serve --http none --ingest ipc://$PWD/ingest")
     live = live.replace(
         "iotide collect --socket $PWD/tracer.sock --until",

@@ -76,7 +76,7 @@ async def test_alert_is_published_and_in_the_api_and_the_metrics() -> None:
             subscriber.connect(server.publish_endpoint or "")
             subscriber.subscribe(b"job.")
             subscriber.subscribe(b"alert.")
-            # a subscription takes a moment to reach the publisher: what comes of jobs says that it did
+            # a subscription takes a moment to reach the publisher; a job's results show that it did
             probes = 0
             while not await subscriber.poll(100):
                 probes += 1

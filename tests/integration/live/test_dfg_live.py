@@ -1,4 +1,4 @@
-"""Graphs of running jobs: from the terminal, against other runs, and as a page that follows them."""
+"""Graphs of running jobs: in the terminal, against other runs, and as a page with updates."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ async def test_what_cannot_be_asked_of_a_running_job_is_said(tmp_path: Path) -> 
     assert "no answer" in done.stderr
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="there is no chromium to show the page")
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
 async def test_page_in_a_browser_takes_in_what_has_come_since(tmp_path: Path) -> None:
     source = Fed()
     async with serving(pages=LivePages(refresh_s=0.2)) as server, feeding(server, source):

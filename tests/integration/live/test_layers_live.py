@@ -22,7 +22,7 @@ BEGIN = 1_790_000_000 * 10**9
 
 
 def transfer(size: int) -> Call:
-    """Returns a write through three layers."""
+    """Return a write through three layers."""
     bottom = Call(Layer.POSIX, Kind.WRITE, 10, size, file=1)
     middle = Call(Layer.MPIIO, Kind.WRITE, 2, size, file=1, below=[bottom])
     return Call(Layer.HDF5, Kind.WRITE, 5, size, file=1, below=[middle])

@@ -1,4 +1,4 @@
-"""Layers of OTF2 traces: written by the otf2 package as a tracer would, and of what was traced here."""
+"""Layers of OTF2 traces: written by the otf2 package in a tracer's format, and exported from our traces."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Rank:
 
     @contextmanager
     def call(self, name: str, begin: int, end: int, handle: Any, write: int = -1, read: int = -1) -> Iterator[None]:
-        """Enters and leaves a region; with a number of bytes it is an operation on a handle."""
+        """Enter and leave a region; with a number of bytes it is an operation on a handle."""
         from otf2.enums import IoOperationFlag, IoOperationMode, RegionRole
 
         region = self._definitions.region(name, region_role=RegionRole.FUNCTION)
@@ -60,7 +60,7 @@ class Rank:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Layers:
-    """Makes what the study of a cloud model shows: each rank reads its map, one writes for all."""
+    """Make the pattern of the cloud model study: each rank reads its map, one writes for all."""
     from otf2.enums import IoParadigmClass, IoParadigmFlag
 
     folder = tmp_path_factory.mktemp("otf2")

@@ -1,4 +1,4 @@
-"""Layers of a parallel HDF5 program that was traced here: its numbers add up, and are the program's own."""
+"""Layers of a parallel HDF5 program traced here: its numbers are consistent, and equal the program's own."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(traced: Path) -> Layers:
-    """Returns the report of what concerns the file that the program writes, and everything made inside those calls."""
+    """Return the report on the program's output file, and on all calls nested in its calls."""
     done = iotide("layers", "--json", traced, "--filter", "rank=0-", cwd=traced.parent)
     assert done.returncode == 0, done.stderr
     return LayersReport.model_validate_json(done.stdout).layers
@@ -78,7 +78,7 @@ def test_bytes_are_those_of_the_program_and_what_differs_below_is_explained(repo
     for way, size in (("write", WRITTEN), ("read", READ)):
         above, middle = accounts["HDF5", way], accounts["MPIIO", way]
         assert (above.bytes, above.below_bytes) == (size, size)
-        assert middle.bytes == above.below_bytes + above.other_bytes  # what is more is HDF5's own metadata
+        assert middle.bytes == above.below_bytes + above.other_bytes  # the rest is HDF5's own metadata
         assert middle.below_bytes == middle.bytes
         assert 0 < above.other_bytes < 100_000
     (file,) = [row for row in report.files if row.path.endswith("/steps.h5")]
@@ -170,8 +170,8 @@ def test_page_shows_tree_and_timeline_in_a_browser(traced: Path) -> None:
         assert f'fill="{colour}"' in shown.stdout
     assert re.search(r"MPI_File_write_at_all <code>", shown.stdout)
     (seen,) = set(re.findall(r'<svg viewBox="([^"]*)"', shown.stdout))
-    assert [float(each) for each in seen.split()] == pytest.approx([720, 0, 3200, 20])  # zoomed and moved by keys
-    assert re.search(r'<tr class="n\d+[^"]*" data-node="n\d+" hidden', shown.stdout)  # what lies below is folded away
+    assert [float(each) for each in seen.split()] == pytest.approx([720, 0, 3200, 20])  # zoomed and moved with keys
+    assert re.search(r'<tr class="n\d+[^"]*" data-node="n\d+" hidden', shown.stdout)  # the lower layers are collapsed
 
 
 def test_the_same_written_as_otf2_gives_the_same_report(traced: Path, report: Layers) -> None:
@@ -182,7 +182,7 @@ def test_the_same_written_as_otf2_gives_the_same_report(traced: Path, report: La
     done = iotide("layers", "--json", folder / "otf2", "--filter", "rank=0-", cwd=folder)
     assert done.returncode == 0, done.stderr
     other = LayersReport.model_validate_json(done.stdout).layers
-    named_otherwise = {"job", "mounts", "files", "files_left_out"}  # ends of sockets have no names in OTF2
+    named_otherwise = {"job", "mounts", "files", "files_left_out"}  # endpoints of sockets have no names in OTF2
     assert other.model_dump(exclude=named_otherwise) == report.model_dump(exclude=named_otherwise)
     data, others = ([row for row in each.files if row.group == "data"] for each in (report, other))
     assert data == others

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 
 class Jobs:
-    """Jobs that write in phases, up to now; the next one is expected for as long as any test takes."""
+    """Jobs that write in phases, up to now; the next one is expected after the end of any test."""
 
     def __init__(self) -> None:
         self.source = Fed()
@@ -80,7 +80,7 @@ async def running(jobs: Jobs, *names: str, **options: object) -> AsyncIterator[S
 
 
 async def shown(folder: Path, look: Callable[[Page], T]) -> T:
-    """Has a thread look at pages, while the aggregator goes on in this one."""
+    """Run a thread that reads pages, while the aggregator runs in this one."""
 
     def work() -> T:
         with looking(folder) as page:
@@ -90,7 +90,7 @@ async def shown(folder: Path, look: Callable[[Page], T]) -> T:
 
 
 def is_clean(page: Page, server: Server) -> None:
-    """Holds a page to the console staying empty and nothing being asked of another host."""
+    """Check that the console stays empty and no other host is requested."""
     assert page.complaints == []
     home = urlsplit(str(server.http_url)).netloc
     asked = {urlsplit(request).netloc for request in page.requests if not request.startswith(("data:", "about:"))}
@@ -281,7 +281,7 @@ async def test_file_systems_show_phases_to_come(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 async def test_pages_work_below_the_prefix_of_a_proxy(tmp_path: Path) -> None:
-    """As behind JupyterHub, whose proxy cuts its prefix off."""
+    """As behind JupyterHub, whose proxy removes its prefix."""
     need("chromium")
     async with running(Jobs(), "sim") as server, proxied(server, "/user/ann/proxy/9788") as address:
 
@@ -320,7 +320,7 @@ async def test_nothing_on_the_pages_is_beyond_a_screen_reader_or_a_weak_eye(tmp_
 
 @asynccontextmanager
 async def proxied(server: Server, prefix: str) -> AsyncIterator[str]:
-    """Passes requests below a prefix on, without it."""
+    """Forward requests below a prefix, without it."""
     async with httpx.AsyncClient(base_url=str(server.http_url), timeout=60) as http:
 
         async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

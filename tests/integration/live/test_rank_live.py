@@ -1,4 +1,4 @@
-"""The ranking of running jobs: one by one, and all by the files that they share."""
+"""The ranking of running jobs: per job, and of all jobs by the files that they share."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def answer(address: str) -> dict[str, Any]:
 
 
 def feed(source: Fed, job: str, kind: Kind, files: list[str], start: int) -> None:
-    """Two processes: the first writes a pipe that the second reads; the second does the files."""
+    """Two processes: the first writes a pipe that the second reads; the second accesses the files."""
     source.open(job, job, host="node", clock_offset_ns=None)
     count = len(files)
     columns = {

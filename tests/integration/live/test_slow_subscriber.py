@@ -1,4 +1,4 @@
-"""A subscriber that does not read is cut off and named; the others get each message."""
+"""A subscriber that does not read is cut off and named; the others receive each message."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ def test_subscriber_that_does_not_read_is_cut_off_while_others_get_all(
             else:
                 publisher.job(LARGE)
                 said += 1
-            while heard < said - len(publisher._waiting):  # each message comes
+            while heard < said - len(publisher._waiting):  # each message arrives
                 reading.recv_multipart()
                 heard += 1
             return bool(counters["subscribers_cut_off"]) and not publisher._waiting
 
         with caplog.at_level(logging.WARNING):
-            wait_for(is_over, what="the end of the other one")
+            wait_for(is_over, what="the end of the other subscriber")
         assert not counters["published_missed"]
         (line,) = [record.getMessage() for record in caplog.records]
         assert line.startswith("publish: the subscriber ")

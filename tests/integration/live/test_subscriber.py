@@ -1,4 +1,4 @@
-"""Subscribers over real sockets: whose predictions they get, and what they outlive."""
+"""Subscribers over real sockets: selection of predictions, and survived failures."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def summary(job: str) -> JobSummary:
 
 @contextmanager
 def publishing(endpoint: str, say: Callable[[Publisher], None]) -> Iterator[str]:
-    """Publishes again and again, since a subscription takes a moment to arrive."""
+    """Publish repeatedly, because a subscription takes a moment to arrive."""
     context, done = zmq.Context(), threading.Event()
     publisher = Publisher(context, endpoint, allow_remote=False)
 

@@ -1,4 +1,4 @@
-"""A job whose end is known: from the option or the batch system over the wire to what is told."""
+"""A job with a known end: from the option or the batch system over the wire to the report."""
 
 from __future__ import annotations
 

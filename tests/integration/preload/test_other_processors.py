@@ -1,8 +1,8 @@
-"""The tracer on processors other than x86-64: built by a cross compiler, run by an emulator of their user mode.
+"""The tracer on processors other than x86-64: cross-compiled, and run by a user-mode emulator.
 
-The emulator keeps x86-64's order of loads and stores, so what is tried is code, system calls and layouts; the order
-rests on the atomics of the tracer and the fences of the collector. QEMU 7.2 ignores MADV_WIPEONFORK without a word, by
-which a child is known, so there are no children here.
+The emulator keeps x86-64's order of loads and stores, so it tests code, system calls and layouts only. The memory order
+relies on the atomics of the tracer and the fences of the collector. QEMU 7.2 silently ignores MADV_WIPEONFORK, which
+identifies a child, so there are no children here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SIZE = 4096
 
 
 class Machine(NamedTuple):
-    """What builds and runs programs of a processor."""
+    """Compiler and emulator of a processor."""
 
     name: str
     compiler: str
@@ -73,7 +73,7 @@ def test_all_calls_of_threads_arrive(machine: Machine, library: Path, tmp_path: 
 
 
 def test_what_is_traced_is_the_same_with_fences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where order is weak, definitions are read twice and a lock is taken at each step."""
+    """With weak memory order, definitions are read twice and a lock is taken at each step."""
     for module in (fences, __import__("iotide.collectors.sources.preload.records.definition_log", fromlist=["x"])):
         monkeypatch.setattr(module, "STRONG", False)
     program = tmp_path / "program"

@@ -1,4 +1,4 @@
-"""The preload library on hostile and ordinary programs: they do not notice, and nothing is missed in silence."""
+"""The preload library on hostile and ordinary programs: they are not affected, and no call is lost without a count."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def test_every_byte_is_seen(hostile: Path, tracing: Tracing, tmp_path: Path, nam
 def test_two_hundred_threads_in_a_row_are_seen_or_counted(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
     tracing.run([hostile, "threads", tmp_path / "out"])
     seen = sum(moved for path, moved in tracing.bytes_by_path(Kind.WRITE).items() if path.startswith(f"{tmp_path}/out"))
-    # Threads that come while another makes the next region, which on a loaded machine can lose its core in the midst
-    # of that, are counted and not kept waiting.
+    # Threads that start while another creates the next region are counted and do not wait. On a loaded machine that
+    # thread can lose its core meanwhile.
     missing = (200 * WRITTEN - seen) // 1000
     assert missing <= tracing.source.counters["events_dropped:no_slot"] <= 10_000
 
@@ -145,7 +145,7 @@ def test_collector_that_dies_in_the_middle_is_not_missed(hostile: Path, tracing:
 
 def test_full_ring_costs_counted_events_and_never_a_wait(tmp_path: Path) -> None:
     with Tracing(tmp_path, ring_records=256) as tracing:
-        # Nobody polls while dd runs.
+        # The collector does not poll while dd runs.
         subprocess.run(
             ["dd", "if=/dev/zero", f"of={tmp_path}/out", "bs=10", "count=5000", "status=none"],
             env=tracing.environment(),
@@ -154,7 +154,7 @@ def test_full_ring_costs_counted_events_and_never_a_wait(tmp_path: Path) -> None
         )
         wait_for(lambda: (tracing.poll(), tracing.closed)[1], what="the stream's end")
         (batch,) = tracing.events().values()
-        # Parameters that have no field in the record take lines of the ring as well.
+        # Parameters without a field in the record also take lines of the ring.
         assert 200 <= len(batch) <= 256
         lost = tracing.source.counters["events_dropped:ring_full"]
         assert lost >= 10_000 - len(batch)
@@ -193,7 +193,7 @@ def test_stamps_lie_between_the_program_s_own(
     before, after = np.fromfile(tmp_path / "out", np.int64).reshape(-1, 2).T
     start, end = seeks.start, seeks.start + seeks.duration
     assert len(seeks) == len(before)
-    # Wall clock less CLOCK_MONOTONIC is one number, at most the first and at least the second of these.
+    # The wall clock minus CLOCK_MONOTONIC is a constant, at most the first and at least the second of these.
     assert (end - after).max() <= (start - before).min() + 2000
     assert (start[1:] >= end[:-1]).all()
 
@@ -266,7 +266,7 @@ def test_socket_is_private_and_strangers_are_refused(tracing: Tracing) -> None:
             if garbage:
                 stranger.send(garbage)
             tracing.poll()
-    # One that goes without a word has only asked who listens.
+    # One that disconnects without a message has only checked for a listener.
     assert tracing.source.counters["processes_refused"] == 2
     assert tracing.source.problems.total == 2
 

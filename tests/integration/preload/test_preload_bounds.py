@@ -1,4 +1,6 @@
-"""Programs that take the tracer's tables past their bounds: they do not notice, and the job's losses name the bound."""
+"""Programs that exceed the bounds of the tracer's tables: they are not affected, and the job's losses name the
+bound.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ def bounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(bounds: Path, tracing: Tracing, name: str, folder: Path) -> Counter[str]:
-    """Runs one case to its end, unread until then, and returns what was lost."""
+    """Run one case to its end without reading, and return the losses."""
     folder.mkdir()
     done = subprocess.run(
         [bounds, name, folder],
@@ -140,7 +142,7 @@ def test_calls_nested_deeper_than_is_remembered_are_counted(tmp_path: Path, trac
     assert (done.returncode, done.stdout) == (7, "deep")
     assert len(tracing.rows("nested_call")) == 20
     assert max(row.depth for row in tracing.rows()) == 16
-    # 20 calls and a write: the first sixteen are remembered.
+    # 20 calls and a write: the first sixteen are stored.
     assert tracing.losses["details_dropped:nested"] == 20 + 1 - 16
 
 

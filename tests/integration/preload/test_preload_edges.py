@@ -1,4 +1,4 @@
-"""Rare things that programs do, and what the preload library says of them."""
+"""Rare operations of programs, and their events in the preload library."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_number_of_a_closed_pipe_is_not_taken_for_the_pipe(edges: Path, tracing:
 
 def test_file_that_is_opened_very_often_keeps_its_name(edges: Path, tmp_path: Path) -> None:
     with Tracing(tmp_path, ring_records=1 << 17) as tracing:
-        # Nobody polls while the program runs.
+        # The collector does not poll while the program runs.
         subprocess.run(
             [edges, "open-often", tmp_path / "out"], env=tracing.environment(), check=False, timeout=DEADLINE_S
         )

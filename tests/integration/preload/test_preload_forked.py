@@ -1,4 +1,4 @@
-"""Forked children begin anew: where they stand, with what room they have, and on pages that are few."""
+"""Initial state of forked children: their offsets, their space, and few private pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGE_BYTES = 4096
 
 
 class Headers:
-    """A taker that remembers the headers of processes by their pids."""
+    """A taker that stores the headers of processes by their pids."""
 
     def __init__(self) -> None:
         self.room = 1 << 40

@@ -1,4 +1,4 @@
-"""Each language's ways to write: seen to the byte, or told why not."""
+"""Each language's ways to write: recorded to the byte, or excluded with a reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = {"C++": 3, "Fortran": 3, "Rust": 5, "Java": 7, "Node": 7, "Go": 2}
 
 
 def compiled(language: str, folder: Path) -> list[str]:
-    """Returns the command that runs a language's program."""
+    """Return the command that runs a language's program."""
     folder.mkdir()
     if language == "Node":
         return [need("node"), str(LANGUAGES / "writes.js")]

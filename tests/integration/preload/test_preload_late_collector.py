@@ -1,4 +1,4 @@
-"""Programs that start before their collector find it once it has come, and say what it has missed."""
+"""Programs that start before their collector find it once it listens, and report the missed calls."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Started:
-    """The program, under way without a collector."""
+    """The program, running without a collector."""
 
     def __init__(self, process: subprocess.Popen[str], socket_path: Path) -> None:
         self.process = process
         self.socket = socket_path
 
     def hear(self, lines: int) -> None:
-        """Waits until so many further threads are writing."""
+        """Wait until the given number of further threads are writing."""
         assert self.process.stdout is not None
         for _ in range(lines):
             assert self.process.stdout.readline() == "writing\n"
@@ -49,7 +49,7 @@ class Started:
         self.process.stdin.flush()
 
     def end(self) -> dict[str, int]:
-        """Has all of it end; returns the calls that each process made, by the path that it wrote to."""
+        """End all of it; return the calls that each process made, by the path that it wrote to."""
         said, _ = self.process.communicate("q", timeout=DEADLINE_S)
         assert self.process.returncode == 0
         rows = [line.rsplit(" ", 1) for line in said.splitlines() if line != "writing"]
@@ -76,12 +76,12 @@ def poll_until(tracing: Tracing, condition: Callable[[], bool], what: str) -> No
 
 
 def seen_by_path(tracing: Tracing) -> Counter[str]:
-    """Counts calls by path; those on pipes by an empty one."""
+    """Count calls by path; those on pipes have an empty one."""
     return Counter(row.path if row.path.startswith("/") else "" for row in tracing.rows())
 
 
 def assert_told(tracing: Tracing, made: dict[str, int]) -> None:
-    """Every call of every process was either seen or counted as one before the collector came."""
+    """Every call of every process was either recorded or counted as one before the collector."""
     tracing.settle()
     seen = seen_by_path(tracing)
     assert set(seen) - {""} == set(made)
@@ -90,7 +90,7 @@ def assert_told(tracing: Tracing, made: dict[str, int]) -> None:
 
 
 def stale(gate: Path) -> None:
-    """Leaves what a collector that was killed leaves."""
+    """Leave the files of a killed collector."""
     gate.parent.mkdir()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as left:
         left.bind(str(gate))
@@ -150,7 +150,7 @@ def test_child_that_is_forked_between_two_collectors_finds_the_second(program: P
 
 def test_collector_that_may_be_reached_only_later_is_found(program: Path, tmp_path: Path) -> None:
     if os.geteuid() != 0:
-        pytest.skip("only root can have our rights taken away from it and given back")
+        pytest.skip("only root can drop and restore our rights")
     without_rights = (need("setpriv"), "--bounding-set=-all", "--inh-caps=-all")
     gate = tmp_path / "closed" / "tracer.sock"
     with Tracing(gate.parent) as tracing:
@@ -181,7 +181,7 @@ def seconds_in(log: Path) -> float:
 
 @pytest.mark.parametrize("forks", [False, True], ids=["one process", "forked children"])
 def test_who_never_finds_one_looks_a_few_times_whatever_it_does(forks: bool, tmp_path: Path) -> None:
-    """Each connection that is tried is a few microseconds: children of one that waits do not try it one by one."""
+    """Each connection attempt takes a few microseconds: children of a waiting parent do not all try."""
     script = """
 import os, sys
 fd = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY)
@@ -202,7 +202,7 @@ for number in range(300):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "out").stat().st_size == 300
-    # The parent may be due and do nothing itself: then each child that comes until it does looks once.
+    # The parent may be due and make no call itself: then each child that starts before that tries once.
     most = looks_within(seconds_in(log)) + (0 if not forks else 300)
     assert 1 <= connections(log) <= most
     if forks and seconds_in(log) < 1:
@@ -210,7 +210,7 @@ for number in range(300):
 
 
 def test_program_that_restricts_itself_without_a_collector_goes_on(tmp_path: Path) -> None:
-    """It is not looked for from then on, as one call of the kernel may be the program's end."""
+    """It makes no further attempts, because a system call may be fatal for the program."""
     script = """
 import ctypes, os, sys
 libc = ctypes.CDLL(None)

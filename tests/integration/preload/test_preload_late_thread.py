@@ -1,4 +1,4 @@
-"""A thread's last words: what its destructors do after the tracer has let go of its ring."""
+"""Final calls of a thread: those of its destructors after the tracer has released its ring."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_ring_that_was_not_read_yet_is_not_written_over(
 ) -> None:
     program = built(tmp_path_factory, "late_thread.c")
     with Tracing(tmp_path, ring_records=256) as tracing:
-        # Nobody polls meanwhile, so the ring holds all that the thread wrote when its destructors run.
+        # The collector does not poll meanwhile, so the ring has all writes of the thread when its destructors run.
         subprocess.run([program, tmp_path / "out"], env=tracing.environment(), check=True, timeout=DEADLINE_S)
         tracing.poll()
         tracing.settle()

@@ -1,4 +1,4 @@
-"""Traced programs that wait for their turn: told to by their collector, for a bounded time, and harmed by nothing."""
+"""Paced programs: they wait on the collector's command, for a bounded time, and are harmed by no fault."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROGRAM = PROGRAMS / "paced.py"
 
 @contextmanager
 def begun(tracing: Tracing, path: Path, case: str, blocks: int = 20, pace: str = "1") -> Iterator[Program[str]]:
-    """Runs the program until it has begun."""
+    """Run the program until it has begun."""
     command = [sys.executable, "-S", str(PROGRAM), str(path), case, str(blocks)]
     environment = tracing.environment(IOTIDE_PACE=pace)
     with Program(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
@@ -34,14 +34,14 @@ def begun(tracing: Tracing, path: Path, case: str, blocks: int = 20, pace: str =
 
 
 def go(running: Program[str]) -> None:
-    """Has it go on with what it was told to wait for."""
+    """Let it continue with what it waits for."""
     assert running.stdin is not None
     running.stdin.write("x")
     running.stdin.flush()
 
 
 def words_of(tracing: Tracing) -> PaceWords:
-    """Returns the words of the one process that there is."""
+    """Return the words of the only process."""
 
     def found() -> list[Region] | None:
         tracing.poll()
@@ -73,7 +73,7 @@ def held(tmp_path: Path) -> Iterator[tuple[Tracing, Path]]:
 
 @pytest.mark.parametrize("case", ["plain", "threads", "fork", "alarm"])
 def test_program_does_all_that_it_does_unpaced(held: tuple[Tracing, Path], case: str) -> None:
-    """Held and let go again and again; what it writes, and its end, are the same."""
+    """Held and released repeatedly; its output and its end are the same."""
     tracing, path = held
     with begun(tracing, path, case) as running:
         words = words_of(tracing)
@@ -105,7 +105,7 @@ def test_call_waits_as_long_as_it_is_told_to_and_its_record_says_so(held: tuple[
         words = words_of(tracing)
         hold(words, path.parent)
         go(running)
-        wait_for(lambda: words.in_call_ns > 0, what="a call that waits")
+        wait_for(lambda: words.in_call_ns > 0, what="a waiting call")
         moved = words.moved
         waited_from = time.monotonic_ns()
         tracing.poll()
@@ -132,7 +132,7 @@ def test_program_goes_on_where_the_collector_says_nothing_more(held: tuple[Traci
 
 
 def test_no_call_waits_longer_than_the_librarys_own_bound(held: tuple[Tracing, Path]) -> None:
-    """Whatever the collector says: here, until the next hour."""
+    """Independent of the collector: here it holds calls until the next hour."""
     tracing, path = held
     with begun(tracing, path, "plain", 1) as running:
         words = words_of(tracing)
@@ -151,7 +151,7 @@ def test_thread_that_waits_does_not_hold_up_the_end_of_its_process(held: tuple[T
         words = words_of(tracing)
         hold(words, path.parent)
         go(running)
-        wait_for(lambda: words.in_call_ns > 0, what="a call that waits")
+        wait_for(lambda: words.in_call_ns > 0, what="a waiting call")
         begun_s = time.monotonic()
         go(running)
         assert running.wait() == 7
@@ -185,9 +185,9 @@ def test_pacer_lets_a_killed_programs_job_go(held: tuple[Tracing, Path]) -> None
         words = words_of(tracing)
         hold(words, path.parent)
         go(running)
-        wait_for(lambda: words.in_call_ns > 0, what="a call that waits")
+        wait_for(lambda: words.in_call_ns > 0, what="a waiting call")
         os.kill(running.pid, 9)
         assert running.wait() == -9
     tracing.settle()
     assert tracing.source.images() == {}
-    assert words.moved >= 0  # the memory stays while somebody looks at it
+    assert words.moved >= 0  # the memory stays as long as it is in use

@@ -1,4 +1,4 @@
-"""Programs that the tracer does not get into are said to be unseen, whoever starts them: real ones of each kind."""
+"""Programs that cannot be traced are reported as unseen, for any parent: real programs of each kind."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rings(folder: Path) -> Path:
 
 
 def unseen(tracing: Tracing, *command: str | Path, **environment: str) -> list[tuple[str, str, int]]:
-    """Runs a command; returns program, reason and number of what was not seen of it."""
+    """Run a command; return program, reason and number of its unseen processes."""
     done = tracing.run(command, env=tracing.environment(**environment))
     assert done.returncode == 0, done.stderr
     assert tracing.source.counters["programs_unseen"] == sum(row.times for row in tracing.source.unseen)
@@ -88,7 +88,7 @@ def test_program_that_gains_privileges_is_named(tracing: Tracing, tmp_path: Path
     try:
         os.chown(program, os.getuid() + 1, os.getgid())
     except PermissionError:
-        pytest.skip("only root gives files away")
+        pytest.skip("only root can change the owner of files")
     program.chmod(0o4755)
     ((named, reason, _),) = unseen(tracing, "sh", "-c", f"{program}; true")
     assert (named, "privileges" in reason) == (str(program), True)
@@ -156,7 +156,7 @@ def test_program_that_was_not_started_is_not_unseen(static: Path, tracing: Traci
     barred = Path(shutil.copy(static, tmp_path / "barred"))
     barred.chmod(0o644)
     broken = tmp_path / "broken"
-    broken.write_bytes(static.read_bytes()[:100])  # the header of a static program, and nothing that could be loaded
+    broken.write_bytes(static.read_bytes()[:100])  # the header of a static program, and nothing loadable
     broken.chmod(0o755)
     ways = "execv(p, [p]), spawnl(P_WAIT, p, p), posix_spawn(p, [p], environ), execvp(p, [p])"
     tries = "".join(f"\ntry: {way}\nexcept OSError: pass" for way in ways.replace("), ", ");").split(";"))
@@ -166,7 +166,7 @@ def test_program_that_was_not_started_is_not_unseen(static: Path, tracing: Traci
 
 
 def commands_in(tracing: Tracing) -> set[str]:
-    """Names the programs that have been heard of."""
+    """Return the reported programs."""
     return {info.command.partition(" ")[0] for info in tracing.info.values()}
 
 
@@ -174,7 +174,7 @@ def test_program_that_runs_inside_of_another_is_seen(tracing: Tracing, tmp_path:
     os.mkfifo(tmp_path / "in")
     command = [need("valgrind"), "-q", "--tool=none", "dd", f"if={tmp_path}/in", f"of={tmp_path}/out", "bs=1000"]
     with Program(["sh", "-c", f"{' '.join(command)} 2> {tmp_path}/said; true"], env=tracing.environment()) as running:
-        # While it waits for its input: of a process that has ended, nobody can tell what image it had.
+        # While it waits for its input: the image of an ended process is unknown.
         wait_for(lambda: tracing.poll() or commands_in(tracing) >= {"dd"}, what="dd")
         (tmp_path / "in").write_bytes(bytes(5000))
         assert running.wait(DEADLINE_S) == 0
@@ -188,7 +188,7 @@ OTHER_USER = 65534
 
 def test_output_of_a_program_of_another_user_has_nothing_of_ours(tracing: Tracing, tmp_path: Path) -> None:
     if os.getuid():
-        pytest.skip("only root starts programs as another user")
+        pytest.skip("only root can start programs as another user")
     private = tmp_path / "private"
     private.mkdir(mode=0o700)
     libraries = [shutil.copy(path, private) for path in tracing.environment()["LD_PRELOAD"].split(":")]
@@ -216,7 +216,7 @@ def test_output_of_a_program_of_another_user_has_nothing_of_ours(tracing: Tracin
 
 def test_the_users_own_preloads_stay_where_ours_cannot_be_read(tracing: Tracing, tmp_path: Path) -> None:
     if os.getuid():
-        pytest.skip("only root starts programs as another user")
+        pytest.skip("only root can start programs as another user")
     private = tmp_path / "private"
     private.mkdir(mode=0o700)
     ours = Path(shutil.copy(tracing.environment()["LD_PRELOAD"].split(":")[0], private))
@@ -232,7 +232,7 @@ def test_the_users_own_preloads_stay_where_ours_cannot_be_read(tracing: Tracing,
 
 def test_program_in_another_root_folder_says_nothing_of_ours(tracing: Tracing, tmp_path: Path) -> None:
     if os.getuid():
-        pytest.skip("only root changes its root folder")
+        pytest.skip("only root can change its root folder")
     root = tmp_path / "root"
     shown = subprocess.run(["ldd", need("true")], capture_output=True, text=True, check=True).stdout
     for name in [need("true"), *(word for word in shown.split() if word.startswith("/"))]:

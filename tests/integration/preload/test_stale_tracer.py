@@ -1,4 +1,4 @@
-"""A checkout whose libraries are not those of its sources: built again where a compiler is, else told and not used."""
+"""Libraries that do not match their sources: rebuilt if there is a compiler, otherwise reported and not used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SOME_LAYERS = ("--layers", "posix,stdio,mpiio")
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of the package, as a folder that its modules are found in."""
+    """A copy of the package, as a folder from which its modules are imported."""
     need("gcc")
     package = tmp_path / "checkout" / "iotide"
     for part in PARTS:
@@ -54,7 +54,7 @@ def touch(checkout: Path, name: str) -> None:
 
 @pytest.mark.slow
 def test_checkout_in_a_folder_with_a_space_traces(tmp_path: Path, checkout: Path) -> None:
-    """LD_PRELOAD parts its paths at spaces, so that it is given a link."""
+    """LD_PRELOAD separates its paths at spaces, so it gets a link."""
     moved = tmp_path / "my programs" / "iotide"
     moved.parent.mkdir()
     checkout.rename(moved)

@@ -1,4 +1,4 @@
-"""A library of one's own: from a signature file to calls with parents, without a line of C. The example is zlib."""
+"""A user's library: from a signature file to calls with parents, without C code. The example is zlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated wrappers pass every argument and result on, and record what the signature file says."""
+"""Generated wrappers pass on every argument and result, and record the events of the signature file."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_wrappers_without_the_core_pass_calls_on_too(nasty: Nasty, tmp_path: Pat
 
 
 def test_wrappers_without_the_core_find_a_library_that_only_its_caller_sees(nasty: Nasty, tmp_path: Path) -> None:
-    """Loaded with RTLD_LOCAL, the real functions are in nobody's search order."""
+    """Loaded with RTLD_LOCAL, the real functions are not in the global search order."""
     source, plugin, host = tmp_path / "plugin.c", tmp_path / "plugin.so", tmp_path / "host.c"
     source.write_text("short nasty_char(); int answer(void) { return nasty_char(1, 2, 4, 8) + 100; }\n")
     library = nasty.program.parent
@@ -148,7 +148,7 @@ def test_arrays_are_cut_after_sixteen_and_not_read_when_absent_or_failed(traced:
         three
         == "nasty_arrays(n=3, a=[0, -1, -2], b=[250, 249, 248], c=[-1, -1, -1], d=[4000000000, 4000000000, 4000000000])"
     )
-    elements = ", ".join(str(-i) for i in range(14))  # four arrays share the room of a record
+    elements = ", ".join(str(-i) for i in range(14))  # four arrays share the space of a record
     assert f"n=20, a=[{elements}, ...], b=[250," in twenty
     assert "n=2, a=[], b=[250, 249]" in absent
     assert failed == "nasty_arrays(n=31, a=[], b=[], c=[], d=[])"
@@ -170,7 +170,7 @@ def test_handles_make_a_tree_with_what_is_done_below_them(traced: Traced) -> Non
     assert [row.parent for row in traced.below(first)] == [child.handle]
     busy, *_ = traced.of("nasty_close")
     assert (busy.handle, busy.errno) == (opened.handle, 16)
-    assert (second.handle, second.path) == (opened.handle, traced.data)  # still there after the close that failed
+    assert (second.handle, second.path) == (opened.handle, traced.data)  # still there after the failed close
 
 
 def test_handle_that_is_gone_is_not_known_any_more(traced: Traced) -> None:

@@ -1,4 +1,6 @@
-"""Programs that do one thing in a slow and in a mended way: its cause is found first, and not where it is mended."""
+"""Programs with a slow and a mended form: the cause is the first finding in the slow form, and absent in the mended
+one.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def test_cause_is_found_first_and_is_gone_when_it_is_mended(pair: Pair, tmp_path
     causes = [finding["cause"] for finding in slow["findings"]]
     flushing_s = slow["spent"]["sync_s"]
     if pair.cause == "fsync" and flushing_s < 2 * max(AdviceSettings().floor_s, slow["floor_share"] * slow["run_s"]):
-        pytest.skip(f"a flush costs too little on this file system to be told: {flushing_s:.3f} s in all")
+        pytest.skip(f"a flush is too fast on this file system for a finding: {flushing_s:.3f} s in all")
     assert causes[:1] == [pair.cause]
     first = slow["findings"][0]
     assert first["change"]

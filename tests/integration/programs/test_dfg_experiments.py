@@ -1,4 +1,4 @@
-"""The experiments of [DFG] on real traces: what their graphs must show."""
+"""The experiments of [DFG] on real traces: required properties of their graphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RANKS, SEGMENTS, TRANSFERS = 4, 2, 3
 
 @pytest.fixture(scope="module")
 def experiments() -> ModuleType:
-    """The script that records them and draws the pictures of the documents."""
+    """The script that records them and draws the pictures of the documentation."""
     specification = importlib.util.spec_from_file_location("dfg_experiments", SCRIPT)
     assert specification is not None
     assert specification.loader is not None
@@ -49,7 +49,7 @@ def test_ls_and_ls_l_and_what_sets_them_apart(experiments: ModuleType, tmp_path:
     assert both.events == short.events + long.events
     for one in (short, long):
         rows = experiments.named(one)
-        # every process begins with its libraries and ends with what it prints
+        # every process begins with its libraries and ends with its output
         assert rows["read:/usr/lib"].starts == rows["read:/usr/lib"].cases == 3
         assert rows["write:/dev/pts"].ends == 3
         for (source, target), count in edges(one).items():
@@ -67,7 +67,7 @@ def test_ls_and_ls_l_and_what_sets_them_apart(experiments: ModuleType, tmp_path:
     assert 0 < found.distance < 1
     red = [row for row in found.edges if row.side == "red"]
     green = [row for row in found.edges if row.side == "green"]
-    assert len(red) > len(green) == 1  # only ls prints right after what both do
+    assert len(red) > len(green) == 1  # only ls prints right after the common calls
     assert green[0].target == "write:/dev/pts"
     svg = ET.fromstring(picture.read_bytes())
     assert {RED.fill} <= {element.get("fill") for element in svg.iter()}

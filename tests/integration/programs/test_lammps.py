@@ -1,6 +1,6 @@
-"""LAMMPS under mpirun with a dump every 20 of 300 steps: its own log says when each of them was.
+"""LAMMPS under mpirun with a dump every 20 of 300 steps; its own log contains the time of each dump.
 
-It rests between dumps: its period is that of a clock then, and not that of what other programs leave of the cores.
+It sleeps between dumps, so its period depends on a clock and not on the load by other programs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NEAR = 0.05
 
 
 def dumps(log: str) -> list[float]:
-    """Returns when each dump was, seconds."""
+    """Return the time of each dump, s."""
     clock = [float(at) for at in re.findall(r"^phase:(\d+\.\d+)$", log, re.MULTILINE)]
     assert len(clock) == 300 // 20
     return clock

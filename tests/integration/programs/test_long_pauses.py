@@ -1,4 +1,4 @@
-"""Streams, collectors and subscribers that are silent for longer than somebody waits for them."""
+"""Streams, collectors and subscribers that are silent for longer than their timeouts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def test_stream_that_outlives_its_removed_job_loses_nothing(monkeypatch: p
         source.open("s", "slow")
         source.periodic("s", periods=2)
         await until(lambda: "slow" in server.aggregator.jobs and server.aggregator.jobs["slow"].totals.events)
-        # A pause of 2,000 s, after which time goes on as it does.
+        # A pause of 2,000 s, after which time continues normally.
         monkeypatch.setattr(server.aggregator, "_steady", lambda: time.monotonic() + 2000)
         await until(lambda: server.aggregator.counters["jobs_removed"])
         source.periodic("s", periods=3)
@@ -53,7 +53,7 @@ class Chatter:
 
 @pytest.fixture
 def chatter() -> Iterator[Chatter]:
-    """An endpoint that publishes what is no prediction every 20 ms, until the deadline: its end comes too late."""
+    """An endpoint that publishes invalid predictions every 20 ms, until the deadline: its end is too late."""
     context, done = zmq.Context(), threading.Event()
     socket = context.socket(zmq.PUB)
     socket.linger = 0

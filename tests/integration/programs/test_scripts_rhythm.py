@@ -1,4 +1,4 @@
-"""Scripts that do little I/O after much reading at their start: their period is told, whoever watches."""
+"""Scripts with little I/O after a large start-up: their period is detected, by any tracer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Run = Callable[[list[str], Path], tuple[str, dict[str, Any]]]
 
 
 def traced(command: list[str], folder: Path) -> tuple[str, dict[str, Any]]:
-    """Runs a command under iotide; returns what it printed, and the summary."""
+    """Run a command under iotide; return its output, and the summary."""
     done = subprocess.run(
         [*IOTIDE, "run", "-q", "-o", "report", "--json", "summary.json", "--", *command],
         cwd=folder, env=plain_environment(), capture_output=True, text=True, timeout=DEADLINE_S, check=True,
@@ -29,7 +29,7 @@ def traced(command: list[str], folder: Path) -> tuple[str, dict[str, Any]]:
 
 
 def straced(command: list[str], folder: Path) -> tuple[str, dict[str, Any]]:
-    """Runs a command under strace; returns what it printed."""
+    """Run a command under strace; return its output."""
     traced = [need("strace"), "-f", "-ttt", "-T", "-y", "-s", "0", "-o", "calls.st", *command]
     done = subprocess.run(traced, cwd=folder, env=plain_environment(), capture_output=True, text=True, check=True)
     return done.stdout, {}
@@ -43,7 +43,7 @@ def detection(folder: Path, *arguments: str | Path) -> dict[str, Any]:
 
 
 def even(kind: str, phases: Phases, folder: Path, run: Run) -> tuple[dict[str, Any], Path, list[float]]:
-    """Runs a script evenly; returns the summary, its folder, and when its phases began."""
+    """Run a script evenly; return the summary, its folder, and the starts of its phases."""
 
     def once(inside: Path) -> tuple[str, dict[str, Any], Path]:
         return *run(command_of(kind, phases, inside), inside), inside
@@ -53,7 +53,7 @@ def even(kind: str, phases: Phases, folder: Path, run: Run) -> tuple[dict[str, A
 
 
 def assert_near(prediction: dict[str, Any], starts: list[float]) -> None:
-    """Holds the period to the log; one that has ended, where the interpreter took long to end after it."""
+    """Compare the period with the log; of an ended job, if the interpreter took long to end after it."""
     earlier = [each["period_s"] for each in prediction["others"] if each["relation"] == "earlier"]
     (period, *_) = [each for each in (prediction["period_s"], *earlier) if each is not None] or [None]
     assert_period(period and period["value"], starts, NEAR)
@@ -69,7 +69,7 @@ def test_a_script_of_small_phases_has_its_period_live_and_from_the_archive(tmp_p
     job = summary["job"]
     written = {row["path"]: row["bytes_written"] for row in job["files"]}
     assert written[str((folder / "phases").resolve())] == phases.count * phases.size
-    if kind != "sh":  # a shell's programs are in the machine's folders, and are not read
+    if kind != "sh":  # a shell's programs are in system folders, and are not read
         assert job["not_counted"]["system_read"] > 0
     assert report["not_counted"] == job["not_counted"]
     assert not any(row["path"].startswith(("/usr/", "/lib/", "/etc/", "pipe:")) for row in job["files"])
@@ -97,7 +97,7 @@ def test_input_that_is_read_once_hides_no_period(tmp_path: Path, way: str) -> No
 def test_what_counts_is_said_on_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "lib" / "python3.11").mkdir(parents=True)
     (tmp_path / "lib" / "python3.11" / "set.bin").write_bytes(bytes(70_000))
-    command = ["od", "lib/python3.11/set.bin"]  # which may execute it, for all that is known
+    command = ["od", "lib/python3.11/set.bin"]  # which may execute it, as far as is known
     for options, read in (((), 0), (("--data", str(tmp_path.resolve())), 70_000), (("--count", "files"), 70_000)):
         done = iotide("run", *options, "--json", "s.json", "--no-report", "--", *command, cwd=tmp_path)
         job = json.loads((tmp_path / "s.json").read_text())["job"]

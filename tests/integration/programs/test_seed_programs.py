@@ -1,4 +1,4 @@
-"""MPI programs with the I/O of IOR and HACC-IO: their own logs say when each phase began and what was moved."""
+"""MPI programs with the I/O of IOR and HACC-IO: their own logs contain the start and the bytes of each phase."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROGRAMS = ROOT / "benchmarks/programs"
 
 @dataclass(frozen=True)
 class Told:
-    """What a program printed."""
+    """Output of a program."""
 
     starts_s: list[float]
     written: dict[int, int]

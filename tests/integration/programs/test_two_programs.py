@@ -1,4 +1,4 @@
-"""Two programs under one run, each with a period of its own: both are told, with who has them."""
+"""Two programs under one run, each with its own period: both are reported, with their members."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ for number in range(int(length / period)):
 
 
 def told(prediction: dict[str, Any]) -> dict[str, float]:
-    """Returns the period of each of the two programs, by the name in who has it."""
+    """Return the period of each of the two programs, by the name in its members."""
     rows = [(prediction["who"], prediction["period_s"])]
     rows += [(each["who"], each["period_s"]) for each in prediction["others"] if each["relation"] == "beside"]
     made = {}
@@ -52,7 +52,7 @@ def test_two_programs_of_one_run_are_each_told_with_their_period(tmp_path: Path)
     lines = [line.split() for line in done.stdout.splitlines()]
     starts = {name: [float(at) for who, at in lines if who == name] for name in PERIODS}
     if any(max(distances(log)) > (1 + 5 * NEAR) * min(distances(log)) for log in starts.values()):
-        pytest.skip("this machine stood still: the programs' own logs are not even")
+        pytest.skip("the machine stalled: the programs' own logs are not even")
     summary = json.loads((tmp_path / "summary.json").read_text())
     report = json.loads(iotide("detect", "--json", summary["archive"], cwd=tmp_path).stdout)
     for prediction in (summary["prediction"], report["prediction"]):

@@ -1,4 +1,4 @@
-"""Asynchronous operations count once, at their completion: calls and sizes are those that fio reports itself."""
+"""Asynchronous operations count once, at their completion: calls and sizes equal those that fio reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python modules that tar packs are its data, and count; they counted as imports of an interpreter."""
+"""Python modules that tar packs are its data, and count; they were counted as imports of an interpreter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines at the end of a run: all of them, in their order, on programs as people have them and in the docs."""
+"""The summary of a run: all lines, in their order, for typical programs and as in the docs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE = Path(__file__).parents[3] / "docs/example-runs.md"
 
 
 def parts_of(lines: list[str]) -> list[str]:
-    """Returns which parts the lines are, in their order."""
+    """Return the kinds of the lines, in their order."""
     found = [name for line in lines for name, form in PARTS.items() if re.fullmatch(form, line)]
     return list(dict.fromkeys(found))
 
@@ -37,6 +37,6 @@ def test_run_ends_with_all_that_is_asked_first(number: int, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_log_of_a_database_is_no_cause_of_its_own(tmp_path: Path) -> None:
-    """It is opened anew for each flush: "keep the file open" would be no advice."""
+    """It is opened anew for each flush, so "keep the file open" would be no advice."""
     lines = EXAMPLES[2].end_of_run(tmp_path)
     assert not any("opened" in line and "times" in line for line in lines)

@@ -1,4 +1,4 @@
-"""Each of our processes stands still in turn while a program writes: it waits for none, and what is lost is told."""
+"""Each of our processes stalls in turn while a program writes: the program does not wait, and losses are reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from support.system.waiting import DEADLINE_S, wait_for
 from support.tracing.writers import collecting, writer
 
 FEW, MANY = 2_000, 150_000
-"""Writes that the ring of a thread holds, and more than it holds."""
+"""Numbers of writes: within the capacity of a thread's ring, and above it."""
 PROGRAM = """
 import os, sys, time
 out = os.open("out", os.O_CREAT | os.O_WRONLY)
@@ -48,18 +48,20 @@ def is_traced(pid: int) -> bool:
 
 @contextmanager
 def standing_still(pid: int) -> Iterator[None]:
-    """Has a process stand still in the block."""
+    """Stop a process during the block."""
     os.kill(pid, signal.SIGSTOP)
     try:
         state = Path("/proc") / str(pid) / "stat"
-        wait_for(lambda: state.read_text().rpartition(")")[2].split()[0] == "T", what="its standing still")
+        wait_for(lambda: state.read_text().rpartition(")")[2].split()[0] == "T", what="the stop")
         yield
     finally:
         os.kill(pid, signal.SIGCONT)
 
 
 def is_whole(job: JobDetail, writes: int, *, has_room: bool) -> None:
-    """Checks that each of so many writes of 1,000 bytes was seen or told to be lost, as some of pipes may be."""
+    """Check that each of the given number of writes of 1,000 bytes was recorded or reported as lost, like some of
+    pipes.
+    """
     lost = sum(count for name, count in job.losses.items() if name.startswith("bytes_dropped"))
     assert 0 <= job.bytes_written + lost - 1000 * writes < 1000, job.losses
     assert not has_room or not job.losses
@@ -75,7 +77,7 @@ def test_no_process_of_run_holds_up_the_program(tmp_path: Path, which: str, writ
         (emptying,) = [pid for pid in children_of(run.pid) if not is_traced(pid)]
         with standing_still(run.pid if which == "run" else emptying):
             (tmp_path / "go on").touch()
-            wait_for((tmp_path / "done").exists, what="the program's end while nobody listens")
+            wait_for((tmp_path / "done").exists, what="the program's end without a listener")
         said = run.communicate(timeout=DEADLINE_S)[1]
     assert run.returncode == 0, said
     summary = RunSummary.model_validate_json((tmp_path / "report" / "summary.json").read_text())

@@ -1,4 +1,4 @@
-"""``iotide run`` on real programs: what it sees, and that the program does not notice."""
+"""``iotide run`` on real programs: recorded calls, and no effect on the program."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_python_script_is_seen_to_the_byte(tmp_path: Path) -> None:
     assert bytes_written_to(summary, target) == 1_000_000
     assert summary.job.job == "writer"
     assert summary.job.events_dropped == 0
-    # the signal, the heat map and the graph; no period, and so none of its history
+    # the signal, the heat map and the graph; no period, and so no history of it
     assert (tmp_path / "report/report.html").read_text().count("<svg xmlns") == 3
     assert "report.html" in done.stderr
 
@@ -105,7 +105,8 @@ def test_signal_sent_to_us_reaches_the_program(tmp_path: Path, number: signal.Si
     ready = tmp_path / "ready"
     os.mkfifo(ready)
     script = f"trap 'exit 40' {number.name[3:]}; echo up > {ready}; while :; do sleep 0.05; done"
-    heeded = ["env", f"--default-signal={number.name[3:]}"]  # the shell that started the tests may have us ignore it
+    # the shell that started the tests may ignore the signal for us
+    heeded = ["env", f"--default-signal={number.name[3:]}"]
     command = [*heeded, *IOTIDE, "run", "--quiet", "--no-report", "--", "sh", "-c", script]
     with Program(command, cwd=tmp_path, env=plain_environment()) as running:
         assert ready.read_text() == "up\n"
@@ -206,7 +207,7 @@ while step < 8 or not os.path.exists(sys.argv[2]):
 
 
 def watched_until_predicted(folder: Path) -> tuple[RunSummary, list[float]]:
-    """Runs a periodic program until a prediction of it was shown; returns the summary, and when its phases began."""
+    """Run a periodic program until a prediction of it was shown; return the summary, and the starts of its phases."""
     seen = folder / "seen"
     options = ["--interval", "0.25", "-o", "report"]
     with (folder / "log").open("w+") as log:

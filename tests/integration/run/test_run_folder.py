@@ -1,4 +1,4 @@
-"""Where ``iotide run`` leaves its report: no earlier one is lost, and a folder that takes no files costs nothing."""
+"""The report folder of ``iotide run``: earlier reports are kept, and a folder without write access loses nothing."""
 
 from __future__ import annotations
 
@@ -103,11 +103,11 @@ def test_next_run_takes_away_what_a_killed_one_left(tmp_path: Path) -> None:
         assert run.stdout is not None
         assert run.stdout.readline() == "now\n"
         run.kill()
-        run.communicate(timeout=DEADLINE_S)  # until what it has started has ended, too
+        run.communicate(timeout=DEADLINE_S)  # until its child processes have ended, too
         assert list(Path(temporary).glob("iotide-*"))
 
-        def taken_away() -> bool:  # once the process that emptied its rings has ended, too
+        def taken_away() -> bool:  # after the process that emptied its rings has ended, too
             assert iotide("run", "--no-report", "--", "true", cwd=tmp_path, env=environment).returncode == 0
             return not list(Path(temporary).glob("iotide-*"))
 
-        wait_for(taken_away, what="a run that removes what the killed one left")
+        wait_for(taken_away, what="a run that removes the killed run's files")

@@ -1,4 +1,4 @@
-"""``iotide run`` that is killed in the middle of a burst leaves what was seen up to then."""
+"""``iotide run`` that is killed in the middle of a burst leaves the calls recorded so far."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ for _ in range(2 * os.cpu_count()):
 
 
 def offsets_in(path: Path) -> dict[str, list[int]]:
-    """Reads the offsets written, by stream; none while the file's head is not there."""
+    """Read the written offsets by stream; none while the file has no header."""
     offsets: dict[str, list[int]] = defaultdict(list)
     try:
         for item in read_all(open_file(path, Origin("killed"))):
@@ -48,7 +48,7 @@ def offsets_in(path: Path) -> dict[str, list[int]]:
 
 
 def has_calls(path: Path) -> bool:
-    """Returns whether a call of the burst can be read from a file that is still written."""
+    """Return whether a call of the burst can be read from a file that is still written."""
     try:
         items = read_all(open_file(path, Origin("killed")))
         return any(isinstance(item, Chunk) and (item.batch.bytes == 64).any() for item in items)
@@ -57,7 +57,7 @@ def has_calls(path: Path) -> bool:
 
 
 def most_told(folder: Path) -> tuple[Path, dict[str, list[int]]]:
-    """Returns the file that has most offsets, and these."""
+    """Return the file with the most offsets, and these."""
     told = [(path, offsets_in(path)) for path in folder.glob("killed-*")]
     return max(told, key=lambda each: sum(map(len, each[1].values())), default=(folder, {}))
 

@@ -1,4 +1,4 @@
-"""`iotide run` in jobs of a real Slurm of two nodes: it has a collector on the other node, and says what it lacks."""
+"""`iotide run` in jobs of a real Slurm of two nodes: it starts a collector on the other node, and reports failures."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def written(summary: RunSummary, path: Path) -> int:
 
 
 def processes(cluster: Slurm, *words: bytes) -> dict[int, int]:
-    """Returns the parents of the Python processes of this cluster whose command has some words in a row."""
+    """Return the parents of this cluster's Python processes whose command contains the given words in sequence."""
     found = {}
     named = b"\0" + b"\0".join(words) + b"\0"
     for path in Path("/proc").glob("[0-9]*"):

@@ -1,4 +1,4 @@
-"""``iotide run`` where the system gives it nothing: the command runs all the same, and its status stays."""
+"""``iotide run`` without system resources: the command still runs, and its exit status is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines of ``iotide run`` never claim to have observed more than the run, also if the analysis is late."""
+"""Lines of ``iotide run`` never report more observed time than the run, even if the analysis is late."""
 
 from __future__ import annotations
 

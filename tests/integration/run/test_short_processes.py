@@ -1,4 +1,4 @@
-"""Many processes that hardly live: none is lost, nor a byte that it wrote, and each names its files rightly."""
+"""Many very short processes: none is lost, all their bytes are counted, and their files are named correctly."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_processes_that_end_before_anyone_takes_them_in_are_seen(short: Path, tr
     subprocess.run([short, "swarm", "300", file], env=tracing.environment(), check=True, timeout=DEADLINE_S)
     tracing.settle()
     assert tracing.bytes_by_path(Kind.WRITE)[str(file)] == file.stat().st_size
-    assert len(tracing.info) == 1 + 300 + 2 * 30  # a child that becomes another at once has recorded nothing
+    assert len(tracing.info) == 1 + 300 + 2 * 30  # a child that execs at once has recorded nothing
 
 
 def test_generations_of_forked_processes_name_their_own_files_and_their_parents(

@@ -1,4 +1,4 @@
-"""A tracer written in C for FTIO's predictor, pointed at iotide."""
+"""A tracer written in C for FTIO's predictor, connected to iotide."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def done(line: str) -> bool:
 
 
 def is_right(line: str) -> bool:
-    """Tells whether a reply has the true frequency, a confidence, and the size of two doubles."""
+    """Return whether a reply has the true frequency, a confidence, and the size of two doubles."""
     if line == "done":
         return False
     frequency, confidence, size = line.split()

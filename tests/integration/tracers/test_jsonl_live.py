@@ -12,7 +12,7 @@ from support.formats.parsing import collect
 from support.system.commands import Program
 from support.system.waiting import DEADLINE_S, wait_for
 
-# Obeys one letter a line: append, half a line, garbage, rotate, truncate.
+# Obeys one letter per line: append, half a line, garbage, rotate, truncate.
 WRITER = """
 import json, os, sys
 path, serial = sys.argv[1], 0
@@ -77,7 +77,7 @@ def test_growth_garbage_rotation_and_truncation_lose_no_line(tmp_path: Path) -> 
                 assert seen()[-1] == written - 1
                 continue
             wait_for(lambda written=written: len(seen()) == written, what=f"line {written} after {order}")
-            if order == "truncate":  # seen as such only while the file is empty or other than before
+            if order == "truncate":  # noticed only while the file is empty or differs from before
                 wait_for(lambda: (seen(), source.counters["file_truncated"])[1], what="the truncation")
         writer.stdin.close()
         assert writer.wait(timeout=DEADLINE_S) == 0

@@ -1,4 +1,4 @@
-"""Real recordings of the kernel's tracers, made here: the two processes that talk come out on top in each."""
+"""Real recordings of kernel tracers, made here: the two communicating processes are ranked first in each."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PERF_EVENTS = ["-e", "sched:*", "-e", "irq:*", "-e", "irq_vectors:local_timer_*"
 
 @pytest.fixture(name="talk", scope="module")
 def _talk() -> Iterator[None]:
-    """Two processes that talk, and three that are only noisy, for as long as a tracer records."""
+    """Two processes that communicate, and three that only make noise, while a tracer records."""
     with ExitStack() as stack:
         for work in (["chat", "0.0003"], *(["noise", name] for name in NOISE)):
             process = stack.enter_context(
@@ -52,7 +52,7 @@ def _talk() -> Iterator[None]:
 
 
 def run(*command: str | Path, refused: bool = False) -> bytes:
-    """Returns what a command prints; skips the test where the kernel refuses it, if that may be."""
+    """Return the output of a command; skip the test if the kernel refuses it and that is allowed."""
     done = subprocess.run(command, capture_output=True, timeout=DEADLINE_S, check=False, cwd="/")
     if done.returncode and refused:
         pytest.skip(f"{command[0]} cannot record here: {done.stderr.decode(errors='replace')[-200:]}")
@@ -62,7 +62,7 @@ def run(*command: str | Path, refused: bool = False) -> bytes:
 
 @contextmanager
 def buffer() -> Iterator[Path]:
-    """Gives a ring buffer of ftrace that nobody else uses."""
+    """Provide an unused ring buffer of ftrace."""
     made = TRACEFS / "instances" / f"iotide-test-{os.getpid()}"
     try:
         made.mkdir()
@@ -70,11 +70,11 @@ def buffer() -> Iterator[Path]:
         pytest.skip(f"ftrace cannot record here: {error}")
     try:
         for event in ("sched", "irq", "irq_vectors/local_timer_entry", "irq_vectors/local_timer_exit"):
-            if (switch := made / "events" / event / "enable").exists():  # the last two are x86's
+            if (switch := made / "events" / event / "enable").exists():  # the last two exist on x86 only
                 switch.write_text("1")
         yield made
     finally:
-        if made.exists():  # trace-cmd takes it away
+        if made.exists():  # trace-cmd removes it
             (made / "events" / "enable").write_text("0")
             made.rmdir()
 
@@ -87,13 +87,15 @@ def ranking_of(trace: Path, form: str) -> Ranking:
 
 
 def busiest(ranking: Ranking) -> set[str]:
-    """Of the processes started here: the tracers record the whole machine, whatever else runs on it."""
+    """Only the processes started here, because tracers record the whole machine."""
     ours = [actor for actor in ranking.actors if actor.name in OURS]
     return {actor.name for actor in sorted(ours, key=lambda actor: -actor.interactions)[:2]}
 
 
 def assert_talkers_lead(trace: Path, form: str) -> None:
-    """Checks that those who talk interact most and lead, and that the filtered trace has them and less of others."""
+    """Check that communicating processes interact most and lead, and that the filtered trace has them and less of
+    others.
+    """
     ranking = ranking_of(trace, form)
     assert busiest(ranking) == {"ask", "answer"}
     leaders = {leader for component in ranking.components for leader in component.leaders}
@@ -144,7 +146,7 @@ def test_mutexes_of_a_real_program(tmp_path: Path) -> None:
     program, script, data = tmp_path / "mutexes", tmp_path / "locks.bt", tmp_path / "raw.jsonl"
     source = TESTS / "programs" / "mutexes.c"
     run(need("gcc"), "-Wall", "-Wextra", "-Werror", "-static", "-pthread", "-o", program, source)
-    script.write_text(LOCKS.read_text().replace(LIBC, str(program)))  # nobody else's mutexes
+    script.write_text(LOCKS.read_text().replace(LIBC, str(program)))  # excludes other processes' mutexes
     run(need("bpftrace"), "-q", "-o", data, script, "-c", program, refused=True)
     trace = tmp_path / "locks.jsonl"
     trace.write_bytes(run("sort", "-s", "-t,", "-k5,5", data))

@@ -1,4 +1,4 @@
-"""The helper that takes lines of kernel traces apart under checks of addresses and undefined behaviour."""
+"""The compiled parser of kernel traces with address and undefined-behaviour sanitizers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A corpus of real strace output, recorded here: every line is an event, left out by a rule, or named; none is lost."""
+"""A corpus of real strace output, recorded here: every line is an event, excluded by a rule, or reported."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPTIONS = [
 
 
 def record(options: str, folder: Path) -> tuple[Stream, Counter[str], bytes]:
-    """Traces the program; returns its stream, the parser's account and the trace."""
+    """Trace the program; return its stream, the parser's counts and the trace."""
     trace = folder / "many_node1_3.st"
     command = [need("strace"), *options.split(), "-o", str(trace), sys.executable, str(PROGRAM), str(folder)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=DEADLINE_S)

@@ -101,7 +101,7 @@ def test_trace_is_followed_while_the_program_runs(tmp_path: Path) -> None:
         program.stdin.close()
         assert program.wait(timeout=DEADLINE_S) == 0
     source.stop()
-    wait_for(lambda: (items.extend(source.poll()), source.finished)[1], what="the end of the trace")
+    wait_for(lambda: (items.extend(source.poll()), source.finished)[1], what="end of the trace")
     check_account(source.counters)
     assert written()[-1] == ("write", -1, 5)
     assert all(stream.closed for stream in collect(items).values())

@@ -1,4 +1,4 @@
-"""The helper that takes strace's lines apart under checks of addresses and undefined behaviour, on hostile lines."""
+"""The compiled strace parser with address and undefined-behaviour sanitizers, on hostile lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stamps of strace that cannot show what a command looks for: whole seconds, and files with a clock each."""
+"""Timestamps of strace that are too coarse for a command: whole seconds, and files with separate clocks."""
 
 from __future__ import annotations
 

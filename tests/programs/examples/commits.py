@@ -1,4 +1,4 @@
-"""Puts results into SQLite, one transaction each."""
+"""Insert results into SQLite, one transaction each."""
 
 import sqlite3
 import sys

@@ -1,4 +1,4 @@
-// Writes 100,000 bytes to each of out1 to out3, in the ways that C++ has.
+// Writes 100,000 bytes to each of out1 to out3, in the ways of C++.
 #include <filesystem>
 #include <fstream>
 #include <iostream>

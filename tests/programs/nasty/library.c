@@ -114,7 +114,7 @@ int nasty_close(handle_t object) {
 }
 
 int nasty_free(handle_t *object, const char *why) {
-    memset((char *)why, '#', strlen(why)); /* gone, as far as the caller is concerned */
+    memset((char *)why, '#', strlen(why)); /* closed, from the caller's point of view */
     int result = nasty_close(*object);
     *object = -1;
     return result;

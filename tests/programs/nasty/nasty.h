@@ -1,4 +1,4 @@
-/* A library whose functions take and return every machine type, each mixing all that it is given into what it returns. */
+/* A library whose functions take and return every machine type; each mixes all arguments into its result. */
 #include <complex.h>
 #include <stdbool.h>
 #include <stddef.h>

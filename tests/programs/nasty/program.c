@@ -1,4 +1,4 @@
-/* Calls everything with values that show every bit lost, and prints all that comes back, and errno. */
+/* Calls everything with values that reveal any lost bit, and prints all results and errno. */
 #define _GNU_SOURCE
 #include "nasty.h"
 

@@ -1,4 +1,4 @@
-/* A line is appended to each of eight logs by opening and closing it; mended: they stay open. */
+/* Opens, appends a line to and closes each of eight logs; mended: they stay open. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

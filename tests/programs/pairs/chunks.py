@@ -1,4 +1,4 @@
-"""Columns are read of a dataset whose chunks are rows; mended: whose chunks are columns."""
+"""Read columns of a dataset whose chunks are rows; mended: whose chunks are columns."""
 
 import sys
 import time

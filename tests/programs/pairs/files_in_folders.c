@@ -1,4 +1,4 @@
-/* Each of 4,000 results has a file, 80 in a folder; mended: a file a folder has them all. */
+/* Writes one file for each of 4,000 results, 80 per folder; mended: one file per folder for all results. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

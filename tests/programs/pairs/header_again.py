@@ -1,4 +1,4 @@
-"""A file's index is written anew after each block; mended: once, when it is complete."""
+"""Rewrite a file's index after each block; mended: once, when it is complete."""
 
 import os
 import sys

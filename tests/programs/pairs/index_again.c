@@ -1,4 +1,4 @@
-/* The index of a file, 256 KiB, is written again after each record; mended: once, at the end. */
+/* Rewrites the index of a file, 256 KiB, after each record; mended: once, at the end. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""A folder's files are looked at, one by one, in each step; mended: in the first step alone."""
+"""Call stat on the files of a folder in each step; mended: in the first step only."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-/* Before each step a file is looked for along a search path; mended: where it is found is remembered. */
+/* Searches a file along a search path before each step; mended: its location is stored. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

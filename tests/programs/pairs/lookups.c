@@ -1,4 +1,4 @@
-/* Records of a file that is not in memory are looked up by a hash, by seek and read; mended: by ascending place. */
+/* Looks up records of an uncached file by a hash, with seek and read; mended: by ascending offset. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

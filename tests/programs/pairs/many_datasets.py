@@ -1,4 +1,4 @@
-"""Each sample is a dataset of its own; mended: all are rows of one."""
+"""Write each sample as a separate dataset; mended: as rows of one dataset."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-/* One rank writes what all have; mended: each writes its part to a file of its own. */
+/* One rank writes the data of all; mended: each writes its part to a file of its own. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

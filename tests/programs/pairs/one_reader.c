@@ -1,4 +1,4 @@
-/* Rank 0 reads all of the input and hands it out; mended: each rank reads its part. */
+/* Rank 0 reads the whole input and distributes it; mended: each rank reads its part. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Two ranks write the same bytes of one file with nothing between them; mended: each has bytes of its own. */
+/* Two ranks write the same bytes of one file without synchronisation; mended: each has bytes of its own. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

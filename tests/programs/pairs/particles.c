@@ -1,4 +1,4 @@
-/* Ranks write particles of 48 bytes in turns to one file, each by itself; mended: a block a rank. */
+/* Ranks write particles of 48 bytes in turns to one file, one by one; mended: one block per rank. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

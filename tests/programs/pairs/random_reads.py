@@ -1,4 +1,4 @@
-"""Records of a file that is not in memory are read as they come; mended: in the order of the file."""
+"""Read records of an uncached file in random order; mended: in the order of the file."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""A table is read in each step; mended: once."""
+"""Read a table in each step; mended: once."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""A field goes to a file in each step and is read from there for the next; mended: it is still in memory."""
+"""Write a field to a file in each step and read it from there for the next; mended: keep it in memory."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""A log is opened for each line; mended: once."""
+"""Open a log for each line; mended: once."""
 
 import sys
 import time

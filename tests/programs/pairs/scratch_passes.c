@@ -1,4 +1,4 @@
-/* What does not seem to fit into memory goes to a scratch file and is read in twelve passes; mended: it is kept. */
+/* Writes data to a scratch file for lack of memory and reads it in twelve passes; mended: it stays in memory. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

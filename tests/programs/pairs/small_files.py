@@ -1,4 +1,4 @@
-"""Each result becomes a file; mended: all of them are one."""
+"""Write each result to a file; mended: all of them to one."""
 
 import sys
 import tempfile
@@ -7,7 +7,7 @@ from pathlib import Path
 
 mended, folder = sys.argv[1] == "mended", Path(sys.argv[2])
 results = [bytes([step % 256]) * 400 for step in range(10_000)]
-results_folder = tempfile.mkdtemp(dir=folder)  # files that are written over cost more
+results_folder = tempfile.mkdtemp(dir=folder)  # overwriting files is slower
 began = time.perf_counter()
 if mended:
     with open(f"{results_folder}/all.dat", "wb") as file:

@@ -1,4 +1,4 @@
-"""Records are read one by one, without a buffer; mended: with one of a megabyte."""
+"""Read records one by one, without a buffer; mended: with a buffer of a megabyte."""
 
 import sys
 import time

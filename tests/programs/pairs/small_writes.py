@@ -1,4 +1,4 @@
-"""Records are written one by one, without a buffer; mended: with Python's own."""
+"""Write records one by one, without a buffer; mended: with Python's own."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Each row is a transaction of its own; mended: all rows are one."""
+"""Insert each row in its own transaction; mended: all rows in one."""
 
 import sqlite3
 import sys

@@ -1,4 +1,4 @@
-"""Each record is brought to the disk; mended: all of them once."""
+"""Sync each record to the disk; mended: all of them once."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-/* Messages of 256 bytes go to a file that is opened with O_DSYNC; mended: 256 of them at once. */
+/* Writes messages of 256 bytes to a file opened with O_DSYNC; mended: 256 of them at once. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-"""Each step loads the table of coefficients anew; mended: it is loaded before the first."""
+"""Load the table of coefficients in each step; mended: once before the first."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""A field in tiles is read by rows, through a cache that holds less than a row of tiles; mended: by rows of tiles."""
+"""Read a tiled field by rows, with a cache smaller than a row of tiles; mended: by rows of tiles."""
 
 import sys
 import time

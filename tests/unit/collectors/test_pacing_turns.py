@@ -121,7 +121,7 @@ def test_job_that_no_plan_names_never_waits() -> None:
 
 
 def test_shares_of_set10_are_kept_by_turns() -> None:
-    """Periods of 1 and 100 s: shares of 100 to one, approximately."""
+    """Periods of 3 and 10 s are in adjacent classes: shares of ten to one."""
     short, long = Program("short", 0.1, 400 * BLOCK), Program("long", 0.1, 400 * BLOCK)
     plan = plan_of(planned("short", 400 * BLOCK, 3.0), planned("long", 400 * BLOCK, 10.0), policy="set-10")
     disk = Disk([short, long], plan)

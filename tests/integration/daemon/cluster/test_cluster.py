@@ -1,4 +1,4 @@
-"""Real processes: members of a cluster share the jobs out, lead to their owners, and go on when one is lost."""
+"""Real processes: members of a cluster distribute the jobs, redirect to their owners, and survive the loss of one."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def test_jobs_of_all_partitions_go_on_when_a_member_is_lost_and_another_one_join
         for each in members:
             stack.callback(close, each)
         first.start()
-        wait_for(lambda: not unserved(first.url), what="all partitions at one")
+        wait_for(lambda: not unserved(first.url), what="all partitions at one member")
         second.start()
-        wait_for(lambda: sorted(map(len, serves(second.url).values())) == [1, 2], what="the partitions at two")
+        wait_for(lambda: sorted(map(len, serves(second.url).values())) == [1, 2], what="the partitions at two members")
         programs = stack.enter_context(writers(tmp_path, [each.endpoint for each in members], jobs))
         for number, program in enumerate(programs):
             program.say(f"{1000 + number}")
-        for url in (first.url, second.url):  # any member leads to any job
+        for url in (first.url, second.url):  # any member forwards to any job
             for number, job in enumerate(jobs):
                 wait_for(lambda: written(url, job) == 1000 * (1000 + number), what=f"{job} at {url}")  # noqa: B023
             assert sorted(job["job"] for job in asked(url, "/api/v1/jobs")["jobs"]) == sorted(jobs)
@@ -46,5 +46,5 @@ def test_jobs_of_all_partitions_go_on_when_a_member_is_lost_and_another_one_join
         for program in programs:
             program.say("500")
         for number, job in enumerate(jobs):
-            wait_for(lambda: written(first.url, job) == 1000 * (1500 + number), what=f"{job} at the first")  # noqa: B023
+            wait_for(lambda: written(first.url, job) == 1000 * (1500 + number), what=f"{job} at the first member")  # noqa: B023
         assert not unserved(first.url)

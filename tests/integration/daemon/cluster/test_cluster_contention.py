@@ -1,4 +1,4 @@
-"""Real processes: jobs of different partitions that share a file system collide, and alerts outlast who raised them."""
+"""Real processes: jobs of different partitions collide on a shared file system, and alerts survive a takeover."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ webhooks = ["{receiver}"]
 
 
 def told(receiver: Heard) -> list[tuple[str, list[str]]]:
-    """Returns what the receiver heard of alerts: their states and jobs."""
+    """Return the alerts that the receiver got: their states and jobs."""
     alerts = [alert for _, _, body in receiver.requests for alert in json.loads(body)["alerts"]]
     return [(alert["status"], sorted(alert["annotations"]["victims"].split(", "))) for alert in alerts]
 
@@ -46,7 +46,7 @@ async def answer(member: Served, path: str) -> Any:
 
 
 async def analyzers(member: Served) -> list[int]:
-    """Returns the partitions whose processes analyze contention now."""
+    """Return the partitions whose processes analyze contention now."""
     found = []
     async with httpx.AsyncClient(base_url=member.url, trust_env=False, timeout=DEADLINE_S) as client:
         for number in range(PARTITIONS):
@@ -56,19 +56,19 @@ async def analyzers(member: Served) -> list[int]:
 
 
 async def delivered(member: Served, number: int, receiver: Heard) -> bool:
-    """Tells whether the receiver has taken all alerts of a partition's process."""
+    """Return whether the receiver has accepted all alerts of a partition's process."""
     async with httpx.AsyncClient(base_url=member.url, trust_env=False, timeout=DEADLINE_S) as client:
         text = (await client.get(f"/partitions/{number}/metrics")).text
     return f'iotide_notifications_waiting{{receiver="{receiver.url}"}} 0.0' in text
 
 
 async def looked(member: Served, after_s: float) -> bool:
-    """Tells whether contention was analyzed later than some time."""
+    """Return whether contention was analyzed later than some time."""
     return bool((await answer(member, "/api/v1/contention"))["made_at_s"] > after_s)
 
 
 async def soon(condition: Callable[[], Awaitable[T]]) -> T:
-    """Returns the first true answer of a condition that asks members."""
+    """Return the first true result of a condition that queries members."""
     async with asyncio.timeout(DEADLINE_S):
         while not (answered := await condition()):
             await asyncio.sleep(0.02)
@@ -108,13 +108,13 @@ async def test_jobs_of_two_partitions_collide_and_the_alert_outlasts_the_analyze
                         return False
                 return True
 
-            await soon(alike)  # but for the moment between a look and its arrival at the other member
+            await soon(alike)  # except between an analysis and its arrival at the other member
             for member in members:
                 assert (await answer(member, "/api/v1/fleet"))["alerts"] == 1
 
             (number,) = await soon(lambda: analyzers(first))
             await soon(lambda: delivered(first, number, receiver))
-            for _ in range(2):  # looks: the second one has published that the alert was delivered
+            for _ in range(2):  # analyses: the second one has published that the alert was delivered
                 made_at_s = (await answer(first, "/api/v1/contention"))["made_at_s"]
                 await soon(lambda: looked(first, made_at_s))  # noqa: B023
             served = {member.url: member for member in members}

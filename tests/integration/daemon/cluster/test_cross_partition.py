@@ -1,4 +1,4 @@
-"""Answers over the jobs of several partitions are those of one aggregator that has all jobs."""
+"""Results over the jobs of several partitions equal those of one aggregator with all jobs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BEGIN_S = 1_700_000_000
 
 
 def fill(server: Server, job: str) -> None:
-    """Has a job write and read shared files for some time."""
+    """Let a job write and read shared files for some time."""
     place, count, interner = list(JOBS).index(job), 400, Interner()
     files = np.array([interner.file(f"/scratch/{name}") for name in ("a", "b", job)])
     kinds = np.where(np.arange(count) % 2 == place % 2, int(Kind.WRITE), int(Kind.READ)).astype("u1")
@@ -53,7 +53,7 @@ def fill(server: Server, job: str) -> None:
 
 
 async def running(stack: AsyncExitStack, number: int | None, jobs: list[str], access: dict[str, Any]) -> str:
-    """Runs the aggregator of a partition, or one that is alone; returns its URL."""
+    """Run the aggregator of a partition, or a single one; return its URL."""
     values = {"ingest": "tcp://127.0.0.1:*", "http": "127.0.0.1:0", "publish": None, "access": access}
     more = {"contention": {"enabled": False}, "analyzers": NAMED, "state": None}
     settings = AggregatorSettings.model_validate(values | more)
@@ -79,7 +79,7 @@ async def fronted(stack: AsyncExitStack, front: Front, access: dict[str, Any]) -
 
 @asynccontextmanager
 async def both(away: int | None = None, **access: Any) -> AsyncIterator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
-    """Runs one aggregator with all jobs, and a cluster of two members; yields a client of each."""
+    """Run one aggregator with all jobs, and a cluster of two members; yield a client of each."""
     async with AsyncExitStack() as stack:
         alone = await running(stack, None, list(JOBS), access)
         urls = {}
@@ -100,7 +100,7 @@ async def both(away: int | None = None, **access: Any) -> AsyncIterator[tuple[ht
 
 
 def sorted_rows(value: Any) -> Any:
-    """Returns a result whose lists are in an order of their own, without numbers that are given by turns."""
+    """Return a result with its lists in a canonical order, without numbers that depend on the order."""
     if isinstance(value, list):
         return sorted(map(sorted_rows, value), key=repr)
     if isinstance(value, dict):
@@ -109,7 +109,7 @@ def sorted_rows(value: Any) -> Any:
 
 
 def pairs(ranking: Any) -> Any:
-    """Returns who interacts with which file, by their names."""
+    """Return which processes interact with which file, by their names."""
     names = {(False, actor["id"]): actor["job"] for actor in ranking["actors"]}
     names |= {(True, file["id"]): file["path"] for file in ranking["files"]}
     edges = sorted(

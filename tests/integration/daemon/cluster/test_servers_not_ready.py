@@ -1,4 +1,4 @@
-"""Real processes: aggregators wait for NATS servers that are not ready, and go on when servers come back."""
+"""Real processes: aggregators wait for NATS servers that are not ready, and continue when servers return."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOT_READY = "NATS servers are not ready"
 
 
 def one_of_three(folder: Path, stack: ExitStack) -> NatsServers:
-    """Starts three servers and kills two: the third one cannot elect a leader."""
+    """Start three servers and kill two: the third one cannot elect a leader."""
     servers = NatsServers(folder, 3)
     stack.callback(servers.close)
     servers.start()
@@ -50,9 +50,9 @@ def test_a_member_waits_for_servers_at_its_start_and_goes_on_after_they_were_awa
         wait_for(lambda: not unserved(member.url), what="the partition")
         for number in range(3):
             servers.kill(number)
-        wait_for(lambda: not ready(member.url), what="readiness to go")
+        wait_for(lambda: not ready(member.url), what="loss of readiness")
         servers.start()
-        wait_for(lambda: ready(member.url) and not unserved(member.url), what="readiness to come back")
+        wait_for(lambda: ready(member.url) and not unserved(member.url), what="return of readiness")
         assert member.end(signal.SIGTERM) == 0
         away = [line for line in member.heard if "members cannot be read" in line]
         assert len(away) <= 2, away  # one line per outage, and none per attempt

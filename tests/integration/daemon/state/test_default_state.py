@@ -1,4 +1,4 @@
-"""``iotide serve`` as it is started without a word of where its jobs are kept."""
+"""``iotide serve`` without an option for its state folder."""
 
 from __future__ import annotations
 

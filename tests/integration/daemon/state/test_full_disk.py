@@ -1,4 +1,6 @@
-"""An aggregator whose disk fills up while it runs: it goes on, says so, and acknowledges once there is room again."""
+"""An aggregator whose disk fills up while it runs: it continues, reports it, and sends acks once there is space
+again.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +37,9 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
             ballast = fill(room)
             collect = ["collect", "--replay", "--connect", server.endpoint, "--job", "j", str(SAMPLE)]
             with Talking([*IOTIDE, *collect], listen_to="stderr") as collector:
-                wait_for(lambda: metric(server, "iotide_journal_deferred_answers"), what="answers that wait")
+                wait_for(lambda: metric(server, "iotide_journal_deferred_answers"), what="waiting acks")
                 assert "No space left on device" in server.says("the journal cannot be written")
-                shown = wait_for(lambda: job_at(server.url), what="the job, which is shown meanwhile")
+                shown = wait_for(lambda: job_at(server.url), what="the job, which is still shown")
                 assert shown.events
                 assert metric(server, "iotide_journal_failing") == 1
                 status = fetch_of_all(server.url, "status", AggregatorStatus)
@@ -45,7 +47,7 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
                 assert status.journal is not None
                 assert status.journal.failing
                 assert "No space left on device" in {each.part: each.problem for each in status.troubles}["journal"]
-                assert collector.process.poll() is None  # it waits for acknowledgements
+                assert collector.process.poll() is None  # it waits for acks
                 ballast.unlink()
                 server.says("the journal is written again")
                 assert collector.process.wait(DEADLINE_S) == 0
@@ -55,7 +57,7 @@ def test_collector_is_acknowledged_once_there_is_room_and_nothing_is_lost(tmp_pa
             assert found is not None
             server.kill()
             server.start()
-            again = wait_for(lambda: job_at(server.url), what="the job of the next one")
+            again = wait_for(lambda: job_at(server.url), what="the job of the next aggregator")
             assert (again.events, again.losses) == (found.events, found.losses)
             assert not again.losses
         finally:

@@ -1,4 +1,4 @@
-"""The collector dies, comes back, or stands still: programs do not notice, and what nobody took is counted."""
+"""The collector dies, returns, or stalls: programs are not affected, and unread calls are counted."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from support.tracing.compiled_programs import PROGRAMS, built
 
 
 def seconds(name: str) -> float:
-    """Returns a length of time from the tracer's source."""
+    """Return a duration from the tracer's source."""
     (nanoseconds,) = re.findall(rf"^#define {name} INT64_C\((\d+)\)", TRACER.read_text(), re.MULTILINE)
     return int(nanoseconds) / 1e9
 
 
 TRACER = ROOT / "collectors/preload/session.c"
 GONE_S = seconds("GONE_NS")
-"""A collector that is not seen for so long is taken for gone."""
+"""Time without a sign of the collector after which it counts as gone, s."""
 GONE_CALLS = round(1.1 * 1000 * (GONE_S + seconds("LOOK_NS")))
-"""The program makes at most 1,000 calls a second: after so many it has found out, and on a slow machine before."""
+"""Calls after which the program has noticed: it makes at most 1,000 per second, fewer on a slow machine."""
 
 
 class Lone:
-    """A collector in a process of its own."""
+    """A collector in a separate process."""
 
     def __init__(self, socket: Path, count: Path) -> None:
         self.count = count
@@ -45,12 +45,12 @@ class Lone:
         wait_for(lambda: count.exists() and count.stat().st_size == 16, what="the collector's start")
 
     def totals(self) -> tuple[int, int]:
-        """Returns the calls seen, and those said to be lost."""
+        """Return the numbers of recorded calls and of calls reported as lost."""
         seen, dropped = struct.unpack("<qq", self.count.read_bytes())
         return seen, dropped
 
     def end_between_looks(self) -> tuple[int, int]:
-        """Has it kill itself when all that it has taken is told: what it took after that nobody could count."""
+        """Let it kill itself when everything it has read is reported: calls read after that could not be counted."""
         self.process.send_signal(signal.SIGUSR1)
         self.process.wait(DEADLINE_S)
         return self.totals()
@@ -88,12 +88,12 @@ def test_next_collector_is_handed_what_the_program_does_from_then_on(steady: Pat
     socket = tmp_path / "tracer.sock"
     first = Lone(socket, tmp_path / "first")
     with steady_program(steady, tmp_path, socket) as running:
-        wait_for(lambda: first.totals()[0] > 200, what="the first collector's share")
+        wait_for(lambda: first.totals()[0] > 200, what="calls of the first collector")
         seen_first, _ = first.end_between_looks()
         before = made(tmp_path)
         second = Lone(socket, tmp_path / "second")
         try:
-            wait_for(lambda: second.totals()[0] > 200, what="the second collector's share")
+            wait_for(lambda: second.totals()[0] > 200, what="calls of the second collector")
             (tmp_path / "stop").touch()
             assert running.communicate(timeout=DEADLINE_S)[0] == "done\n"
             assert running.returncode == 7
@@ -102,7 +102,7 @@ def test_next_collector_is_handed_what_the_program_does_from_then_on(steady: Pat
         finally:
             seen_second, dropped = second.end()
     assert total > before
-    assert dropped > 0, "what nobody took has to be counted"
+    assert dropped > 0, "unread calls must be counted"
     assert seen_first + seen_second <= total
     # Calls on other files than the program's own are dropped, too.
     assert total <= seen_first + seen_second + dropped <= total + 100
@@ -113,13 +113,13 @@ def test_collector_that_stood_still_takes_up_where_it_was(steady: Path, tmp_path
     lone = Lone(socket, tmp_path / "count")
     try:
         with steady_program(steady, tmp_path, socket) as running:
-            wait_for(lambda: lone.totals()[0] > 100, what="the first share")
+            wait_for(lambda: lone.totals()[0] > 100, what="the first calls")
             stood_since = time.monotonic()
             lone.process.send_signal(signal.SIGSTOP)
             stopped_at, taken = made(tmp_path), lone.totals()[0]
-            wait_for(lambda: made(tmp_path) > stopped_at + 300, what="the program to go on")
+            wait_for(lambda: made(tmp_path) > stopped_at + 300, what="the program to continue")
             lone.process.send_signal(signal.SIGCONT)
-            wait_for(lambda: lone.totals()[0] > taken, what="its going on")
+            wait_for(lambda: lone.totals()[0] > taken, what="the collector to continue")
             stood_s = time.monotonic() - stood_since
             (tmp_path / "stop").touch()
             assert running.communicate(timeout=DEADLINE_S)[0] == "done\n"
@@ -127,7 +127,7 @@ def test_collector_that_stood_still_takes_up_where_it_was(steady: Path, tmp_path
         wait_for(lambda: sum(lone.totals()) >= total, what="every call")
         seen, dropped = lone.totals()
         assert seen <= total <= seen + dropped
-        if stood_s < GONE_S:  # else the machine stood still, and the library has looked for another
+        if stood_s < GONE_S:  # otherwise the machine stalled, and the library has searched for another collector
             assert (seen, dropped) == (total, 0)
     finally:
         lone.end()
@@ -138,11 +138,11 @@ def test_collector_that_stood_still_for_long_loses_nothing_in_silence(steady: Pa
     lone = Lone(socket, tmp_path / "count")
     try:
         with steady_program(steady, tmp_path, socket) as running:
-            wait_for(lambda: lone.totals()[0] > 100, what="the first share")
+            wait_for(lambda: lone.totals()[0] > 100, what="the first calls")
             lone.process.send_signal(signal.SIGSTOP)
             stopped_at = made(tmp_path)
-            # Longer than a collector may be silent before the library looks for another.
-            wait_for(lambda: made(tmp_path) > stopped_at + GONE_CALLS, what="the program to go on")
+            # Longer than a collector may be silent before the library searches for another.
+            wait_for(lambda: made(tmp_path) > stopped_at + GONE_CALLS, what="the program to continue")
             lone.process.send_signal(signal.SIGCONT)
             (tmp_path / "stop").touch()
             assert running.communicate(timeout=DEADLINE_S)[0] == "done\n"
@@ -158,11 +158,11 @@ def test_program_whose_collector_died_runs_on_and_ends_as_ever(steady: Path, tmp
     socket = tmp_path / "tracer.sock"
     first = Lone(socket, tmp_path / "first")
     with steady_program(steady, tmp_path, socket) as running:
-        wait_for(lambda: first.totals()[0] > 50, what="the first collector's share")
+        wait_for(lambda: first.totals()[0] > 50, what="calls of the first collector")
         first.end()
         at = made(tmp_path)
-        # Past the moment when the library finds out that nobody listens.
-        wait_for(lambda: made(tmp_path) > at + GONE_CALLS, what="the program to go on")
+        # After the library has noticed that there is no listener.
+        wait_for(lambda: made(tmp_path) > at + GONE_CALLS, what="the program to continue")
         (tmp_path / "stop").touch()
         out, _ = running.communicate(timeout=DEADLINE_S)
     assert (running.returncode, out) == (7, "done\n")

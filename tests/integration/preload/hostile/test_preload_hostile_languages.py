@@ -1,4 +1,4 @@
-"""Languages with a run-time of their own under the tracer."""
+"""Languages with their own run-time system under the tracer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""I/O before main and after it, in libraries that come and go, inside allocators, and beside other tools' wrappers."""
+"""I/O before main and after it, in unloaded libraries, inside allocators, and beside other tools' wrappers."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_libraries_that_come_and_go_are_seen(
 def test_program_that_a_sanitizer_checks_does_the_same(
     tracing: Tracing, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, checks: str
 ) -> None:
-    """AddressSanitizer ends programs in which a library comes before its own."""
+    """AddressSanitizer ends programs in which a library is loaded before its own."""
     file = tmp_path / "out"
     checked = built(tmp_path_factory, "early_late.cpp", f"-fsanitize={checks}", name=f"early_late_{checks}")
     done = run_both(tracing, [checked], file, {"IOTIDE_TEST_FILE": str(file)})
@@ -94,7 +94,7 @@ def test_program_that_a_sanitizer_checks_does_the_same(
 def test_sanitizer_that_is_preloaded_for_a_library_does_no_harm(
     tracing: Tracing, early_late: Path, tmp_path: Path
 ) -> None:
-    """As for a Python module that was built with it."""
+    """For example a Python module that was built with it."""
     runtime = subprocess.run([need("gcc"), "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
     extra = {
         "LD_PRELOAD": runtime.stdout.strip(),

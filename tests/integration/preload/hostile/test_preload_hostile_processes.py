@@ -1,4 +1,4 @@
-"""Programs that are hard on the tracer by the processes they make: they do not notice, and all is accounted for."""
+"""Programs with difficult processes for the tracer: they are not affected, and all calls are accounted for."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_program_without_standard_streams_gets_the_lowest_numbers(
 
 def test_program_in_a_root_of_its_own_goes_on(processes: Path, tracing: Tracing, tmp_path: Path) -> None:
     if os.getuid() != 0:
-        pytest.skip("only root changes its root")
+        pytest.skip("only root can change its root")
     file = tmp_path / "out"
     done = tracing.run([processes, "chrooted", file])
     assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
@@ -94,7 +94,7 @@ def test_program_in_a_root_of_its_own_goes_on(processes: Path, tracing: Tracing,
 
 def test_set_user_id_program_stays_untraced_and_keeps_its_privileges(processes: Path, tracing: Tracing) -> None:
     if os.getuid() != 0:
-        pytest.skip("only root gives files away")
+        pytest.skip("only root can change the owner of files")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o755)
@@ -113,13 +113,13 @@ def test_set_user_id_program_stays_untraced_and_keeps_its_privileges(processes: 
     assert not tracing.info
     assert [run.returncode for run in runs] == [7, 7]
     assert [run.stdout for run in runs] == [f"{NOBODY} 0 0\ndone\n", f"{NOBODY} 0 0\ndone\n"]
-    # The dynamic linker itself complains of each library that it leaves out, where it says anything at all.
+    # The dynamic linker itself reports each library that it leaves out, if it prints anything.
     assert all(line.startswith("ERROR: ld.so") for line in runs[1].stderr.splitlines())
 
 
 def test_other_users_process_runs_untraced(processes: Path, tracing: Tracing) -> None:
     if os.getuid() != 0:
-        pytest.skip("only root becomes another user")
+        pytest.skip("only root can become another user")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o777)
@@ -142,7 +142,7 @@ def test_other_users_process_runs_untraced(processes: Path, tracing: Tracing) ->
 def test_program_in_namespaces_of_its_own_is_traced(processes: Path, tracing: Tracing, tmp_path: Path) -> None:
     unshare = [need("unshare"), "--user", "--map-root-user", "--mount", "--pid", "--fork"]
     if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
-        pytest.skip("this machine allows no namespaces of one's own")
+        pytest.skip("this machine allows no private namespaces")
     file = tmp_path / "out"
     done = run_both(tracing, [*unshare, processes, "family", file], file)
     assert (done.returncode, done.stdout, done.stderr) == (7, "done\n", "")
@@ -166,7 +166,7 @@ def test_shell_script_with_hundreds_of_commands_is_seen_to_the_byte(
         '  x=$(printf "%s" $i)\n  i=$((x + 1))\ndone\ncat "$1" | wc -c\n'
     )
     file = tmp_path / "out"
-    # bash says a line's end with putchar, which is recorded when it is asked for.
+    # bash writes line ends with putchar, which is recorded on request.
     done = run_both(tracing, [need(shell), script, file], file, {"IOTIDE_CALLS": ",".join(CALL_CLASSES)})
     size = file.stat().st_size
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, str(size), "")

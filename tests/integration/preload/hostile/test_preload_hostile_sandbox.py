@@ -1,4 +1,4 @@
-"""Programs that restrict themselves: the tracer makes no call that they have not allowed, and sees what they do."""
+"""Programs in a sandbox: the tracer makes no forbidden system call, and records their calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def sandboxed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_twice(sandboxed: Path, tracing: Tracing, folder: Path, how: str) -> Path:
-    """Runs the program untraced and traced, which ends as untraced; returns the file that it wrote while traced."""
+    """Run the program untraced and traced, with the same end; return the file that it wrote while traced."""
     alone, traced = folder / "alone", folder / "traced"
     plain = subprocess.run(
         [sandboxed, how, alone],

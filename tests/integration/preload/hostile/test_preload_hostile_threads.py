@@ -1,4 +1,6 @@
-"""Programs that are hard on the tracer by their threads and signals: they do not notice, and all is accounted for."""
+"""Programs with difficult threads and signals for the tracer: they are not affected, and all calls are accounted
+for.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def threaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("name", "most_dropped"),
     [
-        ("waves", 4000),  # a thread that comes while another makes the next region is counted, not kept waiting
+        ("waves", 4000),  # a thread that starts while another creates the next region is counted, and does not wait
         ("at-once", 1000),
         ("destructors", 30),
         ("forking-threads", 0),
@@ -30,7 +32,7 @@ def threaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("jumps", 0),
         ("own-stack", 0),
         ("faults", 0),
-        ("storm", 2000),  # what a handler does while a record is being stored is counted
+        ("storm", 2000),  # calls of a handler while a record is being stored are counted
         ("threads-in-a-storm", 100_000),
     ],
 )

@@ -17,7 +17,7 @@ from support.tracing.tracing import Row, Tracing
 
 HEADERS = Path("/usr/include/hdf5/serial")
 ROW = 6 * 4
-"""Bytes of a row of the datasets that tests/programs/hdf5_calls.c makes."""
+"""Bytes of a row of the datasets that tests/programs/hdf5_calls.c writes."""
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def one(tracing: Tracing, call: str) -> Row:
 
 
 def below(tracing: Tracing, upper: Row) -> list[Row]:
-    """Returns the calls that one call made, itself left out."""
+    """Return the nested calls of a call, without the call itself."""
     return [
         row
         for row in tracing.rows(stream=upper.stream)
@@ -63,7 +63,7 @@ def test_program_does_not_notice(calls: Path, tracing: Tracing, file: Path, name
 
 
 def contents(file: Path) -> str:
-    """Returns all that a file holds but the times at which its objects were made."""
+    """Return the content of a file without the creation times of its objects."""
     command = [need("h5dump"), "--properties", file]
     return subprocess.run(command, env=plain_environment(), capture_output=True, text=True, check=True).stdout
 
@@ -259,7 +259,7 @@ def test_calls_of_newer_releases_are_traced(
     wheel = Path(pytest.importorskip("h5py").__file__).parent.parent / "h5py.libs"
     libraries = sorted(wheel.glob("libhdf5-*.so*"))
     if not libraries:
-        pytest.skip("h5py brings no library of its own: it was built here")
+        pytest.skip("h5py contains no library: it was built here")
     flags = [str(libraries[0]), f"-Wl,-rpath,{wheel}", f"-Wl,-rpath-link,{wheel}"]
     done = tracing.run([built(tmp_path_factory, "hdf5_newer.c", *flags), file])
     assert (done.returncode, done.stdout, done.stderr) == (0, "0 0 0 1 6\n", "")
@@ -287,7 +287,7 @@ def test_tools_of_hdf5_see_and_make_the_same_files(calls: Path, tracing: Tracing
 
 
 def copies(factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
-    """Returns the program, and two extensions that are linked with a copy of the library each."""
+    """Return the program, and two extensions, each linked with a copy of the library."""
     source = "hdf5_copies.c"
     extensions = []
     for name in ("one", "two"):

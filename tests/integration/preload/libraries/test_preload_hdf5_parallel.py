@@ -1,4 +1,4 @@
-"""Parallel HDF5: from the library through MPI-IO to the kernel, in one tree of handles a rank."""
+"""Parallel HDF5: from the library through MPI-IO to the kernel, in one tree of handles per rank."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INCLUDED, LINKED = Path("/usr/include/hdf5/mpich"), Path("/usr/lib/x86_64-linux-
 
 @dataclass(frozen=True)
 class Run:
-    """What a traced run was seen to do to its file."""
+    """Recorded events of a traced run on its file."""
 
     command: list[str | Path]
     ranks: int
@@ -31,7 +31,7 @@ class Run:
     rows: list[Row]
 
     def each(self) -> list[list[Row]]:
-        """Returns what each rank did with the file, by start."""
+        """Return each rank's calls on the file, by start."""
         return [[row for row in self.rows if row.rank == rank] for rank in range(self.ranks)]
 
 

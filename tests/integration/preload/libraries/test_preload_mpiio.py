@@ -1,4 +1,4 @@
-"""MPI-IO in real runs of Open MPI and MPICH: what each rank asked for, what was moved, and by which calls below."""
+"""MPI-IO in real runs of Open MPI and MPICH: requested bytes, moved bytes, and nested calls of each rank."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SCENARIOS = (
     "aggregated",
 )  # fmt: skip
 RACES = ("shared", "rest")
-"""Ranks write to one place, or in whatever order they come."""
+"""Ranks write to the same offset, or in arbitrary order."""
 
 
 class Runs:
-    """Runs scenarios of the program with one implementation, each once."""
+    """Run scenarios of the program with one implementation, each once."""
 
     def __init__(self, implementation: str, folders: pytest.TempPathFactory) -> None:
         self.implementation = implementation
@@ -194,7 +194,7 @@ def test_offsets_are_bytes_of_the_file_through_views(runs: Runs) -> None:
         assert [(row.offset, row.requested) for row in writes] == [
             (100_000 + rank * SIZE, SIZE),
             (rank * 16, 160),
-            ((RANKS + rank) * 16, 160),  # the third number of a view that takes two of four
+            ((RANKS + rank) * 16, 160),  # the third number of a view with two of four numbers
         ]
         assert [row.bytes for row in writes] == [row.requested for row in writes]
     handle = handle_of(seen.mpi(0)[0])

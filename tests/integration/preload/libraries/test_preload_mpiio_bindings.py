@@ -1,4 +1,6 @@
-"""MPI-IO through other bindings than C's: each call is one event, with the name and the facts of the C function."""
+"""MPI-IO through other bindings than C's: each call is one event, with the name and the parameters of the C
+function.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ BINDINGS = {"mpif.h": (), "mpi": ("-DUSE_MPI",), "mpi_f08": ("-DUSE_MPI_F08",)}
 RANKS = 2
 SIZE = 4000
 IN_ANY_ORDER = ("MPI_Waitany", "MPI_Waitsome")
-"""Which of several reads completes first is the library's affair."""
+"""The library decides which of several reads completes first."""
 
 
 @pytest.fixture(scope="session", params=mpi.IMPLEMENTATIONS)
@@ -127,7 +129,7 @@ def test_ranks_of_fortran_programs_are_those_of_the_world(fortran: Run) -> None:
 
 
 def test_python_reaches_mpi_that_only_its_extension_knows(tmp_path: Path) -> None:
-    python = "/usr/bin/python3"  # mpi4py comes with Debian's
+    python = "/usr/bin/python3"  # Debian's Python has mpi4py
     vendor = need_module(python, "mpi4py", "import mpi4py.rc, mpi4py.MPI as mpi; print(mpi.get_vendor()[0])")
     implementation = "openmpi" if "Open MPI" in vendor else "mpich"
     program = [python, mpi.PROGRAMS / "mpi_python.py"]

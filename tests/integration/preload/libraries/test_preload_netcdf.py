@@ -1,4 +1,4 @@
-"""NetCDF's calls: what they move and where, and the chain from them through HDF5 to the system."""
+"""NetCDF calls: moved bytes and offsets, and the chain from them through HDF5 to the system."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ncdump(path: Path) -> str:
-    """Returns a file's content as text."""
+    """Return a file's content as text."""
     return subprocess.run([need("ncdump"), path], capture_output=True, text=True, check=True).stdout
 
 
 def moved(rows: list[Row]) -> list[tuple[str, int, int]]:
-    """Returns signature, bytes asked for and bytes moved of the reads and writes."""
+    """Return signature, requested bytes and moved bytes of the reads and writes."""
     return [(row.signature, row.requested, row.bytes) for row in rows if row.kind in (Kind.READ, Kind.WRITE)]
 
 

@@ -34,7 +34,7 @@ def mpirun(*command: str | Path) -> list[str | Path]:
 
 
 def chain_to(row: Row, made: dict[int, Row]) -> list[Row]:
-    """Returns the calls that made a handle and its ancestors, the uppermost first."""
+    """Return the calls that created a handle and its ancestors, the uppermost first."""
     chain = [row]
     while chain[0].parent:
         chain.insert(0, made[chain[0].parent])

@@ -1,4 +1,4 @@
-"""PnetCDF's calls on several ranks: what they move, requests that are waited for, and the chain through MPI-IO."""
+"""PnetCDF calls on several ranks: moved bytes, completed requests, and the chain through MPI-IO."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ data: field = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 ;
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("programs") / "pnetcdf_chain"
     flags = ["-O1", "-Wall", "-Wextra", "-Werror"]
-    need("ncmpidump")  # beside the library
+    need("ncmpidump")  # installed with the library
     subprocess.run([need("mpicc.openmpi"), *flags, "-o", made, SOURCE, "-lpnetcdf"], check=True)
     return made
 
@@ -37,7 +37,7 @@ def mpirun(*command: str | Path, ranks: int = RANKS) -> list[str | Path]:
 
 
 def rows_of(tracing: Tracing, rank: int) -> list[Row]:
-    """Returns a rank's calls of PnetCDF."""
+    """Return a rank's calls of PnetCDF."""
     return [row for row in tracing.rows(layer=Layer.PNETCDF) if row.rank == rank]
 
 
@@ -149,7 +149,7 @@ def test_a_file_is_followed_through_mpi_io_to_the_system(program: Path, tracing:
 
 
 def test_programs_that_have_the_library_in_them_do_not_notice(tracing: Tracing, tmp_path: Path) -> None:
-    """Debian links its tools with PnetCDF's archive: what they do is seen from MPI-IO down."""
+    """Debian links its tools statically with PnetCDF: their calls are recorded from MPI-IO down."""
     text, alone, traced = tmp_path / "small.cdl", tmp_path / "alone.nc", tmp_path / "traced.nc"
     text.write_text(DATA)
     subprocess.run(mpirun(need("ncmpigen"), "-o", alone, text, ranks=1), check=True)

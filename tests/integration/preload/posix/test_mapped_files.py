@@ -1,4 +1,4 @@
-"""Stores to mapped files are no calls: what is known of them is told beside the bytes that calls moved."""
+"""Stores to mapped files are no calls: known facts about them are reported beside the bytes moved by calls."""
 
 from __future__ import annotations
 

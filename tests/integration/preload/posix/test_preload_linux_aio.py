@@ -1,4 +1,4 @@
-"""Asynchronous I/O of the kernel (libaio): every operation with its bytes when its end is seen."""
+"""Asynchronous I/O of the kernel (libaio): every operation with its bytes at its completion."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def command_of(way: str, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def transfers(rows: list[Row]) -> dict[str, tuple[int, int]]:
-    """Count and bytes of what ended well, by kind."""
+    """Count and bytes of successful operations, by kind."""
     found = {}
     for kind in (Kind.READ, Kind.WRITE):
         ends = [row for row in rows if row.kind == kind and row.call == "io_getevents" and not row.flags & Flag.FAILED]

@@ -1,4 +1,4 @@
-"""Files of programs that see other mounts than the collector: what they lie on is told in the program's own eyes."""
+"""Files of programs with other mounts than the collector: their file system is resolved in the program's namespace."""
 
 from __future__ import annotations
 

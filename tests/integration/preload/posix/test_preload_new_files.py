@@ -1,4 +1,4 @@
-"""What the tracer asks the kernel of a file that is opened for the first time: its name alone."""
+"""On the first open of a file the tracer reads only its name from the kernel."""
 
 from __future__ import annotations
 

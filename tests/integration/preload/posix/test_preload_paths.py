@@ -1,4 +1,4 @@
-"""Which file a call is about, and which calls the switches leave out, however a path is spelt."""
+"""Identification of a call's file, and calls excluded by the switches, for any spelling of a path."""
 
 from __future__ import annotations
 
@@ -101,6 +101,6 @@ for turn in range(5):
     unshare = [need("unshare"), "--mount", "--map-root-user", "sh", "-c", commands, "sh"]
     done = tracing.run([*unshare, mounted, sys.executable, script])
     if "mount:" in done.stderr or "unshare:" in done.stderr:
-        pytest.skip("no file systems may be mounted here")
+        pytest.skip("no file systems can be mounted here")
     written = [row.path for row in tracing.rows("write") if row.path.startswith(str(mounted))]
     assert (done.returncode, written) == (0, [f"{mounted}/d/x", f"{mounted}/e/x"] * 5)

@@ -1,4 +1,4 @@
-"""Every call of glibc that the preload library wraps, made by programs that know what should be seen of it."""
+"""Every call of glibc that the preload library wraps, made by programs that print the expected events."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_calls_of_classes_that_are_off_are_not_seen(
     file = read(SIGNATURES / f"{library}.sig")
     group_of = {symbol: call.group for call in file.statements for symbol in call.symbols}
     transcript, rows = traced(tracing, program, folder, calls)
-    # What is asked of the kernel by number has the class of the function that it is shown as.
+    # A direct system call has the kind of the function under whose name it is shown.
     shown = {
         step: step.symbol if step.symbol != "syscall" else step.signature.partition("(")[0] for step in transcript.steps
     }

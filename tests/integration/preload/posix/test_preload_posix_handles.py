@@ -1,4 +1,4 @@
-"""Which handle stands behind a descriptor or a stream, and what it was made from."""
+"""The handle of a descriptor or a stream, and its parent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class Run:
-    """The program's events, and the handles that no event made."""
+    """The program's events, and the handles that no event created."""
 
     def __init__(self, tracing: Tracing, program: Path, folder: Path) -> None:
         (folder / "in").write_text("0123456789 a line\nanother\n")
@@ -91,7 +91,7 @@ def test_duplicate_is_a_handle_of_its_own_below_the_one_it_was_made_from(run: Ru
     first, second, none = copies
     assert [copy.call for copy in copies] == ["dup", "dup2", "dup2"]
     assert first.parent == second.parent == opened.handle
-    assert none.handle == opened.handle  # a descriptor onto itself
+    assert none.handle == opened.handle  # a descriptor duplicated onto itself
     written = {row.bytes: row.handle for row in rows if row.kind == Kind.WRITE}
     assert written == {10: opened.handle, 20: first.handle, 30: second.handle, 50: second.handle}
 

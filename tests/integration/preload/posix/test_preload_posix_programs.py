@@ -1,4 +1,4 @@
-"""Real programs: what the preload library sees of their calls, against what strace sees and what they moved."""
+"""Real programs: events of the preload library against strace's and the moved bytes."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_asynchronous_operations_end_under_the_numbers_that_they_began_with(trac
     ended = 0
     begins = ("aio_read", "aio_write")
     rows = [row for row in tracing.rows(path=tmp_path / "data") if "id=" in row.signature]
-    # A number that is used again begins anew after its last end was seen, on whichever threads.
+    # A reused number has a new handle after its last end was seen, on any threads.
     for row in sorted(rows, key=lambda row: row.start if row.call in begins else row.end):
         number = row.signature.partition("id=")[2].partition(")")[0]
         if row.call in begins:

@@ -1,4 +1,4 @@
-"""Connected sockets have one name at both ends, so that one sees who talks to whom."""
+"""Connected sockets have the same name at both ends, so that communication partners can be matched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tracer reports which calls of the C library made system calls, by the stream's buffer and not by the clock."""
+"""The tracer reports which calls of the C library made system calls, from the stream's buffer instead of the clock."""
 
 from __future__ import annotations
 

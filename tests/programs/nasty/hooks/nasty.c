@@ -1,4 +1,4 @@
-/* A variadic function: its wrapper has to be written by hand. */
+/* A variadic function, which needs a hand-written wrapper. */
 #include "sites_nasty.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@ EXPORT int nasty_print(const char *format, ...) {
     const void *caller = __builtin_return_address(0);
     (void)HELPER(nasty_unused); /* may be absent */
     struct iotide_span span = {0};
-    if (iotide_provided) /* else the core is missing */
+    if (iotide_provided) /* otherwise the core is missing */
         span = iotide_push(&SITE(nasty_print), 0);
     __typeof__(&nasty_print) real = REAL(nasty_print);
     va_list values;
