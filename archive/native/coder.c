@@ -13,12 +13,12 @@
 #include "table.h"
 
 #define EXPORT __attribute__((visibility("default")))
-#define MOST_FIELDS 16
-#define MOST_TERMINALS (1u << 20)
-#define MOST_HANDLES (1u << 16) /* maximum handles with remembered last values; beyond, all are reset */
-#define MOST_GROWTHS 256        /* maximum growths with their own terminals per field and group */
-#define LEAST_FILTER (1u << 8)
-#define MOST_FILTER (1u << 16)
+#define MAX_FIELDS 16
+#define MAX_TERMINALS (1u << 20)
+#define MAX_HANDLES (1u << 16) /* maximum handles with remembered last values; beyond, all are reset */
+#define MAX_GROWTHS 256        /* maximum growths with their own terminals per field and group */
+#define MIN_FILTER (1u << 8)
+#define MAX_FILTER (1u << 16)
 #define GUESSES 16
 #define USUAL_FIELDS 12 /* fields of a call, as in columns.py */
 #define USUAL_FIRST 9
@@ -67,7 +67,7 @@ struct coder {
     struct table known_table;
     uint32_t *filter; /* hashes of combinations seen once */
     uint32_t filter_size, filter_used;
-    struct list literals[MOST_FIELDS];
+    struct list literals[MAX_FIELDS];
     struct guess guesses[GUESSES]; /* by group; several groups share one */
     bool failed;
 };
@@ -153,7 +153,7 @@ static int64_t *last_of_handle(struct coder *c, uint32_t group, int64_t handle) 
     TABLE_FIND(found, &c->place_table, hash, c->places[found->at].group == group && c->places[found->at].handle == handle);
     if (found->at != NONE)
         return c->last_of_place + (size_t)found->at * width;
-    if (c->place_count == MOST_HANDLES) {
+    if (c->place_count == MAX_HANDLES) {
         table_clear(&c->place_table);
         c->place_count = 0;
     }
@@ -185,8 +185,8 @@ static int64_t *guessed_handle(struct coder *c, struct guess *guess, uint32_t gr
 /* Returns whether a hash was seen before, as far as it is remembered: the filter grows with the number of distinct
  * hashes, and is emptied when it grows. */
 static bool was_seen(struct coder *c, uint64_t hash) {
-    if (c->filter_used == c->filter_size && c->filter_size < MOST_FILTER) {
-        uint32_t size = c->filter_size ? 2 * c->filter_size : LEAST_FILTER;
+    if (c->filter_used == c->filter_size && c->filter_size < MAX_FILTER) {
+        uint32_t size = c->filter_size ? 2 * c->filter_size : MIN_FILTER;
         uint32_t *filter = calloc(size, sizeof *filter);
         if (!filter) {
             c->failed = true;
@@ -201,7 +201,7 @@ static bool was_seen(struct coder *c, uint64_t hash) {
     if (*seen == mark)
         return true;
     *seen = mark;
-    c->filter_used += c->filter_size < MOST_FILTER;
+    c->filter_used += c->filter_size < MAX_FILTER;
     return false;
 }
 
@@ -213,7 +213,7 @@ static bool is_known(struct coder *c, uint32_t group, uint32_t field, int64_t by
     if (found->at != NONE)
         return true;
     uint16_t *count = &c->known_count[(size_t)group * c->fields + field];
-    if (!was_seen(c, whole) || *count == MOST_GROWTHS)
+    if (!was_seen(c, whole) || *count == MAX_GROWTHS)
         return false;
     c->known = grown(c, c->known, &c->known_room, made + 1, sizeof *c->known);
     c->failed = c->failed || !table_reserve(&c->known_table, made);
@@ -244,7 +244,7 @@ static void add_literal(struct coder *c, uint32_t field, int64_t value) {
 /* ---- interface ---- */
 
 EXPORT void coder_free(struct coder *c) {
-    for (int i = 0; i < MOST_FIELDS; i++)
+    for (int i = 0; i < MAX_FIELDS; i++)
         free(c->literals[i].values);
     free(c->terminal_table.slots);
     free(c->place_table.slots);
@@ -261,7 +261,7 @@ EXPORT void coder_free(struct coder *c) {
 }
 
 EXPORT struct coder *coder_new(uint32_t fields, uint32_t first_of_handle) {
-    struct coder *c = fields <= MOST_FIELDS ? calloc(1, sizeof *c) : NULL;
+    struct coder *c = fields <= MAX_FIELDS ? calloc(1, sizeof *c) : NULL;
     if (!c)
         return NULL;
     c->fields = fields;
@@ -275,7 +275,7 @@ EXPORT struct coder *coder_new(uint32_t fields, uint32_t first_of_handle) {
 
 /* Returns the terminal for growths without one: new growths, or new combinations, become literals. */
 static uint32_t code(struct coder *c, uint32_t group, int64_t *growth) {
-    int64_t by[MOST_FIELDS];
+    int64_t by[MAX_FIELDS];
     uint32_t literals = 0, all = 0, kept = 0;
     for (uint32_t field = 0; field < c->fields; field++) {
         by[field] = growth[field];
@@ -326,10 +326,10 @@ static inline __attribute__((always_inline)) uint64_t feed(struct coder *c, cons
                                                           const int64_t *fields, uint64_t length, int32_t *terminals,
                                                           uint32_t first, uint32_t all) {
     for (uint64_t i = 0; i < length; i++) {
-        int64_t now[MOST_FIELDS], before[MOST_FIELDS];
+        int64_t now[MAX_FIELDS], before[MAX_FIELDS];
         struct guess *guess = &c->guesses[groups[i] % GUESSES];
-        int64_t growth[MOST_FIELDS];
-        if (c->terminal_count == MOST_TERMINALS)
+        int64_t growth[MAX_FIELDS];
+        if (c->terminal_count == MAX_TERMINALS)
             return i;
         int64_t *last = last_of_group(c, groups[i]);
         int64_t *of_handle = last ? guessed_handle(c, guess, groups[i], fields[i * all]) : NULL;
@@ -350,7 +350,7 @@ static inline __attribute__((always_inline)) uint64_t feed(struct coder *c, cons
 }
 
 /* Encodes calls: groups[length], fields[length][c->fields] -> terminals[length]. Returns the number encoded: fewer
- * than length if MOST_TERMINALS are in use (a new section is needed) or memory has run out. */
+ * than length if MAX_TERMINALS are in use (a new section is needed) or memory has run out. */
 EXPORT uint64_t coder_feed(struct coder *c, const uint32_t *groups, const int64_t *fields, uint64_t length,
                            int32_t *terminals) {
     if (c->fields == USUAL_FIELDS && c->first_of_handle == USUAL_FIRST) /* as constants, which is much faster */
@@ -369,7 +369,7 @@ uint64_t coder_feed_alike(struct coder *c, uint32_t group, int64_t handle, const
     if (c->failed)
         return 0;
     memcpy(at, last, sizeof at);
-    for (; done < length && c->terminal_count < MOST_TERMINALS; done++, fields += OF_HANDLE) {
+    for (; done < length && c->terminal_count < MAX_TERMINALS; done++, fields += OF_HANDLE) {
         int64_t growth[USUAL_FIELDS] = {0}, *by = growth + USUAL_FIRST;
         for (int field = 0; field < OF_HANDLE; field++) {
             by[field] = (int64_t)((uint64_t)fields[field] - (uint64_t)at[field]);
@@ -465,7 +465,7 @@ EXPORT uint64_t coder_decode(struct coder *c, const int32_t *terminals, uint64_t
             return i;
         const struct terminal *terminal = &c->terminals[terminals[i]];
         const int64_t *known = c->growths + (size_t)terminals[i] * c->fields;
-        int64_t growth[MOST_FIELDS];
+        int64_t growth[MAX_FIELDS];
         for (uint32_t field = 0; field < c->fields; field++) {
             struct list *list = &c->literals[field];
             growth[field] = known[field];

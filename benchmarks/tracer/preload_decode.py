@@ -30,7 +30,7 @@ def fill(made: MadeRegion, requested: np.ndarray, words: int) -> None:
     rows["start"], rows["duration"] = np.arange(count), 100
     rows["call"], rows["kind"], rows["words"] = WRITE if not words else 4, 8, words
     rows["descriptor"], rows["requested"], rows["bytes"] = np.arange(count) % 4, requested, requested
-    extra = -(-words // layout.WORDS_A_LINE)
+    extra = -(-words // layout.WORDS_PER_LINE)
     lines = np.zeros((count, 1 + extra, 8), np.uint64)
     lines[:, 0] = rows.view(np.uint64).reshape(count, 8)
     lines[:, 1:, -1] = layout.MARK_WORDS << 56

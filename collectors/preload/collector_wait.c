@@ -7,47 +7,47 @@
 #include "raw_syscall.h"
 
 #define FIRST_WAIT_NS INT64_C(1000000000)
-#define LONGEST_WAIT_NS INT64_C(60000000000)
-#define UNASKED 15  /* consecutive calls that do not read the clock */
-#define COUNTERS 16 /* most threads have one each, because on a shared one they would contend */
+#define MAX_WAIT_NS INT64_C(60000000000)
+#define CLOCK_SKIP_CALLS 15 /* consecutive calls that do not read the clock */
+#define COUNTERS 16         /* most threads have one each, because on a shared one they would contend */
 
 struct counter {
     _Alignas(64) _Atomic uint64_t calls;
 };
 static struct counter missed[COUNTERS];
-TOGETHER static _Atomic int64_t look_ns; /* 0: not waiting */
-TOGETHER static int64_t wait_ns;
-TOGETHER static _Atomic bool has_missed;
+FORK_WRITTEN static _Atomic int64_t next_check_ns; /* 0: not waiting */
+FORK_WRITTEN static int64_t wait_ns;
+FORK_WRITTEN static _Atomic bool has_missed;
 
 static int64_t coarse_now(void) {
     return iotide_kernel_clock(CLOCK_MONOTONIC_COARSE);
 }
 
-bool iotide_waits(void) {
-    return atomic_load_explicit(&look_ns, memory_order_relaxed) != 0 && !iotide_begun();
+bool iotide_waits_for_collector(void) {
+    return atomic_load_explicit(&next_check_ns, memory_order_relaxed) != 0 && !iotide_is_tracing();
 }
 
 static bool is_recorded(struct iotide_site *site) {
     if (!site || iotide_self.quiet)
         return false;
     uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
-    return state == SITE_ON || (state == SITE_NEW && iotide_switch(site) && atomic_load(&site->state) == SITE_ON);
+    return state == SITE_ON || (state == SITE_NEW && iotide_filter_site(site) && atomic_load(&site->state) == SITE_ON);
 }
 
-bool iotide_is_due(void) {
+bool iotide_is_check_due(void) {
     struct iotide_thread *thread = &iotide_self;
-    if (thread->unasked) {
-        thread->unasked--;
+    if (thread->clock_skips) {
+        thread->clock_skips--;
         return false;
     }
     int64_t now = coarse_now();
     if (now == thread->coarse_ns) /* calls are more frequent than the clock's steps */
-        thread->unasked = UNASKED;
+        thread->clock_skips = CLOCK_SKIP_CALLS;
     thread->coarse_ns = now;
-    return now >= atomic_load_explicit(&look_ns, memory_order_relaxed) && !iotide_restricted();
+    return now >= atomic_load_explicit(&next_check_ns, memory_order_relaxed) && !iotide_restricted();
 }
 
-void iotide_miss(struct iotide_site *site) {
+void iotide_count_missed_call(struct iotide_site *site) {
     if (!is_recorded(site))
         return;
     /* Threads' stacks, and the TLS blocks on them, differ by pages. */
@@ -57,18 +57,18 @@ void iotide_miss(struct iotide_site *site) {
         atomic_store(&has_missed, true);
 }
 
-void iotide_wait(void) {
+void iotide_schedule_check(void) {
     int64_t longer = 2 * wait_ns;
-    wait_ns = longer == 0 ? FIRST_WAIT_NS : longer < LONGEST_WAIT_NS ? longer : LONGEST_WAIT_NS;
-    atomic_store(&look_ns, coarse_now() + wait_ns);
+    wait_ns = longer == 0 ? FIRST_WAIT_NS : longer < MAX_WAIT_NS ? longer : MAX_WAIT_NS;
+    atomic_store(&next_check_ns, coarse_now() + wait_ns);
 }
 
-void iotide_end_wait(void) {
-    atomic_store(&look_ns, 0);
+void iotide_end_collector_wait(void) {
+    atomic_store(&next_check_ns, 0);
     wait_ns = 0;
 }
 
-void iotide_tell_missed(struct iotide_header *region) {
+void iotide_publish_missed_calls(struct iotide_header *region) {
     uint64_t calls = 0;
     if (!atomic_load_explicit(&has_missed, memory_order_relaxed))
         return;
@@ -77,8 +77,8 @@ void iotide_tell_missed(struct iotide_header *region) {
     atomic_store(&region->missed_before, calls);
 }
 
-void iotide_forget_missed(void) {
-    iotide_self.unasked = 0;
+void iotide_reset_missed_calls(void) {
+    iotide_self.clock_skips = 0;
     if (!atomic_exchange(&has_missed, false)) /* counters that were not written stay in the parent's pages */
         return;
     for (int i = 0; i < COUNTERS; i++)

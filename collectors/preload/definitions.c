@@ -19,12 +19,12 @@ static _Atomic uint64_t known_strings[KNOWN_TEXTS];
  * the file. */
 static struct {
     uint32_t length;
-    char text[IOTIDE_KEPT_TEXT];
+    char text[IOTIDE_MAX_STORED_PATH];
 } texts[KNOWN_TEXTS];
-TOGETHER static _Atomic uint64_t texts_holder; /* a borrower of path_buffers.h; 0: none */
-TOGETHER static _Atomic uint32_t next_file;
-TOGETHER static _Atomic uint32_t next_string;
-TOGETHER static _Atomic uint32_t next_call;
+FORK_WRITTEN static _Atomic uint64_t texts_owner; /* a borrower of path_buffers.h; 0: none */
+FORK_WRITTEN static _Atomic uint32_t next_file;
+FORK_WRITTEN static _Atomic uint32_t next_string;
+FORK_WRITTEN static _Atomic uint32_t next_call;
 
 /* Entries of an earlier region are invalid by their hash: clearing would make a forked child write to all of the
  * table. */
@@ -54,7 +54,7 @@ static void commit_pad(char *log, uint64_t at, uint64_t size) {
     commit(pad, size);
 }
 
-void iotide_mend_definitions(uintptr_t frame) {
+void iotide_repair_definitions(uintptr_t frame) {
     /* As for records: a handler that interrupts this is more than a kilobyte further down the stack. */
     if (likely(!reserved.frame) || frame + 1024 <= reserved.frame || iotide_on_signal_stack())
         return;
@@ -110,17 +110,17 @@ static uint32_t append_to(struct iotide_header *region, enum iotide_entry_type t
     atomic_signal_fence(memory_order_seq_cst);
     if (!nested)
         reserved.frame = 0;
-    if (waiting > IOTIDE_LOG_BYTES / IOTIDE_WAKE_AT)
-        iotide_wake(region);
+    if (waiting > IOTIDE_LOG_BYTES / IOTIDE_WAKE_FRACTION)
+        iotide_wake_collector(region);
     return number;
 }
 
 static uint32_t append(enum iotide_entry_type type, _Atomic uint32_t *next, uint32_t number, uint32_t aux,
                        const char *text, size_t length) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_acquire);
-    if (!region || !iotide_begun()) /* in a child that has not begun, the log belongs to its parent */
+    if (!region || !iotide_is_tracing()) /* in a child that has not begun, the log belongs to its parent */
         return 0;
-    iotide_mend_definitions((uintptr_t)__builtin_frame_address(0));
+    iotide_repair_definitions((uintptr_t)__builtin_frame_address(0));
     return append_to(region, type, next, number, aux, text, length);
 }
 
@@ -140,22 +140,22 @@ static uint32_t define(enum iotide_entry_type type, _Atomic uint64_t *table, _At
     uint64_t entry = atomic_load_explicit(known, memory_order_relaxed);
     if (entry && entry >> 32 == hash >> 32)
         return (uint32_t)entry;
-    uint32_t number = type == ENTRY_FILE && iotide_leaves_out(text, length)
-                          ? IOTIDE_LEFT_OUT
+    uint32_t number = type == ENTRY_FILE && iotide_is_excluded(text, length)
+                          ? IOTIDE_EXCLUDED
                           : append(type, next, 0, 0, text, length);
-    if (number && table == known_files && length <= IOTIDE_KEPT_TEXT &&
-        iotide_borrowed(&texts_holder, __builtin_frame_address(0))) {
+    if (number && table == known_files && length <= IOTIDE_MAX_STORED_PATH &&
+        iotide_try_acquire(&texts_owner, __builtin_frame_address(0))) {
         texts[hash % KNOWN_TEXTS].length = (uint32_t)length;
         memcpy(texts[hash % KNOWN_TEXTS].text, text, length);
-        atomic_store_explicit(&texts_holder, 0, memory_order_release);
+        atomic_store_explicit(&texts_owner, 0, memory_order_release);
     }
     if (number)
         atomic_store_explicit(known, (hash & ~UINT64_C(0xffffffff)) | number, memory_order_relaxed);
     return number;
 }
 
-uint32_t iotide_text_of_file(uint32_t number, char *to) {
-    if (!iotide_borrowed(&texts_holder, __builtin_frame_address(0)))
+uint32_t iotide_stored_path(uint32_t number, char *to) {
+    if (!iotide_try_acquire(&texts_owner, __builtin_frame_address(0)))
         return 0;
     uint32_t found = 0;
     for (uint32_t i = 0; i < KNOWN_TEXTS && !found; i++) {
@@ -166,20 +166,20 @@ uint32_t iotide_text_of_file(uint32_t number, char *to) {
         if (found)
             memcpy(to, texts[i].text, found);
     }
-    atomic_store_explicit(&texts_holder, 0, memory_order_release);
+    atomic_store_explicit(&texts_owner, 0, memory_order_release);
     return found;
 }
 
 uint32_t iotide_define_file(const char *path, size_t length) {
-    return iotide_begun() ? define(ENTRY_FILE, known_files, &next_file, path, length) : 0;
+    return iotide_is_tracing() ? define(ENTRY_FILE, known_files, &next_file, path, length) : 0;
 }
 
 uint32_t iotide_define_string(const char *text) {
-    if (!text || !iotide_begun())
+    if (!text || !iotide_is_tracing())
         return 0;
     size_t length = strnlen(text, PATH_MAX);
     if (length == PATH_MAX && text[length])
-        iotide_met(BOUND_TEXTS);
+        iotide_count_overflow(BOUND_TEXTS);
     return define(ENTRY_STRING, known_strings, &next_string, text, length);
 }
 
@@ -224,7 +224,7 @@ void iotide_define_handle(uint32_t handle, uint8_t layer, struct iotide_handle_t
 }
 
 void iotide_reset_definitions(void) {
-    atomic_store(&texts_holder, 0); /* its holder remained in the parent */
+    atomic_store(&texts_owner, 0); /* its holder remained in the parent */
     atomic_store(&next_file, 0);
     atomic_store(&next_string, 0);
     atomic_store(&next_call, 0);

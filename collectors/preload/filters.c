@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_PREFIXES 32
+#define MAX_PREFIXES 32
 
 struct prefixes {
     char text[2 * PATH_MAX];
-    const char *start[MOST_PREFIXES];
-    size_t length[MOST_PREFIXES];
+    const char *start[MAX_PREFIXES];
+    size_t length[MAX_PREFIXES];
     int count;
 };
 
@@ -19,7 +19,7 @@ static const char *const layer_names[] = {"other", "posix", "stdio", "mpiio", "h
 static const char *const class_names[] = {"data", "handle", "seek", "sync", "meta", "char", "memory"};
 
 static struct prefixes only, skip;
-TOGETHER static bool has_prefixes; /* stored beside data that each process reads: the tables are on separate pages */
+FORK_WRITTEN static bool has_prefixes; /* stored beside data that each process reads: the tables are on separate pages */
 static uint32_t layers = ~0u;
 static uint32_t classes = ~(1u << CLASS_CHAR | 1u << CLASS_MEMORY);
 uint32_t iotide_sample = 1;
@@ -41,11 +41,11 @@ static uint32_t bits_of(const char *list, const char *const *names, uint32_t cou
     return bits;
 }
 
-static void split(struct prefixes *to, const char *list) {
+static void parse_prefixes(struct prefixes *to, const char *list) {
     if (!list || strlen(list) >= sizeof to->text)
         return;
     strcpy(to->text, list);
-    for (const char *at = to->text; *at && to->count < MOST_PREFIXES;) {
+    for (const char *at = to->text; *at && to->count < MAX_PREFIXES;) {
         size_t length = strcspn(at, ":"), kept = length;
         while (kept > 1 && at[kept - 1] == '/')
             kept--;
@@ -57,7 +57,7 @@ static void split(struct prefixes *to, const char *list) {
     }
 }
 
-void iotide_read_switches(char **environment) {
+void iotide_read_filters(char **environment) {
     const char *text;
     if ((text = iotide_setting(environment, "IOTIDE_LAYERS")))
         /* Libraries that users added have no name here, and are enabled whenever they are loaded. */
@@ -68,12 +68,12 @@ void iotide_read_switches(char **environment) {
         unsigned long wanted = strtoul(text, NULL, 10);
         iotide_sample = wanted < 1 ? 1 : wanted > 1000000 ? 1000000 : (uint32_t)wanted;
     }
-    split(&only, iotide_setting(environment, "IOTIDE_ONLY"));
-    split(&skip, iotide_setting(environment, "IOTIDE_SKIP"));
+    parse_prefixes(&only, iotide_setting(environment, "IOTIDE_ONLY"));
+    parse_prefixes(&skip, iotide_setting(environment, "IOTIDE_SKIP"));
     has_prefixes = only.count || skip.count;
 }
 
-bool iotide_switch(struct iotide_site *site) {
+bool iotide_filter_site(struct iotide_site *site) {
     bool layer = layers >> site->layer & 1, on = layer && classes >> site->class & 1;
     /* A library's handles are known only from the calls that create them; descriptors can be resolved by the kernel. */
     bool library = site->layer != LAYER_POSIX && site->layer != LAYER_STDIO;
@@ -83,7 +83,7 @@ bool iotide_switch(struct iotide_site *site) {
 }
 
 /* Whole components: /data does not cover /database. */
-static bool covered(const struct prefixes *prefixes, const char *path, size_t length) {
+static bool is_covered(const struct prefixes *prefixes, const char *path, size_t length) {
     for (int i = 0; i < prefixes->count; i++) {
         size_t size = prefixes->length[i];
         if (length >= size && memcmp(path, prefixes->start[i], size) == 0 &&
@@ -94,7 +94,7 @@ static bool covered(const struct prefixes *prefixes, const char *path, size_t le
 }
 
 /* Removes ".", ".." and "//", which paths of calls may contain that open nothing. Returns the length. */
-static size_t tidied(char *to, const char *path, size_t length) {
+static size_t normalize(char *to, const char *path, size_t length) {
     size_t kept = 0;
     for (size_t at = 0; at < length;) {
         size_t end = at;
@@ -116,22 +116,23 @@ static size_t tidied(char *to, const char *path, size_t length) {
     return kept;
 }
 
-static bool is_tidy(const char *path, size_t length) {
+static bool is_normalized(const char *path, size_t length) {
     for (size_t i = 0; i + 1 < length; i++)
         if (path[i] == '/' && (path[i + 1] == '/' || path[i + 1] == '.'))
             return false;
     return true;
 }
 
-bool iotide_leaves_out(const char *path, size_t length) {
+bool iotide_is_excluded(const char *path, size_t length) {
     if (!has_prefixes)
         return false;
-    char *scratch = length && *path == '/' && length < IOTIDE_SCRATCH && !is_tidy(path, length) ? iotide_borrow() : NULL;
+    bool needs_scratch = length && *path == '/' && length < IOTIDE_PATH_BUFFER_BYTES && !is_normalized(path, length);
+    char *scratch = needs_scratch ? iotide_acquire_path_buffer() : NULL;
     if (scratch) {
-        length = tidied(scratch, path, length);
+        length = normalize(scratch, path, length);
         path = scratch;
     }
-    bool left_out = (only.count && !covered(&only, path, length)) || covered(&skip, path, length);
-    iotide_give_back(scratch);
+    bool left_out = (only.count && !is_covered(&only, path, length)) || is_covered(&skip, path, length);
+    iotide_release_path_buffer(scratch);
     return left_out;
 }

@@ -4,10 +4,10 @@
 
 #include "types.h"
 
-EXPORT bool iotide_switch(struct iotide_site *site); /* decides SITE_NEW; false: off */
+EXPORT bool iotide_filter_site(struct iotide_site *site); /* decides SITE_NEW; false: off */
 
 extern uint32_t iotide_sample; /* one of this many calls that move data or seek is recorded; 1: all */
-void iotide_read_switches(char **environment);
-bool iotide_leaves_out(const char *path, size_t length);
+void iotide_read_filters(char **environment);
+bool iotide_is_excluded(const char *path, size_t length);
 
 #endif

@@ -21,10 +21,10 @@ struct object {
 };
 static struct object objects[STRIPES][STRIPE];
 static uint16_t counts[STRIPES];
-static uint8_t hands[STRIPES]; /* position at which eviction from a full stripe continues */
-TOGETHER static _Atomic bool locked[STRIPES];
+static uint8_t eviction_positions[STRIPES]; /* position at which eviction from a full stripe continues */
+FORK_WRITTEN static _Atomic bool locked[STRIPES];
 static _Atomic uint64_t used[STRIPES / 64]; /* one bit per stripe: whether it has objects */
-TOGETHER static _Atomic uint32_t next_handle;
+FORK_WRITTEN static _Atomic uint32_t next_handle;
 
 uint32_t iotide_new_handle(void) {
     return atomic_fetch_add_explicit(&next_handle, 1, memory_order_relaxed) + 1;
@@ -42,7 +42,7 @@ static bool lock(uint32_t stripe) {
             return true;
         __asm__ volatile("" ::: "memory");
     }
-    iotide_met(BOUND_CONTENDED);
+    iotide_count_overflow(BOUND_CONTENDED);
     return false;
 }
 
@@ -56,7 +56,7 @@ static bool has_any(uint32_t stripe) {
 
 /* Most objects that libraries close, such as dataspaces, are not in the table. Checking for that takes no lock, and
  * one cache line. */
-static bool lock_to_find(uint32_t stripe) {
+static bool lock_if_used(uint32_t stripe) {
     return has_any(stripe) && lock(stripe);
 }
 
@@ -69,25 +69,25 @@ static struct object *find(uint32_t stripe, uint32_t space, uint64_t value) {
 
 /* Returns a free entry. Libraries free objects that were never closed together with their file. So a full stripe
  * evicts an entry that was not used recently. */
-static struct object *place(uint32_t stripe) {
+static struct object *free_entry(uint32_t stripe) {
     atomic_fetch_or_explicit(&used[stripe / 64], UINT64_C(1) << stripe % 64, memory_order_relaxed);
     if (counts[stripe] < STRIPE)
         return &objects[stripe][counts[stripe]++];
     struct object *chosen;
-    while ((chosen = &objects[stripe][hands[stripe]++])->used)
+    while ((chosen = &objects[stripe][eviction_positions[stripe]++])->used)
         chosen->used = 0;
-    iotide_met(BOUND_HANDLES);
+    iotide_count_overflow(BOUND_HANDLES);
     return chosen;
 }
 
-static struct iotide_target target_in(struct object *object) {
+static struct iotide_target entry_target(struct object *object) {
     uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed) & GENERATIONS;
-    bool is_number = object->target.file != IOTIDE_LEFT_OUT; /* files that are left out remain so, in a forked child,
-                                                              * too */
+    bool is_number = object->target.file != IOTIDE_EXCLUDED; /* files that are left out remain so, in a forked child,
+                                                                 * too */
     if (unlikely(is_number && object->generation != generation)) {
-        uint32_t file = iotide_kept_file(object->kept);
+        uint32_t file = iotide_cached_file(object->kept);
         if (object->target.file && !file)
-            iotide_met(BOUND_FORKED_FILES);
+            iotide_count_overflow(BOUND_FORKED_FILES);
         object->target.file = file;
         object->generation = generation;
     }
@@ -95,12 +95,12 @@ static struct iotide_target target_in(struct object *object) {
 }
 
 void iotide_bind(uint32_t space, uint64_t value, struct iotide_target target) {
-    uint32_t stripe = stripe_of(space, value), kept = iotide_keep_file(target.file);
+    uint32_t stripe = stripe_of(space, value), kept = iotide_cache_file(target.file);
     if (!lock(stripe))
         return;
     struct object *object = find(stripe, space, value);
     if (!object)
-        object = place(stripe);
+        object = free_entry(stripe);
     *object = (struct object){.value = value,
                               .space = space,
                               .generation =
@@ -113,10 +113,10 @@ void iotide_bind(uint32_t space, uint64_t value, struct iotide_target target) {
 struct iotide_target iotide_object(uint32_t space, uint64_t value) {
     struct iotide_target target = {0, 0};
     uint32_t stripe = stripe_of(space, value);
-    if (lock_to_find(stripe)) {
+    if (lock_if_used(stripe)) {
         struct object *object = find(stripe, space, value);
         if (object) {
-            target = target_in(object);
+            target = entry_target(object);
             object->used = 1;
         }
         unlock(stripe);
@@ -127,10 +127,10 @@ struct iotide_target iotide_object(uint32_t space, uint64_t value) {
 struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
     struct iotide_target target = {0, 0};
     uint32_t stripe = stripe_of(space, value);
-    if (lock_to_find(stripe)) {
+    if (lock_if_used(stripe)) {
         struct object *object = find(stripe, space, value);
         if (object) {
-            target = target_in(object);
+            target = entry_target(object);
             *object = objects[stripe][--counts[stripe]];
             if (!counts[stripe])
                 atomic_fetch_and_explicit(&used[stripe / 64], ~(UINT64_C(1) << stripe % 64), memory_order_relaxed);
@@ -141,8 +141,8 @@ struct iotide_target iotide_unbind(uint32_t space, uint64_t value) {
 }
 
 /* Holders of locks remained in the parent. */
-void iotide_reset_objects(void) {
+void iotide_reset_handles(void) {
     for (int i = 0; i < STRIPES; i++)
         atomic_store_explicit(&locked[i], false, memory_order_relaxed);
-    iotide_reset_kept();
+    iotide_reset_file_cache();
 }

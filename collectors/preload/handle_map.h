@@ -11,6 +11,6 @@ EXPORT void iotide_bind(uint32_t space, uint64_t value, struct iotide_target tar
 EXPORT struct iotide_target iotide_object(uint32_t space, uint64_t value); /* {0, 0}: unknown */
 EXPORT struct iotide_target iotide_unbind(uint32_t space, uint64_t value);
 
-void iotide_reset_objects(void); /* handles keep their numbers */
+void iotide_reset_handles(void); /* handles keep their numbers */
 
 #endif

@@ -12,21 +12,21 @@
 #endif
 #pragma weak iotide_provided
 #pragma weak iotide_helper
-#pragma weak iotide_thread_room
-#pragma weak iotide_met
+#pragma weak iotide_get_thread_memory
+#pragma weak iotide_count_overflow
 
 /* Counts an overflow of a table of the layer; an older core has no such counter. */
-static inline void iotide_layer_met(enum iotide_bound bound) {
-    if (iotide_met)
-        iotide_met(bound);
+static inline void iotide_layer_count_overflow(enum iotide_bound bound) {
+    if (iotide_count_overflow)
+        iotide_count_overflow(bound);
 }
 
 /* Normally defined by the compiler's start files of a library: atexit in hooks needs it. */
 __attribute__((weak, visibility("hidden"))) void *__dso_handle;
 
 /* The real function without the core: the next definition, otherwise that of the caller's own libraries. */
-__attribute__((noinline, unused)) static void *iotide_alone(const char *symbol, const void *caller) {
-    void *found = iotide_next_here(symbol);
+__attribute__((noinline, unused)) static void *iotide_resolve_without_core(const char *symbol, const void *caller) {
+    void *found = iotide_next_symbol(symbol);
     Dl_info place;
     void *object = !found && dladdr(caller, &place) ? dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
     if (object) {
@@ -37,7 +37,7 @@ __attribute__((noinline, unused)) static void *iotide_alone(const char *symbol, 
 }
 
 #define PROVIDED(library, symbol, caller)                                                      \
-    ((__typeof__(&symbol))(iotide_provided ? iotide_behind(library, &SITE(symbol), caller) \
-                                           : iotide_alone(#symbol, caller)))
+    ((__typeof__(&symbol))(iotide_provided ? iotide_real_for_caller(library, &SITE(symbol), caller) \
+                                           : iotide_resolve_without_core(#symbol, caller)))
 
 #endif

@@ -19,12 +19,12 @@ static inline struct iotide_facts iotide_facts(const struct iotide_site *site, s
 }
 
 /* Whether to track what a call does to descriptors; also for calls that are switched off. */
-static inline bool iotide_remembers(void) {
-    return iotide_begun() && iotide_same_process();
+static inline bool iotide_tracks_descriptors(void) {
+    return iotide_is_tracing() && iotide_same_process();
 }
 
 /* Streams without a descriptor (fmemopen, cookies) do no I/O of their own: -1. */
-static inline int iotide_stream_number(FILE *stream) {
+static inline int iotide_stream_descriptor(FILE *stream) {
     int error = errno;
     int fd = stream ? fileno(stream) : -1;
     errno = error;

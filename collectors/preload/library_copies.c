@@ -7,7 +7,7 @@
 #include <link.h>
 #include <string.h>
 
-#define MOST_CALLERS 1024
+#define MAX_CALLERS 1024
 
 struct caller {
     const struct iotide_library *library;
@@ -18,14 +18,14 @@ struct caller {
     bool own;   /* it is iotide's library: a function that it called ended in a jump to this call */
     int copy;   /* below IOTIDE_COPIES: index in the sites' real[]; -1: look each function up */
 };
-static struct caller callers[MOST_CALLERS];
+static struct caller callers[MAX_CALLERS];
 static _Atomic int caller_count;
-static _Atomic bool learning;
+static _Atomic bool adding_caller;
 
 static struct {
     const struct iotide_library *library;
     const void *base;
-} copies[MOST_CALLERS];
+} copies[MAX_CALLERS];
 static _Atomic int copy_count;
 
 /* ---- unloaded objects ---- */
@@ -34,11 +34,11 @@ static _Atomic uint64_t unloads;
 static struct iotide_site closing = {SITE_TEXT("dlclose", "")};
 
 /* Bypasses the wrapper of dlclose: inspecting an object unloads nothing. */
-static void let_go(void *handle) {
+static void dlclose_unwrapped(void *handle) {
     ((int (*)(void *))iotide_real(&closing))(handle);
 }
 
-void iotide_forget_callers(void) {
+void iotide_clear_caller_cache(void) {
     atomic_fetch_add(&unloads, 1);
     int count = atomic_load(&copy_count);
     for (int i = 0; i < count; i++)
@@ -92,20 +92,20 @@ static bool is_ours(const struct iotide_library *library, const void *function) 
 
 /* Resolves the symbol as the dynamic loader would without the wrapper: first the program's own libraries, then those
  * that the caller brought with it. */
-static void *find_for(const struct iotide_library *library, const char *symbol, const char *object) {
+static void *resolve_for(const struct iotide_library *library, const char *symbol, const char *object) {
     void *found = library->next(symbol);
     if (!found && object && *object) {
         void *handle = dlopen(object, RTLD_LAZY | RTLD_NOLOAD);
         if (handle) {
             found = dlsym(handle, symbol);
-            let_go(handle);
+            dlclose_unwrapped(handle);
         }
         if (found && is_ours(library, found))
             found = NULL;
     }
     /* Looked up by name by the main program, or by an object not linked with the library: any copy. */
     for (const struct link_map *map = found ? NULL : _r_debug.r_map; map && !found; map = map->l_next) {
-        found = iotide_defined_in(map, symbol);
+        found = iotide_find_symbol_in(map, symbol);
         if (found && is_ours(library, found))
             found = NULL;
     }
@@ -130,9 +130,9 @@ static int copy_number(const struct iotide_library *library, const void *anchor)
             return place < IOTIDE_COPIES ? place : -1;
         place++;
     }
-    if (place >= IOTIDE_COPIES || copy_count == MOST_CALLERS)
-        iotide_met(BOUND_COPIES);
-    if (copy_count == MOST_CALLERS)
+    if (place >= IOTIDE_COPIES || copy_count == MAX_CALLERS)
+        iotide_count_overflow(BOUND_COPIES);
+    if (copy_count == MAX_CALLERS)
         return -1;
     pin(anchor);
     pin((const void *)library->next); /* its gates are written to when objects are unloaded */
@@ -149,7 +149,7 @@ static struct span span_of(const void *address) {
 }
 
 /* Whether the object is unchanged; verified again after any object was unloaded. */
-static bool is_there(struct caller *caller, const void *address) {
+static bool is_unchanged(struct caller *caller, const void *address) {
     uint64_t now = atomic_load_explicit(&unloads, memory_order_relaxed);
     if (likely(atomic_load_explicit(&caller->unloads, memory_order_relaxed) == now))
         return true;
@@ -160,21 +160,21 @@ static bool is_there(struct caller *caller, const void *address) {
     return true;
 }
 
-static bool is_in(struct caller *caller, const struct iotide_library *library, const void *address) {
+static bool belongs_to_caller(struct caller *caller, const struct iotide_library *library, const void *address) {
     return (uintptr_t)address >= caller->low && (uintptr_t)address < caller->high && caller->library == library &&
-           is_there(caller, address);
+           is_unchanged(caller, address);
 }
 
 /* Indices in callers[], from 1, of the last callers near an address: a program may have dozens. */
-#define NEIGHBOURHOODS 1024
-static _Atomic uint16_t recent[NEIGHBOURHOODS];
+#define RECENT_CALLERS 1024
+static _Atomic uint16_t recent_callers[RECENT_CALLERS];
 
-static const struct caller *known_caller(const struct iotide_library *library, const void *address) {
+static const struct caller *find_caller(const struct iotide_library *library, const void *address) {
     int count = atomic_load_explicit(&caller_count, memory_order_acquire);
-    _Atomic uint16_t *near = &recent[((uintptr_t)address >> 12 ^ (uintptr_t)library >> 6) % NEIGHBOURHOODS];
+    _Atomic uint16_t *near = &recent_callers[((uintptr_t)address >> 12 ^ (uintptr_t)library >> 6) % RECENT_CALLERS];
     int place = atomic_load_explicit(near, memory_order_relaxed);
-    if (unlikely(!place || place > count || !is_in(&callers[place - 1], library, address))) {
-        for (place = count; place && !is_in(&callers[place - 1], library, address); place--)
+    if (unlikely(!place || place > count || !belongs_to_caller(&callers[place - 1], library, address))) {
+        for (place = count; place && !belongs_to_caller(&callers[place - 1], library, address); place--)
             ;
         atomic_store_explicit(near, (uint16_t)place, memory_order_relaxed);
     }
@@ -185,62 +185,64 @@ static const struct caller *known_caller(const struct iotide_library *library, c
 static int copy_of(const struct iotide_library *library, const struct caller *caller) {
     if (likely(caller && !caller->own))
         return caller->copy;
-    return caller && iotide_self.library == library ? iotide_known_copy(iotide_self.known) : -1;
+    return caller && iotide_self.library == library ? iotide_cached_copy(iotide_self.known) : -1;
 }
 
 /* A function of one copy; NULL: missing. */
-static void *in_copy(const struct iotide_library *library, int copy, const char *symbol) {
+static void *find_in_copy(const struct iotide_library *library, int copy, const char *symbol) {
     int i = 0;
     for (int place = copy; i < copy_count && (copies[i].library != library || place-- > 0); i++) {
     }
     void *found = NULL;
     for (const struct link_map *map = i < copy_count ? _r_debug.r_map : NULL; map && !found; map = map->l_next) {
-        found = iotide_defined_in(map, symbol);
+        found = iotide_find_symbol_in(map, symbol);
         if (found && base_of(found) != copies[i].base)
             found = NULL;
     }
     return found;
 }
 
-static bool covered(const struct span *span, const void *address) {
+static bool contains(const struct span *span, const void *address) {
     return (uintptr_t)address >= span->low && (uintptr_t)address < span->high;
 }
 
-static const struct caller *learn(const struct iotide_library *library, const struct span *span, const void *anchor) {
+static const struct caller *add_caller(const struct iotide_library *library, const struct span *span,
+                                       const void *anchor) {
     const struct caller *made = NULL;
-    if (!span->high || atomic_exchange(&learning, true))
+    if (!span->high || atomic_exchange(&adding_caller, true))
         return NULL;
-    bool own = covered(span, (const void *)library->next);
+    bool own = contains(span, (const void *)library->next);
     int count = atomic_load(&caller_count);
-    if (count < MOST_CALLERS) {
+    if (count < MAX_CALLERS) {
         callers[count] = (struct caller){.library = library,
                                          .low = span->low,
                                          .high = span->high,
                                          .identity = identity_of(span),
-                                         .inner = covered(span, anchor),
+                                         .inner = contains(span, anchor),
                                          .own = own,
                                          .copy = own ? -1 : copy_number(library, anchor)};
         made = &callers[count];
         atomic_store_explicit(&caller_count, count + 1, memory_order_release);
     } else {
-        iotide_met(BOUND_CALLERS);
+        iotide_count_overflow(BOUND_CALLERS);
     }
-    atomic_store(&learning, false);
+    atomic_store(&adding_caller, false);
     return made;
 }
 
 /* Records the thread's current call for later queries of the wrapper; a jump keeps its enclosing call. */
-static void note(const struct iotide_library *library, struct iotide_site *site, const struct caller *caller, int copy,
-                 const void *address, void *real) {
+static void set_current_call(const struct iotide_library *library, struct iotide_site *site,
+                             const struct caller *caller, int copy,
+                             const void *address, void *real) {
     if (copy < 0) {
         iotide_self.library = NULL;
         return;
     }
     if (caller->own)
         return;
-    uint64_t page = iotide_page(address), bits = (uint64_t)copy | IOTIDE_LOOK | (caller->inner ? IOTIDE_INNER : 0);
+    uint64_t page = iotide_page(address), bits = (uint64_t)copy | IOTIDE_IS_CACHED | (caller->inner ? IOTIDE_INNER : 0);
     iotide_self.library = library;
-    iotide_self.known = bits << IOTIDE_BITS_AT | page;
+    iotide_self.known = bits << IOTIDE_CALLER_BITS_SHIFT | page;
     uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
     if (!real || state == SITE_NEW || !site->gate)
         return;
@@ -250,60 +252,60 @@ static void note(const struct iotide_library *library, struct iotide_site *site,
     atomic_store_explicit(&gate->known, state == SITE_OFF && copy == 0 ? page : iotide_self.known, memory_order_release);
 }
 
-static void *found_out(const struct iotide_library *library, struct iotide_site *site, const void *address) {
-    const struct caller *caller = known_caller(library, address);
+static void *resolve(const struct iotide_library *library, struct iotide_site *site, const void *address) {
+    const struct caller *caller = find_caller(library, address);
     int copy = copy_of(library, caller);
     void *real = likely(copy >= 0) ? atomic_load_explicit(&site->real[copy], memory_order_relaxed) : NULL;
     if (unlikely(!real)) {
         struct span span = span_of(address);
         if (!caller) {
-            const void *anchor = find_for(library, library->anchor, span.name);
+            const void *anchor = resolve_for(library, library->anchor, span.name);
             if (anchor)
-                caller = learn(library, &span, anchor);
+                caller = add_caller(library, &span, anchor);
             copy = copy_of(library, caller);
         }
-        real = caller && caller->own && copy >= 0 ? in_copy(library, copy, iotide_symbol(site)) : NULL;
+        real = caller && caller->own && copy >= 0 ? find_in_copy(library, copy, iotide_symbol(site)) : NULL;
         if (!real)
-            real = find_for(library, iotide_symbol(site), span.name);
+            real = resolve_for(library, iotide_symbol(site), span.name);
         if (real && copy >= 0) {
             pin(real);
             atomic_store_explicit(&site->real[copy], real, memory_order_relaxed);
         }
     }
-    note(library, site, caller, copy, address, real);
+    set_current_call(library, site, caller, copy, address, real);
     return real;
 }
 
 void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *address) {
     int error = errno;
-    void *real = found_out(library, site, address);
+    void *real = resolve(library, site, address);
     errno = error;
-    return real ? real : (void *)iotide_absent;
+    return real ? real : (void *)iotide_missing_function;
 }
 
-bool iotide_calls_itself(const struct iotide_library *library, const void *address) {
-    const struct caller *caller = known_caller(library, address);
+bool iotide_find_is_inner(const struct iotide_library *library, const void *address) {
+    const struct caller *caller = find_caller(library, address);
     return caller && (caller->inner || caller->own);
 }
 
 int iotide_find_copy(const struct iotide_library *library, const void *address) {
-    return copy_of(library, known_caller(library, address));
+    return copy_of(library, find_caller(library, address));
 }
 
 /* ---- helpers: functions of the library that are not wrapped ---- */
 
-#define MOST_HELPERS 1024
+#define MAX_HELPERS 1024
 
 static struct {
     const char *symbol; /* compared by address: each use in the hooks has its own entry */
     const struct iotide_library *library;
     int copy;
     void *function;
-} helpers[MOST_HELPERS];
+} helpers[MAX_HELPERS];
 static _Atomic int helper_count;
 
 void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *address) {
-    const struct caller *caller = known_caller(library, address);
+    const struct caller *caller = find_caller(library, address);
     int copy = copy_of(library, caller);
     int count = atomic_load_explicit(&helper_count, memory_order_acquire);
     for (int i = 0; copy >= 0 && i < count; i++)
@@ -311,22 +313,22 @@ void *iotide_helper(const struct iotide_library *library, const char *symbol, co
             return helpers[i].function;
     int error = errno;
     struct span span = span_of(address);
-    void *function = caller && caller->own && copy >= 0 ? in_copy(library, copy, symbol) : NULL;
+    void *function = caller && caller->own && copy >= 0 ? find_in_copy(library, copy, symbol) : NULL;
     if (!function)
-        function = find_for(library, symbol, span.name);
+        function = resolve_for(library, symbol, span.name);
     if (function)
         pin(function);
-    if (copy >= 0 && !atomic_exchange(&learning, true)) { /* also caches that a copy lacks it, because serial
+    if (copy >= 0 && !atomic_exchange(&adding_caller, true)) { /* also caches that a copy lacks it, because serial
                                                            * libraries are queried often */
         count = atomic_load(&helper_count);
-        if (count < MOST_HELPERS) {
+        if (count < MAX_HELPERS) {
             helpers[count].symbol = symbol;
             helpers[count].library = library;
             helpers[count].copy = copy;
             helpers[count].function = function;
             atomic_store_explicit(&helper_count, count + 1, memory_order_release);
         }
-        atomic_store(&learning, false);
+        atomic_store(&adding_caller, false);
     }
     errno = error;
     return function;

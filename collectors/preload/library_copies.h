@@ -15,13 +15,13 @@ struct iotide_gate {
 
 struct iotide_library {
     const char *anchor; /* a symbol that each copy of the library defines */
-    void *(*next)(const char *symbol); /* iotide_next_here: dlsym(RTLD_NEXT) as seen by the wrapping library */
+    void *(*next)(const char *symbol); /* iotide_next_symbol: dlsym(RTLD_NEXT) as seen by the wrapping library */
     struct iotide_gate *gates; /* by site; the first is unused */
     size_t gate_count;
 };
 /* Inside each layer library, because RTLD_NEXT depends on its place in the order of objects. No tail call: the
  * loader uses the return address. */
-__attribute__((noinline, unused)) static void *iotide_next_here(const char *symbol) {
+__attribute__((noinline, unused)) static void *iotide_next_symbol(const char *symbol) {
     void *found = dlsym(RTLD_NEXT, symbol);
     __asm__ volatile("" : "+r"(found));
     return found;
@@ -29,63 +29,65 @@ __attribute__((noinline, unused)) static void *iotide_next_here(const char *symb
 
 /* ---- callers: __builtin_return_address(0) ---- */
 
-#define IOTIDE_BITS_AT 56
-enum { IOTIDE_COPY = IOTIDE_COPIES - 1, IOTIDE_INNER = IOTIDE_COPIES, IOTIDE_LOOK = 2 * IOTIDE_COPIES };
+#define IOTIDE_CALLER_BITS_SHIFT 56
+enum { IOTIDE_COPY = IOTIDE_COPIES - 1, IOTIDE_INNER = IOTIDE_COPIES, IOTIDE_IS_CACHED = 2 * IOTIDE_COPIES };
 static inline uint64_t iotide_page(const void *caller) {
     return (uintptr_t)caller >> 12;
 }
-static inline bool iotide_is_known(uint64_t known, const void *caller) {
-    return likely((known ^ iotide_page(caller)) << (64 - IOTIDE_BITS_AT) == 0);
+static inline bool iotide_is_cached_caller(uint64_t known, const void *caller) {
+    return likely((known ^ iotide_page(caller)) << (64 - IOTIDE_CALLER_BITS_SHIFT) == 0);
 }
-static inline int iotide_known_copy(uint64_t known) {
-    return (int)(known >> IOTIDE_BITS_AT & IOTIDE_COPY);
+static inline int iotide_cached_copy(uint64_t known) {
+    return (int)(known >> IOTIDE_CALLER_BITS_SHIFT & IOTIDE_COPY);
 }
 
 /* The number in its name changes with the interface between libraries and core: a library built for another core
  * passes all calls on. */
-#define iotide_provided iotide_provided_2
+#define iotide_provided iotide_provided_3
 /* The function that the calling object is linked with. Never NULL: an undefined function fails with ENOSYS, -1. */
 EXPORT void *iotide_provided(const struct iotide_library *library, struct iotide_site *site, const void *caller);
-static inline void *iotide_behind(const struct iotide_library *library, struct iotide_site *site, const void *caller) {
+static inline void *iotide_real_for_caller(const struct iotide_library *library, struct iotide_site *site,
+                                           const void *caller) {
     uint64_t known = atomic_load_explicit(&library->gates[site->gate].known, memory_order_acquire);
-    if (unlikely(!iotide_is_known(known, caller)))
+    if (unlikely(!iotide_is_cached_caller(known, caller)))
         return iotide_provided(library, site, caller);
     iotide_self.library = library;
     iotide_self.known = known;
-    return atomic_load_explicit(&site->real[iotide_known_copy(known)], memory_order_relaxed);
+    return atomic_load_explicit(&site->real[iotide_cached_copy(known)], memory_order_relaxed);
 }
 
 /* Whether a call is known to be switched off: then gate->real is the real function. */
-__attribute__((always_inline)) static inline bool iotide_is_passed_on(const struct iotide_gate *gate, const void *caller) {
+__attribute__((always_inline)) static inline bool iotide_is_bypassed(const struct iotide_gate *gate,
+                                                                     const void *caller) {
     return likely(atomic_load_explicit(&gate->known, memory_order_acquire) == iotide_page(caller));
 }
 
 #define GATE __attribute__((hot, aligned(32))) /* contiguous in memory */
 #define OUT_OF_LINE __attribute__((noinline))
 
-/* The following: after iotide_behind, within the same call. */
+/* The following: after iotide_real_for_caller, within the same call. */
 
-EXPORT bool iotide_calls_itself(const struct iotide_library *library, const void *caller);
+EXPORT bool iotide_find_is_inner(const struct iotide_library *library, const void *caller);
 /* Whether a copy of the library makes this call to its own functions, within a traced call. */
 static inline bool iotide_is_inner(const struct iotide_library *library, const void *caller) {
     if (iotide_self.depth == 0)
         return false;
-    return iotide_self.library == library && iotide_is_known(iotide_self.known, caller)
-               ? (iotide_self.known >> IOTIDE_BITS_AT & IOTIDE_INNER) != 0
-               : iotide_calls_itself(library, caller);
+    return iotide_self.library == library && iotide_is_cached_caller(iotide_self.known, caller)
+               ? (iotide_self.known >> IOTIDE_CALLER_BITS_SHIFT & IOTIDE_INNER) != 0
+               : iotide_find_is_inner(library, caller);
 }
 
 EXPORT int iotide_find_copy(const struct iotide_library *library, const void *caller);
 /* The caller's copy, from 0; -1: unknown, or beyond the maximum. */
-static inline int iotide_copy(const struct iotide_library *library, const void *caller) {
-    return iotide_self.library == library && iotide_is_known(iotide_self.known, caller)
-               ? iotide_known_copy(iotide_self.known)
+static inline int iotide_caller_copy(const struct iotide_library *library, const void *caller) {
+    return iotide_self.library == library && iotide_is_cached_caller(iotide_self.known, caller)
+               ? iotide_cached_copy(iotide_self.known)
                : iotide_find_copy(library, caller);
 }
 
 /* The space of the handles of the caller's copy: each copy numbers its own from the start. */
-static inline uint32_t iotide_space(const struct iotide_library *library, uint32_t space, const void *caller) {
-    int copy = iotide_copy(library, caller);
+static inline uint32_t iotide_copy_space(const struct iotide_library *library, uint32_t space, const void *caller) {
+    int copy = iotide_caller_copy(library, caller);
     return copy > 0 ? space ^ (uint32_t)copy << 16 : space;
 }
 
@@ -93,23 +95,23 @@ static inline uint32_t iotide_space(const struct iotide_library *library, uint32
 EXPORT void *iotide_helper(const struct iotide_library *library, const char *symbol, const void *caller);
 
 /* Cached lookups of one place in a layer's code, by copy. */
-struct iotide_answers {
+struct iotide_helper_cache {
     void *_Atomic of[IOTIDE_COPIES]; /* NULL: not looked up yet */
 };
-#define IOTIDE_NONE ((void *)-1)
-static inline void *iotide_asked(const struct iotide_library *library, struct iotide_answers *answers,
-                                 const char *symbol, const void *caller) {
-    int copy = iotide_copy(library, caller);
+#define IOTIDE_NO_HELPER ((void *)-1)
+static inline void *iotide_cached_helper(const struct iotide_library *library, struct iotide_helper_cache *answers,
+                                         const char *symbol, const void *caller) {
+    int copy = iotide_caller_copy(library, caller);
     if (unlikely(copy < 0))
         return iotide_helper(library, symbol, caller);
     void *found = atomic_load_explicit(&answers->of[copy], memory_order_relaxed);
     if (unlikely(!found)) {
         found = iotide_helper(library, symbol, caller);
-        atomic_store_explicit(&answers->of[copy], found ? found : IOTIDE_NONE, memory_order_relaxed);
+        atomic_store_explicit(&answers->of[copy], found ? found : IOTIDE_NO_HELPER, memory_order_relaxed);
     }
-    return found == IOTIDE_NONE ? NULL : found;
+    return found == IOTIDE_NO_HELPER ? NULL : found;
 }
 
-void iotide_forget_callers(void); /* when an object is unloaded */
+void iotide_clear_caller_cache(void); /* when an object is unloaded */
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Returns a number, or 0 if all are taken. */
-static inline uint32_t iotide_take_number(_Atomic uint64_t *taken, uint32_t words) {
+static inline uint32_t iotide_allocate_number(_Atomic uint64_t *taken, uint32_t words) {
     for (uint32_t i = 0; i < words; i++) {
         uint64_t word = atomic_load_explicit(&taken[i], memory_order_relaxed);
         while (~word) {
@@ -19,7 +19,7 @@ static inline uint32_t iotide_take_number(_Atomic uint64_t *taken, uint32_t word
 }
 
 /* Returns a number to the pool; 0 and invalid numbers are ignored. */
-static inline void iotide_give_number(_Atomic uint64_t *taken, uint32_t words, uint32_t number) {
+static inline void iotide_release_number(_Atomic uint64_t *taken, uint32_t words, uint32_t number) {
     if (number && number <= words * 64)
         atomic_fetch_and(&taken[(number - 1) / 64], ~(UINT64_C(1) << ((number - 1) % 64)));
 }

@@ -10,8 +10,8 @@
 #include <linux/futex.h>
 #include <sys/stat.h>
 
-#define LONGEST_LEASE_NS INT64_C(1000000000) /* a later time is checked again after this time */
-#define LONGEST_WAIT_NS INT64_C(10000000000) /* of one call, whatever the collector writes */
+#define MAX_LEASE_NS INT64_C(1000000000) /* a later time is checked again after this time */
+#define MAX_WAIT_NS INT64_C(10000000000) /* of one call, whatever the collector writes */
 #define SECOND_NS INT64_C(1000000000)
 
 static bool is_paced(const struct iotide_header *region, int fd) {
@@ -23,7 +23,7 @@ static bool is_paced(const struct iotide_header *region, int fd) {
 
 /* The slot of this thread in the collector's current regions; NULL: none. */
 static struct iotide_slot *own_slot(void) {
-    iotide_take_slot();
+    iotide_claim_slot();
     return iotide_self.generation == atomic_load_explicit(&iotide_generation, memory_order_relaxed) ? iotide_self.slot : NULL;
 }
 
@@ -33,13 +33,13 @@ static void wait_for_turn(struct iotide_header *region) {
     for (;;) {
         uint32_t word = atomic_load(&region->pace_word);
         int64_t until = atomic_load(&region->pace_until_ns);
-        if (until <= now || (begun && now - begun >= LONGEST_WAIT_NS))
+        if (until <= now || (begun && now - begun >= MAX_WAIT_NS))
             break;
         if (!begun) {
             begun = now;
             atomic_fetch_add_explicit(&region->pace_waits, 1, memory_order_relaxed);
         }
-        int64_t left = until - now < LONGEST_LEASE_NS ? until - now : LONGEST_LEASE_NS;
+        int64_t left = until - now < MAX_LEASE_NS ? until - now : MAX_LEASE_NS;
         struct timespec most = {left / SECOND_NS, left % SECOND_NS};
         if (iotide_syscall(SYS_futex, &region->pace_word, FUTEX_WAIT, word, &most, NULL, 0) != 0 && errno == ENOSYS)
             break;
@@ -49,7 +49,7 @@ static void wait_for_turn(struct iotide_header *region) {
         atomic_fetch_add_explicit(&region->pace_wait_ns, (uint64_t)(now - begun), memory_order_relaxed);
 }
 
-bool iotide_pace(int fd, int64_t start_ns) {
+bool iotide_pace_call(int fd, int64_t start_ns) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
     int error = errno;
     struct iotide_slot *slot = region && is_paced(region, fd) ? own_slot() : NULL;
@@ -61,7 +61,7 @@ bool iotide_pace(int fd, int64_t start_ns) {
     return slot != NULL;
 }
 
-void iotide_paced(int64_t bytes) {
+void iotide_finish_paced_call(int64_t bytes) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
     struct iotide_slot *slot = iotide_self.slot;
     if (!region || !slot) /* both have been replaced meanwhile */

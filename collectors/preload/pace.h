@@ -4,18 +4,18 @@
 
 #include "state.h"
 
-bool iotide_pace(int fd, int64_t start_ns);
-void iotide_paced(int64_t bytes);
+bool iotide_pace_call(int fd, int64_t start_ns);
+void iotide_finish_paced_call(int64_t bytes);
 
 /* Called before a call that moves data of a descriptor: marks it as running, and waits while the collector requests
  * it, for a bounded time. Returns whether iotide_end_turn must be called. Preserves errno. */
-static inline bool iotide_take_turn(struct iotide_span span, int fd) {
-    return unlikely(span.paced) && iotide_pace(fd, span.start_ns);
+static inline bool iotide_begin_turn(struct iotide_span span, int fd) {
+    return unlikely(span.paced) && iotide_pace_call(fd, span.start_ns);
 }
 
 static inline void iotide_end_turn(bool paced, int64_t bytes) {
     if (unlikely(paced))
-        iotide_paced(bytes);
+        iotide_finish_paced_call(bytes);
 }
 
 #endif

@@ -10,7 +10,7 @@
 /* For calls that move data: forces inlining, which a compiler refuses in a file of a hundred wrappers. */
 #define HOT __attribute__((flatten))
 
-#define IOTIDE_CUT (UINT64_C(1) << 63) /* bit in an array's number of elements: there were more */
+#define IOTIDE_TRUNCATED (UINT64_C(1) << 63) /* bit in an array's number of elements: there were more */
 
 /* An integer of any width, without sign extension to the word. */
 #define IOTIDE_UNSIGNED(value) ((uint64_t)(value) & UINT64_MAX >> (64 - 8 * sizeof(value)))
@@ -22,7 +22,7 @@ static inline uint64_t iotide_bits(double value) {
 }
 
 static inline uint64_t iotide_file_word(uint32_t file) {
-    return file == IOTIDE_LEFT_OUT ? 0 : file;
+    return file == IOTIDE_EXCLUDED ? 0 : file;
 }
 
 /* Appends an array of integers: the number of elements, then as many as fit. Returns the words used. */
@@ -30,7 +30,7 @@ __attribute__((noinline, unused)) static unsigned int iotide_array(uint64_t *wor
                                                                    const void *array, size_t width, bool is_signed,
                                                                    int64_t elements, int64_t most) {
     int64_t kept = elements < 0 ? 0 : elements > most ? most : elements;
-    words[used++] = (uint64_t)kept | (elements > kept ? IOTIDE_CUT : 0);
+    words[used++] = (uint64_t)kept | (elements > kept ? IOTIDE_TRUNCATED : 0);
     for (int64_t i = 0; i < kept; i++) {
         uint64_t element = 0;
         memcpy(&element, (const char *)array + (size_t)i * width, width);

@@ -6,12 +6,12 @@
 
 #include <limits.h>
 
-#define IOTIDE_SCRATCH (2 * PATH_MAX)
-char *iotide_borrow(void); /* IOTIDE_SCRATCH bytes, or NULL if all are in use */
-void iotide_give_back(char *scratch);
-void iotide_reset_scratch(void);
+#define IOTIDE_PATH_BUFFER_BYTES (2 * PATH_MAX)
+char *iotide_acquire_path_buffer(void); /* IOTIDE_PATH_BUFFER_BYTES bytes, or NULL if all are in use */
+void iotide_release_path_buffer(char *scratch);
+void iotide_reset_path_buffers(void);
 /* Acquires an exclusive resource without waiting, unless its holder (0: none) has it; frame: of the caller. A
  * resource whose holder was abandoned by a handler's siglongjmp is free again. */
-bool iotide_borrowed(_Atomic uint64_t *holder, const void *frame);
+bool iotide_try_acquire(_Atomic uint64_t *holder, const void *frame);
 
 #endif

@@ -6,22 +6,22 @@
 
 #include <string.h>
 
-#define KEPT 512 /* files; one whose entry is overwritten by a later one has no name from then on */
+#define CACHED_PATHS 512 /* files; one whose entry is overwritten by a later one has no name from then on */
 #define SPINS 2000
 
-static struct kept {
+static struct cached_path {
     uint32_t mark; /* identifies the entry: its index, and how often it was overwritten; 0: empty */
     uint32_t number;
     uint32_t generation;
     uint32_t length;
-    char text[IOTIDE_KEPT_TEXT];
-} all[KEPT];
-TOGETHER static _Atomic uint64_t holder; /* a borrower of path_buffers.h; 0: none */
+    char text[IOTIDE_MAX_STORED_PATH];
+} all[CACHED_PATHS];
+FORK_WRITTEN static _Atomic uint64_t holder; /* a borrower of path_buffers.h; 0: none */
 
 /* A thread that does not get the lock soon proceeds without it. */
 static bool lock(void) {
     for (int i = 0; i < SPINS; i++)
-        if (iotide_borrowed(&holder, __builtin_frame_address(0)))
+        if (iotide_try_acquire(&holder, __builtin_frame_address(0)))
             return true;
     return false;
 }
@@ -30,15 +30,15 @@ static void unlock(void) {
     atomic_store_explicit(&holder, 0, memory_order_release);
 }
 
-uint32_t iotide_keep_file(uint32_t file) {
-    if (!file || file == IOTIDE_LEFT_OUT || !lock())
+uint32_t iotide_cache_file(uint32_t file) {
+    if (!file || file == IOTIDE_EXCLUDED || !lock())
         return 0;
     uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
-    uint32_t place = file % KEPT;
-    struct kept *kept = &all[place];
+    uint32_t place = file % CACHED_PATHS;
+    struct cached_path *kept = &all[place];
     if (!kept->mark || kept->number != file || kept->generation != generation) {
-        uint32_t length = iotide_text_of_file(file, kept->text);
-        kept->mark = length ? (kept->mark ? kept->mark : place) + KEPT : 0;
+        uint32_t length = iotide_stored_path(file, kept->text);
+        kept->mark = length ? (kept->mark ? kept->mark : place) + CACHED_PATHS : 0;
         kept->number = file;
         kept->generation = generation;
         kept->length = length;
@@ -48,10 +48,10 @@ uint32_t iotide_keep_file(uint32_t file) {
     return mark;
 }
 
-uint32_t iotide_kept_file(uint32_t mark) {
+uint32_t iotide_cached_file(uint32_t mark) {
     if (!mark || !lock())
         return 0;
-    struct kept *kept = &all[mark % KEPT];
+    struct cached_path *kept = &all[mark % CACHED_PATHS];
     uint32_t generation = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
     if (kept->mark == mark && kept->generation != generation) {
         kept->number = iotide_define_file(kept->text, kept->length);
@@ -62,6 +62,6 @@ uint32_t iotide_kept_file(uint32_t mark) {
     return number;
 }
 
-void iotide_reset_kept(void) {
+void iotide_reset_file_cache(void) {
     unlock();
 }

@@ -4,8 +4,8 @@
 
 #include "types.h"
 
-uint32_t iotide_keep_file(uint32_t file);
-uint32_t iotide_kept_file(uint32_t mark); /* its number in the current region */
-void iotide_reset_kept(void); /* the lock's holder remained in the parent */
+uint32_t iotide_cache_file(uint32_t file);
+uint32_t iotide_cached_file(uint32_t mark); /* its number in the current region */
+void iotide_reset_file_cache(void); /* the lock's holder remained in the parent */
 
 #endif

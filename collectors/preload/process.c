@@ -15,20 +15,20 @@ __attribute__((constructor(101))) static void load(int count, char **arguments, 
     int error = errno;
     iotide_find_objects();
     if (iotide_read_environment(count, arguments, environment)) {
-        iotide_read_switches(environment);
+        iotide_read_filters(environment);
         iotide_choose_clock();
         void *page = (void *)iotide_syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (page != MAP_FAILED && madvise(page, 4096, MADV_WIPEONFORK) == 0) {
-            iotide_watch_threads();
-            iotide_alive = page;
-            iotide_start(NULL);
+            iotide_register_thread_exit();
+            iotide_process_state = page;
+            iotide_start_tracing(NULL);
         }
     }
     errno = error;
 }
 
 __attribute__((destructor(101))) static void unload(void) {
-    if (iotide_alive && *iotide_alive && atomic_load(&iotide_pending_fd) >= 0) {
+    if (iotide_process_state && *iotide_process_state && atomic_load(&iotide_pending_fd) >= 0) {
         int error = errno;
         iotide_retry_hand_over(INT64_MAX);
         errno = error;

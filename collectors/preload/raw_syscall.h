@@ -13,12 +13,12 @@ iotide_kernel_call *iotide_kernel(void);
 #define iotide_syscall(...) iotide_kernel()(__VA_ARGS__)
 iotide_kernel_call *iotide_program_syscall(void); /* libc's, for requests of the program: never refused by the tracer */
 bool iotide_restricted(void);
-void iotide_refuse_kernel(bool on); /* from then on; false: the program is not restricted after all */
-void iotide_note_directory(void); /* while the kernel may still be queried for it */
-size_t iotide_directory_before(char *to); /* the working directory at that time, unless it has changed; 0: unknown */
-void iotide_leave_directory(void);
+void iotide_block_syscalls(bool on); /* from then on; false: the program is not restricted after all */
+void iotide_save_directory(void); /* while the kernel may still be queried for it */
+size_t iotide_saved_directory(char *to); /* the working directory at that time, unless it has changed; 0: unknown */
+void iotide_clear_saved_directory(void);
 /* Blocks the thread's signals during changes that a handler's siglongjmp must not interrupt. */
-uint64_t iotide_hold_signals(void); /* returns the previous mask, for restoring */
-void iotide_let_signals_go(uint64_t held);
+uint64_t iotide_block_signals(void); /* returns the previous mask, for restoring */
+void iotide_restore_signals(uint64_t held);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include <pthread.h>
 
-#define AHEAD 16 /* lines */
+#define PREFETCH_LINES 16 /* lines */
 
 static pthread_key_t exit_key;
 static bool has_exit_key;
@@ -22,32 +22,32 @@ static void release_slot(void *slot) {
         atomic_store_explicit(&iotide_self.slot->state, SLOT_RELEASED, memory_order_release);
     iotide_self.slot = NULL;
     iotide_self.generation = 0;
-    iotide_leave_room();
+    iotide_release_thread_memory();
 }
 
-void iotide_watch_threads(void) {
+void iotide_register_thread_exit(void) {
     has_exit_key = pthread_key_create(&exit_key, release_slot) == 0;
 }
 
 /* Stack position of the thread's unfinished record. */
-static __thread uintptr_t making __attribute__((tls_model("initial-exec")));
+static __thread uintptr_t record_frame __attribute__((tls_model("initial-exec")));
 
 /* Whether a handler's siglongjmp has abandoned the unfinished record. Otherwise this is the handler, which is more
  * than a kilobyte further down the stack: the registers that the kernel has saved. */
-static bool was_left(uintptr_t frame) {
-    return frame + 1024 > making && !iotide_on_signal_stack();
+static bool is_abandoned(uintptr_t frame) {
+    return frame + 1024 > record_frame && !iotide_on_signal_stack();
 }
 
 void iotide_unwind(const void *frame) {
     /* The stack grows downward: an enclosing call has a higher address. */
     while (iotide_self.depth && iotide_self.enclosing[iotide_self.depth - 1].frame <= frame)
         iotide_self.depth--;
-    if (unlikely(iotide_self.depth == IOTIDE_DEEPEST))
-        iotide_met(BOUND_NESTED);
+    if (unlikely(iotide_self.depth == IOTIDE_MAX_DEPTH))
+        iotide_count_overflow(BOUND_NESTED);
 }
 
 /* Returns the slot's number, or -1 if none is free. */
-static int claim_in(struct iotide_header *region) {
+static int claim_slot_in(struct iotide_header *region) {
     struct iotide_slot *slots = (struct iotide_slot *)((char *)region + region->slots_offset);
     long asked = iotide_syscall(SYS_gettid);
     int32_t tid = asked < 0 ? 0 : (int32_t)asked;
@@ -66,7 +66,7 @@ static int claim_in(struct iotide_header *region) {
         iotide_self.lines =
             (struct iotide_record *)((char *)region + region->rings_offset) + (size_t)i * iotide_ring_lines;
         iotide_self.head = atomic_load(&slot->head);
-        iotide_self.look_at = iotide_self.head;
+        iotide_self.room_until = iotide_self.head;
         iotide_self.made = atomic_load(&slot->made);
         iotide_self.slot = slot;
         iotide_self.generation = atomic_load(&iotide_generation);
@@ -80,31 +80,31 @@ static int claim_in(struct iotide_header *region) {
 static bool claim_slot(int64_t now) {
     uint32_t count = iotide_region_count();
     if (count)
-        iotide_tell_missed(iotide_region_at(0));
+        iotide_publish_missed_calls(iotide_region_at(0));
     for (uint32_t i = 0; i < count; i++) {
-        int slot = claim_in(iotide_region_at(i));
+        int slot = claim_slot_in(iotide_region_at(i));
         if (slot < 0)
             continue;
         /* The next region is made while there is still room, so that new threads need not wait for it. */
         if (i == count - 1 && slot >= IOTIDE_SLOTS / 4)
-            iotide_extend(count, now);
+            iotide_add_region(count, now);
         return true;
     }
-    return iotide_extend(count, now) && claim_in(iotide_region_at(count)) >= 0;
+    return iotide_add_region(count, now) && claim_slot_in(iotide_region_at(count)) >= 0;
 }
 
-void iotide_take_slot(void) {
+void iotide_claim_slot(void) {
     if (!iotide_self.slot && !iotide_self.storing)
         claim_slot(iotide_now());
 }
 
 /* The thread's own words of its slot: no other thread writes them. */
-static void count_up(_Atomic uint64_t *counter, uint64_t by) {
+static void add_to_counter(_Atomic uint64_t *counter, uint64_t by) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_relaxed);
 }
 
 /* The collector's core has these lines in its cache: fetching them for writing takes longer than a call. */
-static inline void fetch_ahead(const struct iotide_record *line) {
+static inline void prefetch_line(const struct iotide_record *line) {
 #ifdef __x86_64__
     __asm__ volatile("prefetchw %0" : : "m"(*line)); /* the compiler's builtin only fetches for reading, unless the
                                                       * processor is specified */
@@ -135,33 +135,33 @@ static inline void copy_record(struct iotide_record *to, const volatile struct i
 /* Checks the collector's position, and wakes it if much data waits: so it can sleep otherwise. */
 __attribute__((noinline)) static bool has_room(struct iotide_thread *thread, uint32_t lines) {
     uint64_t tail = atomic_load_explicit(&thread->slot->tail, memory_order_acquire);
-    uint64_t much = tail + iotide_ring_lines / IOTIDE_WAKE_AT, end = tail + iotide_ring_lines;
+    uint64_t much = tail + iotide_ring_lines / IOTIDE_WAKE_FRACTION, end = tail + iotide_ring_lines;
     uint64_t wanted = thread->head + lines;
     if (wanted > much) {
-        iotide_wake(iotide_region_at(0));
-        much = wanted + iotide_ring_lines / (4 * IOTIDE_WAKE_AT);
+        iotide_wake_collector(iotide_region_at(0));
+        much = wanted + iotide_ring_lines / (4 * IOTIDE_WAKE_FRACTION);
     }
-    thread->look_at = much < end ? much : end;
+    thread->room_until = much < end ? much : end;
     return wanted <= end;
 }
 
 static void store(struct iotide_thread *thread, const struct iotide_record *record, const uint64_t *words) {
     struct iotide_slot *slot = thread->slot;
-    uint32_t lines = 1 + (record->words + WORDS_A_LINE - 1u) / WORDS_A_LINE;
+    uint32_t lines = 1 + (record->words + WORDS_PER_LINE - 1u) / WORDS_PER_LINE;
     uint64_t mask = iotide_ring_lines - 1;
-    if (unlikely(thread->head + lines > thread->look_at) && !has_room(thread, lines)) {
-        count_up(&slot->dropped_full, 1);
-        count_up(&slot->dropped_bytes, iotide_bytes_of(record));
+    if (unlikely(thread->head + lines > thread->room_until) && !has_room(thread, lines)) {
+        add_to_counter(&slot->dropped_full, 1);
+        add_to_counter(&slot->dropped_bytes, iotide_moved_bytes(record));
         return;
     }
-    fetch_ahead(&thread->lines[(thread->head + AHEAD) & mask]);
+    prefetch_line(&thread->lines[(thread->head + PREFETCH_LINES) & mask]);
     copy_record(&thread->lines[thread->head & mask], record);
     for (uint32_t line = 1; line < lines; line++) {
         uint64_t *to = (uint64_t *)&thread->lines[(thread->head + line) & mask];
-        uint32_t first = (line - 1) * WORDS_A_LINE;
-        for (uint32_t i = 0; i < WORDS_A_LINE; i++)
+        uint32_t first = (line - 1) * WORDS_PER_LINE;
+        for (uint32_t i = 0; i < WORDS_PER_LINE; i++)
             to[i] = first + i < record->words ? words[first + i] : 0;
-        to[WORDS_A_LINE] = (uint64_t)MARK_WORDS << 56;
+        to[WORDS_PER_LINE] = (uint64_t)MARK_WORDS << 56;
     }
     thread->head += lines;
     atomic_store_explicit(&slot->made, ++thread->made, memory_order_relaxed);
@@ -175,8 +175,8 @@ static bool is_sampled_out(struct iotide_thread *thread, const struct iotide_rec
         thread->skipped = 0;
         return false;
     }
-    count_up(&thread->slot->sampled_out, 1);
-    count_up(&thread->slot->sampled_out_bytes, (uint64_t)record->bytes);
+    add_to_counter(&thread->slot->sampled_out, 1);
+    add_to_counter(&thread->slot->sampled_out_bytes, (uint64_t)record->bytes);
     return true;
 }
 
@@ -186,29 +186,30 @@ static void count_drop(_Atomic uint64_t *counter) {
 
 static void drop_without_slot(struct iotide_header *region, const struct iotide_record *record) {
     count_drop(&region->dropped_no_slot);
-    atomic_fetch_add_explicit(&region->dropped_no_slot_bytes, iotide_bytes_of(record), memory_order_relaxed);
+    atomic_fetch_add_explicit(&region->dropped_no_slot_bytes, iotide_moved_bytes(record), memory_order_relaxed);
 }
 
 /* Rare steps of writing a record. */
-__attribute__((noinline)) static void put_with_care(struct iotide_thread *thread, const struct iotide_record *record,
-                                                    const uint64_t *words, uintptr_t frame) {
+__attribute__((noinline)) static void write_record_slow(struct iotide_thread *thread,
+                                                        const struct iotide_record *record,
+                                                        const uint64_t *words, uintptr_t frame) {
     struct iotide_header *region = atomic_load_explicit(&iotide_region, memory_order_relaxed);
-    iotide_mend_definitions(frame);
-    if (record->file == IOTIDE_LEFT_OUT) {
+    iotide_repair_definitions(frame);
+    if (record->file == IOTIDE_EXCLUDED) {
         count_drop(&region->left_out);
         return;
     }
-    if (thread->storing && !was_left(frame)) { /* a signal handler within the few instructions of a record */
+    if (thread->storing && !is_abandoned(frame)) { /* a signal handler within the few instructions of a record */
         count_drop(&region->dropped_reentrant);
-        atomic_fetch_add_explicit(&region->dropped_reentrant_bytes, iotide_bytes_of(record), memory_order_relaxed);
+        atomic_fetch_add_explicit(&region->dropped_reentrant_bytes, iotide_moved_bytes(record), memory_order_relaxed);
         return;
     }
-    making = frame;
+    record_frame = frame;
     thread->storing = true;
     atomic_signal_fence(memory_order_seq_cst);
     uint32_t before = thread->generation;
-    if (record->start_ns > thread->look_ns)
-        iotide_look_for_collector(record->start_ns + record->duration_ns);
+    if (record->start_ns > thread->next_check_ns)
+        iotide_check_collector(record->start_ns + record->duration_ns);
     if (atomic_load_explicit(&iotide_pending_fd, memory_order_relaxed) >= 0)
         iotide_retry_hand_over(record->start_ns);
     uint32_t now = atomic_load_explicit(&iotide_generation, memory_order_relaxed);
@@ -226,19 +227,19 @@ __attribute__((noinline)) static void put_with_care(struct iotide_thread *thread
     thread->storing = false;
 }
 
-void iotide_put(const struct iotide_record *record, const uint64_t *words) {
+void iotide_write_record(const struct iotide_record *record, const uint64_t *words) {
     struct iotide_thread *thread = &iotide_self;
     uintptr_t frame = (uintptr_t)__builtin_frame_address(0);
-    if (unlikely(thread->storing || record->file == IOTIDE_LEFT_OUT || record->start_ns > thread->look_ns ||
+    if (unlikely(thread->storing || record->file == IOTIDE_EXCLUDED || record->start_ns > thread->next_check_ns ||
                  atomic_load_explicit(&iotide_pending_fd, memory_order_relaxed) >= 0 || !thread->slot ||
                  thread->generation != atomic_load_explicit(&iotide_generation, memory_order_relaxed) ||
                  iotide_sample != 1)) {
         int error = errno;
-        put_with_care(thread, record, words, frame);
+        write_record_slow(thread, record, words, frame);
         errno = error;
         return;
     }
-    making = frame;
+    record_frame = frame;
     atomic_signal_fence(memory_order_seq_cst);
     thread->storing = true;
     atomic_signal_fence(memory_order_seq_cst);

@@ -17,7 +17,7 @@
 #include <sys/un.h>
 
 #define DEFAULT_LINES (1u << 16)
-#define LENGTH_OF_NO_STEP 10 /* 4294967291 and similar numbers */
+#define PSEUDO_STEP_DIGITS 10 /* 4294967291 and similar numbers */
 
 static struct sockaddr_un collector;
 uint32_t iotide_ring_lines = DEFAULT_LINES;
@@ -30,7 +30,7 @@ static char step[IOTIDE_STEP_BYTES];
 static _Atomic int32_t rank = -1;
 static _Atomic int32_t ranks;
 
-static const char *first_of(char **environment, const char *const *names) {
+static const char *first_set_variable(char **environment, const char *const *names) {
     for (; *names; names++) {
         const char *text = iotide_setting(environment, *names);
         if (text && *text)
@@ -39,8 +39,8 @@ static const char *first_of(char **environment, const char *const *names) {
     return NULL;
 }
 
-static int32_t number_of(char **environment, const char *const *names, int32_t fallback) {
-    const char *text = first_of(environment, names);
+static int32_t integer_variable(char **environment, const char *const *names, int32_t fallback) {
+    const char *text = first_set_variable(environment, names);
     return text && *text >= '0' && *text <= '9' ? (int32_t)strtol(text, NULL, 10) : fallback;
 }
 
@@ -72,11 +72,11 @@ bool iotide_read_environment(int count, char **arguments, char **environment) {
         for (iotide_ring_lines = 256; iotide_ring_lines < lines && iotide_ring_lines < 1u << 22;)
             iotide_ring_lines <<= 1;
     }
-    const char *name = first_of(environment, job_names);
+    const char *name = first_set_variable(environment, job_names);
     if (name)
         strncpy(job, name, sizeof job - 1);
     static const char *const step_names[] = {"SLURM_STEP_ID", "SLURM_STEPID", NULL};
-    name = first_of(environment, step_names);
+    name = first_set_variable(environment, step_names);
     if (name)
         strncpy(step, name, sizeof step - 1);
     const char *pace = iotide_setting(environment, "IOTIDE_PACE");
@@ -84,9 +84,11 @@ bool iotide_read_environment(int count, char **arguments, char **environment) {
     copy_command(count, arguments);
     /* A batch or interactive script also has the variables of a task, but is none; its steps have these large
      * numbers. */
-    bool is_task = *step && strlen(step) < LENGTH_OF_NO_STEP;
-    atomic_store(&rank, number_of(environment, rank_names, is_task ? number_of(environment, task_names, -1) : -1));
-    atomic_store(&ranks, number_of(environment, size_names, is_task ? number_of(environment, tasks_names, 0) : 0));
+    bool is_task = *step && strlen(step) < PSEUDO_STEP_DIGITS;
+    atomic_store(&rank, integer_variable(environment, rank_names,
+                                         is_task ? integer_variable(environment, task_names, -1) : -1));
+    atomic_store(&ranks, integer_variable(environment, size_names,
+                                          is_task ? integer_variable(environment, tasks_names, 0) : 0));
     return true;
 }
 
@@ -119,7 +121,7 @@ static uint64_t root_mount(void) {
 /* A forked child usually has the same root as its parent: querying the root's mount costs a tenth of an entry in
  * /proc. */
 static uint64_t known_namespace(void) {
-    TOGETHER static _Atomic uint64_t known_root, known;
+    FORK_WRITTEN static _Atomic uint64_t known_root, known;
     uint64_t root = root_mount(), namespace = atomic_load(&known);
     if (root && namespace && root == atomic_load(&known_root))
         return namespace;
@@ -134,7 +136,8 @@ static size_t align_page(size_t bytes) {
     return (bytes + 4095) & ~(size_t)4095;
 }
 
-static void describe(struct iotide_header *region, uint32_t extent, uint64_t token, size_t bytes, size_t log_bytes) {
+static void initialize_header(struct iotide_header *region, uint32_t extent, uint64_t token, size_t bytes,
+                              size_t log_bytes) {
     int64_t mono_ns = iotide_kernel_clock(CLOCK_MONOTONIC), wall_ns = iotide_kernel_clock(CLOCK_REALTIME);
     region->layout = IOTIDE_LAYOUT;
     region->extent = extent;
@@ -161,7 +164,7 @@ static void describe(struct iotide_header *region, uint32_t extent, uint64_t tok
     region->magic = IOTIDE_MAGIC;
 }
 
-struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *fd) {
+struct iotide_header *iotide_create_region(uint32_t extent, uint64_t token, int *fd) {
     size_t log_bytes = extent == 0 ? IOTIDE_LOG_BYTES : 4096;
     size_t bytes = IOTIDE_HEADER_BYTES + align_page(IOTIDE_SLOTS * sizeof(struct iotide_slot)) + log_bytes +
                    (size_t)IOTIDE_SLOTS * iotide_ring_lines * sizeof(struct iotide_record);
@@ -181,45 +184,45 @@ struct iotide_header *iotide_make_region(uint32_t extent, uint64_t token, int *f
         return NULL;
     }
     struct iotide_header *region = memory;
-    describe(region, extent, token, bytes, log_bytes);
+    initialize_header(region, extent, token, bytes, log_bytes);
     return region;
 }
 
 /* A socket connected to the collector's, or -1 and the errno in *failure. */
-static int connected(int *failure) {
+static int connect_collector(int *failure) {
     *failure = 0;
-    int gate = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (gate >= 0 && iotide_syscall(SYS_connect, gate, &collector, sizeof collector) == 0)
-        return gate;
+    int collector_socket = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (collector_socket >= 0 && iotide_syscall(SYS_connect, collector_socket, &collector, sizeof collector) == 0)
+        return collector_socket;
     *failure = errno;
-    if (gate >= 0)
-        iotide_syscall(SYS_close, gate);
+    if (collector_socket >= 0)
+        iotide_syscall(SYS_close, collector_socket);
     return -1;
 }
 
-int iotide_knock(void) {
-    int failure, gate = connected(&failure);
-    if (gate >= 0)
-        iotide_syscall(SYS_close, gate);
+int iotide_probe_collector(void) {
+    int failure, collector_socket = connect_collector(&failure);
+    if (collector_socket >= 0)
+        iotide_syscall(SYS_close, collector_socket);
     return failure;
 }
 
-void iotide_wake(struct iotide_header *region) {
+void iotide_wake_collector(struct iotide_header *region) {
     uint32_t asleep = COLLECTOR_ASLEEP;
     if (atomic_load_explicit(&region->wakes, memory_order_relaxed) != COLLECTOR_ASLEEP || iotide_restricted() ||
         !atomic_compare_exchange_strong(&region->wakes, &asleep, COLLECTOR_AWAKE))
         return;
-    int error = errno, failure = iotide_knock();
+    int error = errno, failure = iotide_probe_collector();
     /* A process that cannot reach the collector from another root folder reports this: the collector then sleeps
      * less. */
     if (failure != 0 && failure != EAGAIN)
-        atomic_store(&region->wakes, WAKES_NOT);
+        atomic_store(&region->wakes, WAKES_NEVER);
     errno = error;
 }
 
 int iotide_hand_over(const struct iotide_header *region, int fd) {
-    int failure, gate = connected(&failure);
-    if (gate < 0)
+    int failure, collector_socket = connect_collector(&failure);
+    if (collector_socket < 0)
         return failure;
     struct iotide_hello hello = {IOTIDE_MAGIC, IOTIDE_LAYOUT, region->extent, region->region_bytes, region->token};
     struct iovec part = {&hello, sizeof hello};
@@ -235,25 +238,26 @@ int iotide_hand_over(const struct iotide_header *region, int fd) {
     rights->cmsg_type = SCM_RIGHTS;
     rights->cmsg_len = CMSG_LEN(sizeof(int));
     memcpy(CMSG_DATA(rights), &fd, sizeof fd);
-    if (iotide_syscall(SYS_sendmsg, gate, &message, MSG_NOSIGNAL | MSG_DONTWAIT) != (long)sizeof hello)
+    if (iotide_syscall(SYS_sendmsg, collector_socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) != (long)sizeof hello)
         failure = errno;
-    iotide_syscall(SYS_close, gate);
+    iotide_syscall(SYS_close, collector_socket);
     return failure;
 }
 
-bool iotide_leave_word(int failure) {
-    struct iotide_word word = {.magic = IOTIDE_MAGIC, .layout = IOTIDE_LAYOUT, .failure = failure};
+bool iotide_report_untraced(int failure) {
+    struct iotide_untraced_report word = {.magic = IOTIDE_MAGIC, .layout = IOTIDE_LAYOUT, .failure = failure};
     memcpy(word.job, job, sizeof word.job);
     memcpy(word.command, command, sizeof word.command - 1);
     /* Neither mount namespaces nor permissions apply to abstract addresses, which begin with a zero. */
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strnlen(collector.sun_path, sizeof address.sun_path - 1);
     memcpy(address.sun_path + 1, collector.sun_path, length);
-    int ear = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (ear < 0)
+    int datagram_socket = (int)iotide_syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (datagram_socket < 0)
         return false;
     size_t size = offsetof(struct sockaddr_un, sun_path) + 1 + length;
-    long sent = iotide_syscall(SYS_sendto, ear, &word, sizeof word, MSG_NOSIGNAL | MSG_DONTWAIT, &address, size);
-    iotide_syscall(SYS_close, ear);
+    long sent = iotide_syscall(SYS_sendto, datagram_socket, &word, sizeof word, MSG_NOSIGNAL | MSG_DONTWAIT, &address,
+                               size);
+    iotide_syscall(SYS_close, datagram_socket);
     return sent == (long)sizeof word;
 }

@@ -47,10 +47,10 @@ struct iotide_record {
 _Static_assert(sizeof(struct iotide_record) == 64, "a record is a cache line");
 
 /* Parameters that have no field in the record: they follow it in as many lines as needed. */
-#define WORDS_A_LINE 7
+#define WORDS_PER_LINE 7
 #define MARK_WORDS 0xff
 struct iotide_words {
-    uint64_t word[WORDS_A_LINE];
+    uint64_t word[WORDS_PER_LINE];
     uint8_t pad[7];
     uint8_t mark; /* MARK_WORDS; at the offset of a record's depth */
 };
@@ -106,7 +106,7 @@ struct iotide_entry {
 _Static_assert(sizeof(struct iotide_entry) == 16, "mirrored in Python");
 
 /* Whether to wake the collector when much data waits for it: by an empty connection to its socket. */
-enum iotide_wakes { WAKES_NOT, COLLECTOR_AWAKE, COLLECTOR_ASLEEP };
+enum iotide_wakes { WAKES_NEVER, COLLECTOR_AWAKE, COLLECTOR_ASLEEP };
 
 /* Bounds of the tracer's tables: calls beyond a bound are recorded without the table's information. The order is
  * that of BOUNDS in ring_layout.py; new ones go to the end. */
@@ -191,7 +191,7 @@ struct iotide_hello {
 };
 
 /* Datagram to the abstract address of the socket's path, sent by a process that cannot hand over its region. */
-struct iotide_word {
+struct iotide_untraced_report {
     uint64_t magic;
     uint32_t layout;
     int32_t failure; /* errno; 0: it could not even create a region */

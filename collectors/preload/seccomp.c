@@ -8,11 +8,11 @@
 void iotide_restrict(bool on) {
     if (on && !iotide_restricted()) {
         int error = errno;
-        iotide_take_slot();
+        iotide_claim_slot();
         for (int fd = 0; fd < 3; fd++)
-            iotide_target_of(fd);
-        iotide_note_directory();
+            iotide_descriptor_target(fd);
+        iotide_save_directory();
         errno = error;
     }
-    iotide_refuse_kernel(on);
+    iotide_block_syscalls(on);
 }

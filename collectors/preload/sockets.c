@@ -20,12 +20,12 @@ struct text {
     char *at;
 };
 
-static void put(struct text *to, const char *from, size_t length) {
+static void append(struct text *to, const char *from, size_t length) {
     memcpy(to->at, from, length);
     to->at += length;
 }
 
-static void put_number(struct text *to, uint32_t number, uint32_t base) {
+static void append_number(struct text *to, uint32_t number, uint32_t base) {
     char digits[10];
     int count = 0;
     do
@@ -35,16 +35,16 @@ static void put_number(struct text *to, uint32_t number, uint32_t base) {
         *to->at++ = digits[--count];
 }
 
-static void put_v4(struct text *to, const uint8_t *bytes) {
+static void append_v4(struct text *to, const uint8_t *bytes) {
     for (int i = 0; i < 4; i++) {
-        put_number(to, bytes[i], 10);
+        append_number(to, bytes[i], 10);
         if (i < 3)
             *to->at++ = '.';
     }
 }
 
 /* As in RFC 5952: the longest run of zeros is left out. */
-static void put_v6(struct text *to, const uint8_t *bytes) {
+static void append_v6(struct text *to, const uint8_t *bytes) {
     int longest = 0, from = 8;
     for (int i = 0, run = 0; i < 8; i++) {
         run = bytes[2 * i] || bytes[2 * i + 1] ? 0 : run + 1;
@@ -56,13 +56,13 @@ static void put_v6(struct text *to, const uint8_t *bytes) {
     *to->at++ = '[';
     for (int i = 0; i < 8; i++) {
         if (i == from) {
-            put(to, "::", 2);
+            append(to, "::", 2);
             i += longest - 1;
             continue;
         }
         if (i && i != from + longest)
             *to->at++ = ':';
-        put_number(to, (uint32_t)bytes[2 * i] << 8 | bytes[2 * i + 1], 16);
+        append_number(to, (uint32_t)bytes[2 * i] << 8 | bytes[2 * i + 1], 16);
     }
     *to->at++ = ']';
 }
@@ -71,27 +71,27 @@ static bool is_v4(const union address *address) {
     return address->any.sa_family == AF_INET || IN6_IS_ADDR_V4MAPPED(&address->v6.sin6_addr);
 }
 
-static void put_end(struct text *to, const union address *end) {
+static void append_endpoint(struct text *to, const union address *end) {
     if (end->any.sa_family == AF_INET)
-        put_v4(to, (const uint8_t *)&end->v4.sin_addr);
+        append_v4(to, (const uint8_t *)&end->v4.sin_addr);
     else if (is_v4(end)) /* of a server for both families, whose client sees 127.0.0.1 */
-        put_v4(to, end->v6.sin6_addr.s6_addr + 12);
+        append_v4(to, end->v6.sin6_addr.s6_addr + 12);
     else
-        put_v6(to, end->v6.sin6_addr.s6_addr);
+        append_v6(to, end->v6.sin6_addr.s6_addr);
     *to->at++ = ':';
-    put_number(to, ntohs(end->any.sa_family == AF_INET ? end->v4.sin_port : end->v6.sin6_port), 10);
+    append_number(to, ntohs(end->any.sa_family == AF_INET ? end->v4.sin_port : end->v6.sin6_port), 10);
 }
 
-static bool put_network(struct text *to, int fd, const union address *own, const union address *peer) {
+static bool append_network_name(struct text *to, int fd, const union address *own, const union address *peer) {
     int type = 0;
     socklen_t size = sizeof type;
     if (iotide_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || (type != SOCK_STREAM && type != SOCK_DGRAM))
         return false;
-    put(to, type == SOCK_STREAM ? "TCP" : "UDP", 3);
-    put(to, is_v4(own) ? ":[" : "v6:[", is_v4(own) ? 2 : 4);
-    put_end(to, own);
-    put(to, "->", 2);
-    put_end(to, peer);
+    append(to, type == SOCK_STREAM ? "TCP" : "UDP", 3);
+    append(to, is_v4(own) ? ":[" : "v6:[", is_v4(own) ? 2 : 4);
+    append_endpoint(to, own);
+    append(to, "->", 2);
+    append_endpoint(to, peer);
     return true;
 }
 
@@ -105,8 +105,9 @@ static size_t path_size(const union address *address, socklen_t size) {
 }
 
 /* Usually only the server's end has a path; at that end, the kernel knows the connected process. */
-static bool put_local(struct text *to, int fd, const union address *own, socklen_t own_size, const union address *peer,
-                      socklen_t peer_size) {
+static bool append_local_name(struct text *to, int fd, const union address *own, socklen_t own_size,
+                              const union address *peer,
+                              socklen_t peer_size) {
     size_t served = path_size(peer, peer_size);
     const union address *server = served ? peer : own;
     struct ucred client = {.pid = (pid_t)iotide_syscall(SYS_getpid)};
@@ -116,10 +117,10 @@ static bool put_local(struct text *to, int fd, const union address *own, socklen
         if (!served || iotide_syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &client, &size) != 0)
             return false;
     }
-    put(to, "UNIX:[", 6);
-    put_number(to, (uint32_t)client.pid, 10);
-    put(to, "->", 2);
-    put(to, server->local.sun_path, served);
+    append(to, "UNIX:[", 6);
+    append_number(to, (uint32_t)client.pid, 10);
+    append(to, "->", 2);
+    append(to, server->local.sun_path, served);
     if (!server->local.sun_path[0])
         to->at[-(ptrdiff_t)served] = '@';
     return true;
@@ -135,9 +136,9 @@ size_t iotide_connection(int fd, char *name, size_t length) {
     struct text to = {name};
     bool known = false;
     if (own.any.sa_family == peer.any.sa_family && (own.any.sa_family == AF_INET || own.any.sa_family == AF_INET6))
-        known = put_network(&to, fd, &own, &peer);
+        known = append_network_name(&to, fd, &own, &peer);
     else if (own.any.sa_family == AF_UNIX)
-        known = put_local(&to, fd, &own, own_size, &peer, peer_size);
+        known = append_local_name(&to, fd, &own, own_size, &peer, peer_size);
     if (!known)
         return length;
     *to.at++ = ']';

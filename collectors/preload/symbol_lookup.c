@@ -6,7 +6,7 @@
 #include <link.h>
 #include <string.h>
 
-#define MOST_OBJECTS 512
+#define MAX_OBJECTS 512
 
 struct object {
     ElfW(Addr) base;
@@ -16,7 +16,7 @@ struct object {
     const uint32_t *gnu_hash;
     const uint32_t *sysv_hash;
 };
-static struct object objects[MOST_OBJECTS]; /* in search order, after this library */
+static struct object objects[MAX_OBJECTS]; /* in search order, after this library */
 static _Atomic int object_count = -1;
 
 static const void *address_in(const struct link_map *map, ElfW(Addr) value) {
@@ -47,7 +47,7 @@ static bool is_vdso(const struct link_map *map) {
 void iotide_find_objects(void) {
     int count = 0;
     bool after = false;
-    for (const struct link_map *map = _r_debug.r_map; map && count < MOST_OBJECTS; map = map->l_next) {
+    for (const struct link_map *map = _r_debug.r_map; map && count < MAX_OBJECTS; map = map->l_next) {
         if (after && !is_vdso(map) && describe(map, &objects[count]))
             count++;
         after = after || map->l_ld == _DYNAMIC;
@@ -113,25 +113,25 @@ static void *search(const struct object *object, const char *symbol, uint32_t ha
     return object->gnu_hash ? by_gnu_hash(object, symbol, hash) : by_sysv_hash(object, symbol);
 }
 
-void *iotide_defined_in(const struct link_map *map, const char *symbol) {
+void *iotide_find_symbol_in(const struct link_map *map, const char *symbol) {
     struct object object;
     return !is_vdso(map) && describe(map, &object) ? search(&object, symbol, hash_of(symbol)) : NULL;
 }
 
-void *iotide_defined_anywhere(const char *symbol) {
+void *iotide_find_symbol(const char *symbol) {
     void *real = NULL;
     for (const struct link_map *map = _r_debug.r_map; map && !real; map = map->l_next)
         if (map->l_ld != _DYNAMIC)
-            real = iotide_defined_in(map, symbol);
+            real = iotide_find_symbol_in(map, symbol);
     return real;
 }
 
-long iotide_absent(void) {
+long iotide_missing_function(void) {
     errno = ENOSYS;
     return -1;
 }
 
-void *iotide_next(struct iotide_site *site) {
+void *iotide_find_real(struct iotide_site *site) {
     if (atomic_load_explicit(&object_count, memory_order_acquire) < 0)
         iotide_find_objects();
     uint32_t hash = hash_of(iotide_symbol(site));
@@ -139,10 +139,10 @@ void *iotide_next(struct iotide_site *site) {
     for (int i = 0; !real && i < atomic_load_explicit(&object_count, memory_order_acquire); i++)
         real = search(&objects[i], iotide_symbol(site), hash);
     /* libc may be beyond the maximum */
-    if (!real && atomic_load_explicit(&object_count, memory_order_acquire) == MOST_OBJECTS)
-        real = iotide_defined_anywhere(iotide_symbol(site));
+    if (!real && atomic_load_explicit(&object_count, memory_order_acquire) == MAX_OBJECTS)
+        real = iotide_find_symbol(iotide_symbol(site));
     if (!real)
-        real = (void *)iotide_absent;
+        real = (void *)iotide_missing_function;
     atomic_store_explicit(&site->real[0], real, memory_order_relaxed);
     return real;
 }

@@ -9,7 +9,7 @@
 static _Atomic uint32_t used;
 static __thread char *own __attribute__((tls_model("initial-exec")));
 
-static uint32_t place_of(struct iotide_room *room) {
+static uint32_t memory_offset(struct iotide_thread_memory *room) {
     uint32_t place = atomic_load_explicit(&room->place, memory_order_relaxed);
     if (likely(place != 0))
         return place;
@@ -18,10 +18,10 @@ static uint32_t place_of(struct iotide_room *room) {
     return atomic_compare_exchange_strong(&room->place, &place, fresh) ? fresh : place;
 }
 
-void *iotide_thread_room(struct iotide_room *room) {
-    uint32_t place = place_of(room) - 1;
+void *iotide_get_thread_memory(struct iotide_thread_memory *room) {
+    uint32_t place = memory_offset(room) - 1;
     if (unlikely(place + room->size > BYTES)) {
-        iotide_met(BOUND_THREAD_MEMORY);
+        iotide_count_overflow(BOUND_THREAD_MEMORY);
         return NULL;
     }
     if (unlikely(!own)) {
@@ -35,7 +35,7 @@ void *iotide_thread_room(struct iotide_room *room) {
     return own + place;
 }
 
-void iotide_leave_room(void) {
+void iotide_release_thread_memory(void) {
     char *left = own;
     own = NULL;
     if (left)

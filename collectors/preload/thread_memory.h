@@ -6,12 +6,12 @@
 
 #include "types.h"
 
-struct iotide_room {
+struct iotide_thread_memory {
     uint32_t size; /* bytes */
     _Atomic uint32_t place; /* 0: none yet, otherwise its offset in each thread's memory plus one */
 };
 /* The calling thread's memory, initially zero; NULL if there is no memory. Safe in signal handlers. */
-EXPORT void *iotide_thread_room(struct iotide_room *room);
-void iotide_leave_room(void); /* at the end of the thread */
+EXPORT void *iotide_get_thread_memory(struct iotide_thread_memory *room);
+void iotide_release_thread_memory(void); /* at the end of the thread */
 
 #endif

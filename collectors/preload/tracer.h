@@ -19,16 +19,16 @@
 #include "filters.h"
 #include "types.h"
 
-/* How a call is traced (iotide_active); 0: not at all. */
+/* How a call is traced (iotide_trace_mode); 0: not at all. */
 static inline uint32_t iotide_traced(struct iotide_site *site) {
-    uint32_t as = iotide_active(site);
+    uint32_t as = iotide_trace_mode(site);
     if (unlikely(!as || iotide_self.quiet))
         return 0;
     uint8_t state = atomic_load_explicit(&site->state, memory_order_relaxed);
-    return likely(state == SITE_ON) || state == SITE_SILENT || (state == SITE_NEW && iotide_switch(site)) ? as : 0;
+    return likely(state == SITE_ON) || state == SITE_SILENT || (state == SITE_NEW && iotide_filter_site(site)) ? as : 0;
 }
 
-static inline bool iotide_silent(struct iotide_site *site) {
+static inline bool iotide_is_silent(struct iotide_site *site) {
     return atomic_load_explicit(&site->state, memory_order_relaxed) == SITE_SILENT;
 }
 
@@ -43,7 +43,7 @@ static inline struct iotide_span iotide_enter(struct iotide_site *site) {
         return (struct iotide_span){0};
     if (unlikely(iotide_self.depth != 0))
         iotide_unwind(__builtin_frame_address(0));
-    return (struct iotide_span){iotide_now(), 0, iotide_self.depth, as & AS_PACED};
+    return (struct iotide_span){iotide_now(), 0, iotide_self.depth, as & MODE_PACED};
 }
 
 /* Enters a call of a higher layer: nested calls have handle as their parent (0: that of the enclosing call). */
@@ -54,7 +54,7 @@ static inline struct iotide_span iotide_push(struct iotide_site *site, uint32_t 
     if (iotide_self.depth != 0)
         iotide_unwind(frame);
     struct iotide_span span = {iotide_now(), 0, iotide_self.depth, 0};
-    if (span.depth < IOTIDE_DEEPEST && likely(!iotide_silent(site))) {
+    if (span.depth < IOTIDE_MAX_DEPTH && likely(!iotide_is_silent(site))) {
         iotide_self.enclosing[span.depth].frame = frame;
         iotide_self.enclosing[span.depth].handle = handle ? handle : iotide_parent_at(span.depth);
         iotide_self.depth = span.depth + 1;
@@ -63,7 +63,7 @@ static inline struct iotide_span iotide_push(struct iotide_site *site, uint32_t 
 }
 
 /* Records the end of the real call, to exclude later lookups for the record from its duration. */
-static inline void iotide_stop(struct iotide_span *span) {
+static inline void iotide_end_span(struct iotide_span *span) {
     span->end_ns = iotide_now();
 }
 
@@ -74,10 +74,10 @@ static inline void iotide_pop(struct iotide_span span) {
 
 static inline void iotide_leave(struct iotide_span span, struct iotide_site *site, struct iotide_facts facts,
                                 const uint64_t *words, unsigned int count) {
-    if (unlikely(!iotide_begun() || iotide_silent(site)))
+    if (unlikely(!iotide_is_tracing() || iotide_is_silent(site)))
         return;
     int64_t end_ns = span.end_ns ? span.end_ns : iotide_now();
-    uint32_t number = iotide_number(site);
+    uint32_t number = iotide_call_number(site);
     struct iotide_record record = {
         .start_ns = span.start_ns,
         .duration_ns = likely(end_ns > span.start_ns) ? end_ns - span.start_ns : 0,
@@ -95,7 +95,7 @@ static inline void iotide_leave(struct iotide_span span, struct iotide_site *sit
         .error = facts.failed ? (uint8_t)(facts.error > 255 || facts.error < 0 ? 255 : facts.error) : 0,
         .depth = (uint8_t)span.depth,
     };
-    iotide_put(&record, words);
+    iotide_write_record(&record, words);
 }
 
 #endif

@@ -20,7 +20,7 @@
 #endif
 /* Words that a forked child writes at its beginning are contiguous, because the child gets a copy of each written
  * page. */
-#define TOGETHER __attribute__((section("iotide_together")))
+#define FORK_WRITTEN __attribute__((section("iotide_fork_written")))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -60,7 +60,7 @@ struct iotide_target {
     uint32_t handle;
     uint32_t file;
 };
-#define IOTIDE_LEFT_OUT UINT32_MAX /* as a file: the filters leave it out, and all calls through its handles */
+#define IOTIDE_EXCLUDED UINT32_MAX /* as a file: the filters leave it out, and all calls through its handles */
 
 struct iotide_facts {
     struct iotide_target target;
@@ -87,8 +87,8 @@ struct iotide_span {
 
 /* Maximum stored nesting depth of calls; deeper calls count as this deep. Each takes 16 bytes of each thread's
  * stack, which contains thread-local variables such as iotide_self. */
-#define IOTIDE_DEEPEST 16
-#define IOTIDE_MOST_WORDS 64
+#define IOTIDE_MAX_DEPTH 16
+#define IOTIDE_MAX_WORDS 64
 
 struct iotide_clock {
     uint64_t ticks; /* at the last reading of the kernel's clock, */
@@ -113,15 +113,15 @@ struct iotide_thread {
     struct iotide_record *lines;
     uint64_t head;
     uint64_t made;
-    uint64_t look_at; /* up to this head there is room; beyond it the collector's tail is read again */
-    int64_t look_ns; /* next check that the collector is alive */
+    uint64_t room_until; /* up to this head there is room; beyond it the collector's tail is read again */
+    int64_t next_check_ns; /* next check that the collector is alive */
     struct iotide_clock clock;
     struct {
         const void *frame; /* stack position of the call */
         uint32_t handle;
-    } enclosing[IOTIDE_DEEPEST];
+    } enclosing[IOTIDE_MAX_DEPTH];
     /* While there is no collector. */
-    uint32_t unasked;  /* calls that do not read the clock */
+    uint32_t clock_skips;  /* calls that do not read the clock */
     int64_t coarse_ns; /* its last reading */
 };
 

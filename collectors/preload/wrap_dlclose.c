@@ -7,8 +7,8 @@ static struct iotide_site SITE(dlclose) = {SITE_TEXT("dlclose", "")};
 /* Before the call, because other objects may be loaded there afterwards; and after it, for facts recorded during the
  * object's own destructors. */
 EXPORT int dlclose(void *handle) {
-    iotide_forget_callers();
+    iotide_clear_caller_cache();
     int result = REAL(dlclose)(handle);
-    iotide_forget_callers();
+    iotide_clear_caller_cache();
     return result;
 }

@@ -20,8 +20,8 @@
 #define PRELOAD "LD_PRELOAD="
 #define LIBRARIES "libiotide_"
 #define LIBRARY LIBRARIES "preload.so"
-#define MOST_GROUPS 64
-#define MOST_WORDS 65536 /* of an environment that is rewritten on the stack */
+#define MAX_GROUPS 64
+#define MAX_WORDS 65536 /* of an environment that is rewritten on the stack */
 
 #ifdef __x86_64__
 #define MACHINE EM_X86_64
@@ -118,7 +118,7 @@ struct words {
 };
 
 /* False: it is unreadable, and the program will not start. */
-static bool read_words(char *const *environment, struct words *found) {
+static bool read_environment(char *const *environment, struct words *found) {
     bool socket = false;
     uintptr_t page = 0;
     *found = (struct words){0};
@@ -136,11 +136,11 @@ static bool read_words(char *const *environment, struct words *found) {
     return true;
 }
 
-static size_t entry_at(const char *at) {
+static size_t entry_length(const char *at) {
     return strcspn(at, ": ");
 }
 
-static bool is_ours(const char *entry, size_t length) {
+static bool is_tracer_library(const char *entry, size_t length) {
     while (length > 0 && memchr(entry, '/', length)) {
         const char *slash = memchr(entry, '/', length);
         length -= (size_t)(slash + 1 - entry);
@@ -150,15 +150,15 @@ static bool is_ours(const char *entry, size_t length) {
 }
 
 /* Whether a non-root user with root's capabilities can read a path without them, because exec drops them. */
-static bool is_ours_to_read(char *path) {
+static bool is_readable_by_user(char *path) {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
     long user = iotide_syscall(SYS_geteuid);
     if (user == 0 || iotide_syscall(SYS_capget, &header, sets) != 0 ||
         !(sets[0].effective & (1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH)))
         return true;
-    gid_t groups[MOST_GROUPS];
-    long count = iotide_syscall(SYS_getgroups, MOST_GROUPS - 1, groups);
+    gid_t groups[MAX_GROUPS];
+    long count = iotide_syscall(SYS_getgroups, MAX_GROUPS - 1, groups);
     groups[count < 0 ? 0 : count] = (gid_t)iotide_syscall(SYS_getegid);
     for (char *end = path + 1;; end++) {
         if (*end && *end != '/')
@@ -180,10 +180,11 @@ static bool is_ours_to_read(char *path) {
 
 /* Whether this process, with its current user and root folder, cannot read the library: the dynamic linker would
  * report that in the program's output. */
-static bool is_barred(const struct words *known) {
-    for (const char *at = known->preload ? known->preload + strlen(PRELOAD) : ""; *at; at += entry_at(at) + !!at[entry_at(at)]) {
-        size_t length = entry_at(at);
-        char *path = is_ours(at, length) && length < PATH_MAX ? iotide_borrow() : NULL;
+static bool cannot_read_libraries(const struct words *known) {
+    const char *list = known->preload ? known->preload + strlen(PRELOAD) : "";
+    for (const char *at = list; *at; at += entry_length(at) + !!at[entry_length(at)]) {
+        size_t length = entry_length(at);
+        char *path = is_tracer_library(at, length) && length < PATH_MAX ? iotide_acquire_path_buffer() : NULL;
         if (!path)
             continue;
         memcpy(path, at, length);
@@ -192,21 +193,21 @@ static bool is_barred(const struct words *known) {
         int error = fd < 0 ? errno : 0;
         if (fd >= 0)
             iotide_syscall(SYS_close, fd);
-        if (!error && !is_ours_to_read(path))
+        if (!error && !is_readable_by_user(path))
             error = EACCES;
-        iotide_give_back(path);
+        iotide_release_path_buffer(path);
         return error == EACCES || error == EPERM || error == ENOENT || error == ENOTDIR;
     }
     return false;
 }
 
 /* Writes an environment without the tracer's libraries. to: count + 1 words; text: as long as the variable. */
-static void leave_out(char *const *environment, const struct words *known, char **to, char *text) {
+static void remove_libraries(char *const *environment, const struct words *known, char **to, char *text) {
     char *end = text + strlen(PRELOAD);
     memcpy(text, PRELOAD, strlen(PRELOAD));
-    for (const char *at = known->preload + strlen(PRELOAD); *at; at += entry_at(at) + !!at[entry_at(at)]) {
-        size_t length = entry_at(at);
-        if (!length || is_ours(at, length))
+    for (const char *at = known->preload + strlen(PRELOAD); *at; at += entry_length(at) + !!at[entry_length(at)]) {
+        size_t length = entry_length(at);
+        if (!length || is_tracer_library(at, length))
             continue;
         if (end > text + strlen(PRELOAD))
             *end++ = ':';
@@ -224,22 +225,23 @@ static void leave_out(char *const *environment, const struct words *known, char 
 
 /* ---- both ---- */
 
-struct look {
+struct inspection {
     struct words words;
     bool barred;              /* it must start without the tracer's libraries */
     enum iotide_unseen found; /* the reported reason */
 };
 
-static struct look look_at(const char *path, char *const *environment) {
-    struct look look = {.found = SEEN};
+static struct inspection inspect(const char *path, char *const *environment) {
+    struct inspection look = {.found = SEEN};
     if (iotide_restricted())
         return look;
     int error = errno;
-    bool readable = read_words(environment, &look.words);
-    if (look.words.count > MOST_WORDS)
+    bool readable = read_environment(environment, &look.words);
+    if (look.words.count > MAX_WORDS)
         readable = false;
-    look.barred = readable && look.words.preload && is_barred(&look.words);
-    char *head = iotide_alive && !iotide_waits() && iotide_is_text(path) ? iotide_borrow() : NULL;
+    look.barred = readable && look.words.preload && cannot_read_libraries(&look.words);
+    bool can_inspect = iotide_process_state && !iotide_waits_for_collector() && iotide_is_text(path);
+    char *head = can_inspect ? iotide_acquire_path_buffer() : NULL;
     if (head) {
         enum iotide_unseen found = obstacle_of(path, head);
         if (found == SEEN && readable && !look.words.ours)
@@ -247,24 +249,24 @@ static struct look look_at(const char *path, char *const *environment) {
         if (found == SEEN && look.barred)
             found = UNSEEN_BARRED;
         if (found != SEEN && iotide_syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 &&
-            iotide_active(NULL)) { /* activates a forked child that has made no call yet */
+            iotide_trace_mode(NULL)) { /* activates a forked child that has made no call yet */
             iotide_define_unseen(found, path);
             look.found = found;
         }
     }
-    iotide_give_back(head);
+    iotide_release_path_buffer(head);
     errno = error;
     return look;
 }
 
 /* As execvp finds it on PATH. */
-static struct look look_for(const char *name, char *const *environment) {
+static struct inspection inspect_on_path(const char *name, char *const *environment) {
     if (iotide_restricted() || !iotide_is_text(name))
-        return (struct look){.found = SEEN};
+        return (struct inspection){.found = SEEN};
     if (strchr(name, '/'))
-        return look_at(name, environment);
+        return inspect(name, environment);
     const char *list = iotide_setting(environ, "PATH");
-    char *path = list && *name ? iotide_borrow() : NULL;
+    char *path = list && *name ? iotide_acquire_path_buffer() : NULL;
     size_t length = strnlen(name, NAME_MAX + 1);
     int error = errno;
     bool there = false;
@@ -280,13 +282,13 @@ static struct look look_for(const char *name, char *const *environment) {
         list += folder + 1;
     }
     errno = error;
-    struct look look = look_at(there ? path : name, environment);
-    iotide_give_back(path);
+    struct inspection look = inspect(there ? path : name, environment);
+    iotide_release_path_buffer(path);
     return look;
 }
 
 /* Cancels the report of a program that was not started. result: of the call that was to start it. */
-static int not_started(const struct look *look, const char *path, int result) {
+static int cancel_report(const struct inspection *look, const char *path, int result) {
     int error = errno;
     if (look->found != SEEN && result != 0)
         iotide_define_unseen(UNSEEN_NOT_STARTED, path);
@@ -305,43 +307,44 @@ STARTS(posix_spawn)
 STARTS(posix_spawnp)
 
 /* Makes a call with an environment in which the program can start: `given`, or the one on the stack. */
-#define STARTING(path, given, look_call, call)                                              \
-    struct look look = look_call(path, given);                                              \
-    char *const *environment_given = given;                                                 \
-    char *lighter[look.barred ? look.words.count + 1 : 1];                                  \
-    char list[look.barred ? strlen(look.words.preload) + 1 : 1];                            \
-    if (look.barred) {                                                                      \
-        leave_out(given, &look.words, lighter, list);                                       \
-        environment_given = lighter;                                                        \
-    }                                                                                       \
-    return not_started(&look, path, call);
+#define STARTING(path, given, inspect_call, call)                \
+    struct inspection look = inspect_call(path, given);          \
+    char *const *environment_given = given;                      \
+    char *lighter[look.barred ? look.words.count + 1 : 1];       \
+    char list[look.barred ? strlen(look.words.preload) + 1 : 1]; \
+    if (look.barred) {                                           \
+        remove_libraries(given, &look.words, lighter, list);     \
+        environment_given = lighter;                             \
+    }                                                            \
+    return cancel_report(&look, path, call);
 
 EXPORT int execve(const char *path, char *const words[], char *const environment[]) {
-    STARTING(path, environment, look_at, REAL(execve)(path, words, environment_given))
+    STARTING(path, environment, inspect, REAL(execve)(path, words, environment_given))
 }
 
 EXPORT int execv(const char *path, char *const words[]) {
-    STARTING(path, environ, look_at,
+    STARTING(path, environ, inspect,
              look.barred ? REAL(execve)(path, words, environment_given) : REAL(execv)(path, words))
 }
 
 EXPORT int execvp(const char *name, char *const words[]) {
-    STARTING(name, environ, look_for,
+    STARTING(name, environ, inspect_on_path,
              look.barred ? REAL(execvpe)(name, words, environment_given) : REAL(execvp)(name, words))
 }
 
 EXPORT int execvpe(const char *name, char *const words[], char *const environment[]) {
-    STARTING(name, environment, look_for, REAL(execvpe)(name, words, environment_given))
+    STARTING(name, environment, inspect_on_path, REAL(execvpe)(name, words, environment_given))
 }
 
 EXPORT int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
                        const posix_spawnattr_t *attributes, char *const words[], char *const environment[]) {
-    STARTING(path, environment, look_at, REAL(posix_spawn)(pid, path, actions, attributes, words, environment_given))
+    STARTING(path, environment, inspect, REAL(posix_spawn)(pid, path, actions, attributes, words, environment_given))
 }
 
 EXPORT int posix_spawnp(pid_t *pid, const char *name, const posix_spawn_file_actions_t *actions,
                         const posix_spawnattr_t *attributes, char *const words[], char *const environment[]) {
-    STARTING(name, environment, look_for, REAL(posix_spawnp)(pid, name, actions, attributes, words, environment_given))
+    STARTING(name, environment, inspect_on_path, REAL(posix_spawnp)(pid, name, actions, attributes, words,
+                                                                    environment_given))
 }
 
 /* Converts variadic arguments after the first one: NULL ends them, and some calls have an environment after it. */

@@ -11,12 +11,12 @@ static uint64_t text_of(const FILE *made, const char *text) {
 }
 
 /* mode: NULL if the call has none. */
-static FILE *opened(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path,
-                    const char *mode) {
+static FILE *record_open(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *path,
+                         const char *mode) {
     if (span.start_ns) {
-        iotide_stop(&span);
-        int fd = iotide_stream_number(stream);
-        struct iotide_target target = !stream || fd >= 0 ? iotide_stream_opened(fd, path) : nothing;
+        iotide_end_span(&span);
+        int fd = iotide_stream_descriptor(stream);
+        struct iotide_target target = !stream || fd >= 0 ? iotide_register_stream_open(fd, path) : nothing;
         struct iotide_facts facts = iotide_facts(site, target, fd, !stream);
         if (stream && mode && *mode == 'a')
             facts.flags |= FLAG_APPEND;
@@ -26,31 +26,31 @@ static FILE *opened(struct iotide_span span, struct iotide_site *site, FILE *str
     return stream;
 }
 
-#define FOPEN(symbol)                                                                 \
-    EXPORT FILE *symbol(const char *path, const char *mode) {                         \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                        \
-        FILE *stream = REAL(symbol)(path, mode);                                      \
-        return opened(span, &SITE(symbol), stream, path, mode);                       \
+#define FOPEN(symbol)                                                \
+    EXPORT FILE *symbol(const char *path, const char *mode) {        \
+        struct iotide_span span = iotide_enter(&SITE(symbol));       \
+        FILE *stream = REAL(symbol)(path, mode);                     \
+        return record_open(span, &SITE(symbol), stream, path, mode); \
     }
 FOPEN(fopen)
 FOPEN(fopen64)
 
-#define TMPFILE(symbol)                                                    \
-    EXPORT FILE *symbol(void) {                                            \
-        struct iotide_span span = iotide_enter(&SITE(symbol));             \
-        FILE *stream = REAL(symbol)();                                     \
-        return opened(span, &SITE(symbol), stream, NULL, NULL);            \
+#define TMPFILE(symbol)                                              \
+    EXPORT FILE *symbol(void) {                                      \
+        struct iotide_span span = iotide_enter(&SITE(symbol));       \
+        FILE *stream = REAL(symbol)();                               \
+        return record_open(span, &SITE(symbol), stream, NULL, NULL); \
     }
 TMPFILE(tmpfile)
 TMPFILE(tmpfile64)
 
-#define FREOPEN(symbol)                                                                     \
-    EXPORT FILE *symbol(const char *path, const char *mode, FILE *stream) {                 \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                              \
-        if (iotide_begun())                                                                 \
-            iotide_stream_forget(iotide_stream_number(stream));                             \
-        FILE *made = REAL(symbol)(path, mode, stream);                                      \
-        return opened(span, &SITE(symbol), made, path, mode);                               \
+#define FREOPEN(symbol)                                                     \
+    EXPORT FILE *symbol(const char *path, const char *mode, FILE *stream) { \
+        struct iotide_span span = iotide_enter(&SITE(symbol));              \
+        if (iotide_is_tracing())                                            \
+            iotide_unregister_stream(iotide_stream_descriptor(stream));     \
+        FILE *made = REAL(symbol)(path, mode, stream);                      \
+        return record_open(span, &SITE(symbol), made, path, mode);          \
     }
 FREOPEN(freopen)
 FREOPEN(freopen64)
@@ -59,9 +59,9 @@ EXPORT FILE *popen(const char *command, const char *mode) {
     struct iotide_span span = iotide_enter(&SITE(popen));
     FILE *stream = REAL(popen)(command, mode);
     if (span.start_ns) {
-        iotide_stop(&span);
-        int fd = iotide_stream_number(stream);
-        struct iotide_target target = stream ? iotide_stream_opened(fd, NULL) : nothing;
+        iotide_end_span(&span);
+        int fd = iotide_stream_descriptor(stream);
+        struct iotide_target target = stream ? iotide_register_stream_open(fd, NULL) : nothing;
         uint64_t words[] = {text_of(stream, command), text_of(stream, mode)};
         iotide_leave(span, &SITE(popen), iotide_facts(&SITE(popen), target, fd, !stream), words, 2);
     }
@@ -73,9 +73,10 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
     struct iotide_span span = iotide_enter(&SITE(fdopen));
     FILE *stream = REAL(fdopen)(fd, mode);
     if (span.start_ns) {
-        iotide_stop(&span);
-        struct iotide_target under = iotide_target_of(fd);
-        struct iotide_facts facts = iotide_facts(&SITE(fdopen), stream ? iotide_stream_on(fd) : under, fd, !stream);
+        iotide_end_span(&span);
+        struct iotide_target under = iotide_descriptor_target(fd);
+        struct iotide_facts facts = iotide_facts(&SITE(fdopen), stream ? iotide_register_stream(fd) : under, fd,
+                                                 !stream);
         if (stream)
             facts.parent = under.handle;
         if (stream && *mode == 'a')
@@ -88,16 +89,16 @@ EXPORT FILE *fdopen(int fd, const char *mode) {
 
 /* ---- close ---- */
 
-#define CLOSE(symbol, failed)                                                                                 \
-    EXPORT int symbol(FILE *stream) {                                                                         \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                                                \
-        int fd = iotide_begun() ? iotide_stream_number(stream) : -1;                                          \
-        struct iotide_target target = fd >= 0 ? iotide_stream_forget(fd) : nothing;                           \
-        int result = REAL(symbol)(stream);                                                                    \
-        /* As for close: an unused stream. */                                                                 \
-        if (span.start_ns && target.handle)                                                                   \
-            iotide_leave(span, &SITE(symbol), iotide_facts(&SITE(symbol), target, fd, failed), NULL, 0);      \
-        return result;                                                                                        \
+#define CLOSE(symbol, failed)                                                                            \
+    EXPORT int symbol(FILE *stream) {                                                                    \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                           \
+        int fd = iotide_is_tracing() ? iotide_stream_descriptor(stream) : -1;                            \
+        struct iotide_target target = fd >= 0 ? iotide_unregister_stream(fd) : nothing;                  \
+        int result = REAL(symbol)(stream);                                                               \
+        /* As for close: an unused stream. */                                                            \
+        if (span.start_ns && target.handle)                                                              \
+            iotide_leave(span, &SITE(symbol), iotide_facts(&SITE(symbol), target, fd, failed), NULL, 0); \
+        return result;                                                                                   \
     }
 CLOSE(fclose, result != 0)
 CLOSE(pclose, result == -1)

@@ -6,8 +6,9 @@
 #include <stdarg.h>
 #include <wchar.h>
 
-static void moved(struct iotide_span span, struct iotide_site *site, struct iotide_target target, int fd, int64_t bytes,
-                  uint16_t flags, bool failed, const uint64_t *words, unsigned int count) {
+static void record_move(struct iotide_span span, struct iotide_site *site, struct iotide_target target, int fd,
+                        int64_t bytes,
+                        uint16_t flags, bool failed, const uint64_t *words, unsigned int count) {
     struct iotide_facts facts = iotide_facts(site, target, fd, failed);
     facts.flags = flags;
     facts.requested = facts.bytes = bytes > 0 ? bytes : 0;
@@ -15,21 +16,23 @@ static void moved(struct iotide_span span, struct iotide_site *site, struct ioti
 }
 
 /* format: NULL for wide characters. */
-static int printed(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *format, int result) {
+static int record_print(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *format,
+                        int result) {
     int fd;
-    if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0)
-        moved(span, site, iotide_stream_of(fd), fd, result, iotide_flushed(stream, result), result < 0, (uint64_t[]){iotide_define_string(format)},
-              format ? 1 : 0);
+    if (span.start_ns && (fd = iotide_stream_descriptor(stream)) >= 0)
+        record_move(span, site, iotide_stream_target(fd), fd, result, iotide_output_flags(stream, result), result < 0,
+                    (uint64_t[]){iotide_define_string(format)},
+                    format ? 1 : 0);
     return result;
 }
 
 /* ---- output ---- */
 
-#define PRINT(symbol, stream, shown, parameters, arguments)                                            \
-    EXPORT int symbol parameters {                                                                     \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                                         \
-        int result = REAL(symbol) arguments;                                                           \
-        return printed(span, &SITE(symbol), stream, shown, result);                                    \
+#define PRINT(symbol, stream, shown, parameters, arguments)              \
+    EXPORT int symbol parameters {                                       \
+        struct iotide_span span = iotide_enter(&SITE(symbol));           \
+        int result = REAL(symbol) arguments;                             \
+        return record_print(span, &SITE(symbol), stream, shown, result); \
     }
 PRINT(vfprintf, stream, format, (FILE *stream, const char *format, va_list values), (stream, format, values))
 PRINT(__vfprintf_chk, stream, format, (FILE *stream, int flag, const char *format, va_list values),
@@ -42,14 +45,14 @@ PRINT(__vfwprintf_chk, stream, NULL, (FILE *stream, int flag, const wchar_t *for
 PRINT(vwprintf, stdout, NULL, (const wchar_t *format, va_list values), (format, values))
 PRINT(__vwprintf_chk, stdout, NULL, (int flag, const wchar_t *format, va_list values), (flag, format, values))
 
-#define PRINT_TO_DESCRIPTOR(symbol, parameters, arguments)                                                  \
-    EXPORT int symbol parameters {                                                                          \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                                              \
-        int result = REAL(symbol) arguments;                                                                \
-        if (span.start_ns)                                                                                  \
-            moved(span, &SITE(symbol), iotide_target_of(fd), fd, result, FLAG_BLOCKING, result < 0,         \
-                  (uint64_t[]){iotide_define_string(format)}, 1);                                           \
-        return result;                                                                                      \
+#define PRINT_TO_DESCRIPTOR(symbol, parameters, arguments)                                                        \
+    EXPORT int symbol parameters {                                                                                \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                    \
+        int result = REAL(symbol) arguments;                                                                      \
+        if (span.start_ns)                                                                                        \
+            record_move(span, &SITE(symbol), iotide_descriptor_target(fd), fd, result, FLAG_BLOCKING, result < 0, \
+                        (uint64_t[]){iotide_define_string(format)}, 1);                                           \
+        return result;                                                                                            \
     }
 PRINT_TO_DESCRIPTOR(vdprintf, (int fd, const char *format, va_list values), (fd, format, values))
 PRINT_TO_DESCRIPTOR(__vdprintf_chk, (int fd, int flag, const char *format, va_list values), (fd, flag, format, values))
@@ -57,16 +60,16 @@ PRINT_TO_DESCRIPTOR(__vdprintf_chk, (int fd, int flag, const char *format, va_li
 /* ---- input ---- */
 
 /* Remaining part of a stream's buffer, to determine how much a call takes from it. */
-struct place {
+struct buffer_position {
     const char *at, *end;
 };
 
-static struct place place_of(FILE *stream) {
-    return (struct place){stream->_IO_read_ptr, stream->_IO_read_end};
+static struct buffer_position buffer_position(FILE *stream) {
+    return (struct buffer_position){stream->_IO_read_ptr, stream->_IO_read_end};
 }
 
 /* At most one refill is detected: more than a whole buffer per call is not counted. */
-static int64_t taken(struct place before, FILE *stream) {
+static int64_t consumed_bytes(struct buffer_position before, FILE *stream) {
     const char *base = stream->_IO_read_base, *at = stream->_IO_read_ptr;
     if (!base || at < base)
         return 0;
@@ -75,14 +78,15 @@ static int64_t taken(struct place before, FILE *stream) {
                : (before.end - before.at) + (at - base);
 }
 
-static int scanned(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *format,
-                   struct place before, int result) {
+static int record_scan(struct iotide_span span, struct iotide_site *site, FILE *stream, const char *format,
+                       struct buffer_position before, int result) {
     int fd;
-    if (span.start_ns && (fd = iotide_stream_number(stream)) >= 0) {
+    if (span.start_ns && (fd = iotide_stream_descriptor(stream)) >= 0) {
         const uint64_t words[] = {iotide_define_string(format), (uint64_t)result};
-        const int64_t bytes = taken(before, stream);
-        moved(span, site, iotide_stream_of(fd), fd, bytes, iotide_filled(stream, bytes), result == EOF && ferror(stream),
-              format ? words : words + 1, format ? 2 : 1);
+        const int64_t bytes = consumed_bytes(before, stream);
+        record_move(span, site, iotide_stream_target(fd), fd, bytes, iotide_input_flags(stream, bytes),
+                    result == EOF && ferror(stream),
+                    format ? words : words + 1, format ? 2 : 1);
     }
     return result;
 }
@@ -93,17 +97,17 @@ static int scanned(struct iotide_span span, struct iotide_site *site, FILE *stre
     EXPORT int iotide_##symbol parameters __asm__(#symbol);         \
     EXPORT int iotide_##symbol parameters
 
-#define SCAN(symbol, stream, shown, parameters, arguments)                                               \
-    LABELLED(symbol, parameters) {                                                                       \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                                           \
-        struct place before = span.start_ns ? place_of(stream) : (struct place){NULL, NULL};             \
-        int result = ((__typeof__(&iotide_##symbol))iotide_real(&SITE(symbol)))arguments;                \
-        return scanned(span, &SITE(symbol), stream, shown, before, result);                              \
+#define SCAN(symbol, stream, shown, parameters, arguments)                                                              \
+    LABELLED(symbol, parameters) {                                                                                      \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                          \
+        struct buffer_position before = span.start_ns ? buffer_position(stream) : (struct buffer_position){NULL, NULL}; \
+        int result = ((__typeof__(&iotide_##symbol))iotide_real(&SITE(symbol)))arguments;                               \
+        return record_scan(span, &SITE(symbol), stream, shown, before, result);                                         \
     }
-#define SCANS(prefix)                                                                                                 \
-    SCAN(prefix##vfscanf, stream, format, (FILE *stream, const char *format, va_list values), (stream, format, values))       \
-    SCAN(prefix##vscanf, stdin, format, (const char *format, va_list values), (format, values))                               \
-    SCAN(prefix##vfwscanf, stream, NULL, (FILE *stream, const wchar_t *format, va_list values), (stream, format, values))   \
+#define SCANS(prefix)                                                                                                     \
+    SCAN(prefix##vfscanf, stream, format, (FILE *stream, const char *format, va_list values), (stream, format, values))   \
+    SCAN(prefix##vscanf, stdin, format, (const char *format, va_list values), (format, values))                           \
+    SCAN(prefix##vfwscanf, stream, NULL, (FILE *stream, const wchar_t *format, va_list values), (stream, format, values)) \
     SCAN(prefix##vwscanf, stdin, NULL, (const wchar_t *format, va_list values), (format, values))
 SCANS()
 SCANS(__isoc99_)

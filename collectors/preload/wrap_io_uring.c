@@ -28,9 +28,9 @@ static void made(struct iotide_span span, struct iotide_site *site, unsigned int
     if (!span.start_ns || !iotide_same_process())
         return;
     int error = errno;
-    iotide_stop(&span);
+    iotide_end_span(&span);
     if (fd >= 0) {
-        struct iotide_facts facts = iotide_facts(site, iotide_opened(fd, AT_FDCWD, NULL), fd, false);
+        struct iotide_facts facts = iotide_facts(site, iotide_register_open(fd, AT_FDCWD, NULL), fd, false);
         iotide_leave(span, site, facts, (uint64_t[]){entries, (uint64_t)fd}, 2);
     }
     errno = error;

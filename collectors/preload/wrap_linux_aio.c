@@ -48,15 +48,15 @@ static struct iotide_site SITE(io_pgetevents) = {
 static struct iotide_site SITE(io_destroy) = {
     .layer = LAYER_POSIX, .kind = KIND_OTHER, .class = CLASS_DATA, SITE_TEXT("io_destroy", "io_destroy(id:u)=i")};
 
-static uint32_t take_number(void) {
-    uint32_t number = iotide_take_number(taken, NUMBERS / 64);
+static uint32_t allocate_number(void) {
+    uint32_t number = iotide_allocate_number(taken, NUMBERS / 64);
     if (unlikely(!number))
-        iotide_met(BOUND_OPERATIONS);
+        iotide_count_overflow(BOUND_OPERATIONS);
     return number;
 }
 
-static void give_number(uint32_t number) {
-    iotide_give_number(taken, NUMBERS / 64, number);
+static void release_number(uint32_t number) {
+    iotide_release_number(taken, NUMBERS / 64, number);
 }
 
 static uint8_t kind_of(const struct iocb *block) {
@@ -77,18 +77,18 @@ static bool moves(uint8_t kind) {
 
 static int64_t size_of(const struct iocb *block) {
     if (block->aio_lio_opcode == IOCB_CMD_PREADV || block->aio_lio_opcode == IOCB_CMD_PWRITEV)
-        return iotide_sum_of_parts((const struct iovec *)(uintptr_t)block->aio_buf, block->aio_nbytes);
+        return iotide_iovec_bytes((const struct iovec *)(uintptr_t)block->aio_buf, block->aio_nbytes);
     return moves(kind_of(block)) ? (int64_t)block->aio_nbytes : 0;
 }
 
 /* For several records of one call: the first has its time. */
-static struct iotide_span rest_of(struct iotide_span span) {
+static struct iotide_span without_duration(struct iotide_span span) {
     return (struct iotide_span){span.end_ns, span.end_ns, span.depth, 0};
 }
 
 /* ---- ends ---- */
 
-static void ended(struct iotide_span span, struct iotide_site *site, struct iotide_target number, int64_t result) {
+static void record_end(struct iotide_span span, struct iotide_site *site, struct iotide_target number, int64_t result) {
     struct operation operation = {.offset = -1, .fd = -1, .size = result > 0 ? result : 0};
     if (number.handle)
         operation = operations[number.handle - 1];
@@ -104,12 +104,12 @@ static void ended(struct iotide_span span, struct iotide_site *site, struct ioti
         facts.bytes = result;
     }
     iotide_leave(span, site, facts, (uint64_t[]){number.handle, (uint64_t)result}, 2);
-    give_number(number.handle);
+    release_number(number.handle);
 }
 
 /* Processes the end of a block's operation; the caller that unbinds its number records it. An end that is seen
  * before io_submit has returned waits for that. Returns whether it was recorded. */
-static bool take_end(struct iotide_span span, struct iotide_site *site, uint64_t block, int64_t result) {
+static bool claim_end(struct iotide_span span, struct iotide_site *site, uint64_t block, int64_t result) {
     struct iotide_target number = iotide_unbind(SPACE_NUMBER, block);
     if (!number.file) {
         iotide_bind(SPACE_EARLY, block, (struct iotide_target){(uint32_t)(int32_t)result, 1});
@@ -118,12 +118,12 @@ static bool take_end(struct iotide_span span, struct iotide_site *site, uint64_t
             return false;
         iotide_unbind(SPACE_EARLY, block);
     }
-    ended(span, site, number, result);
+    record_end(span, site, number, result);
     return true;
 }
 
 /* Finds the end of a block that the program took from the ring itself, among those before a position. */
-static bool found_in(const struct ring *ring, uint32_t before, uint64_t block, int64_t *result) {
+static bool find_in_ring(const struct ring *ring, uint32_t before, uint64_t block, int64_t *result) {
     for (uint32_t i = 1; i <= ring->count; i++) {
         const struct io_event *event = &ring->events[(before + ring->count - i) % ring->count];
         if (event->obj == block) {
@@ -144,24 +144,24 @@ static const struct ring *ring_of(aio_context_t context) {
 
 /* ---- io_submit ---- */
 
-struct iotide_aio_look iotide_aio_look(aio_context_t context) {
-    const struct ring *ring = iotide_begun() ? ring_of(context) : NULL;
-    return (struct iotide_aio_look){ring, ring ? ring->tail % ring->count : 0};
+struct iotide_aio_ring_end iotide_aio_ring_end(aio_context_t context) {
+    const struct ring *ring = iotide_is_tracing() ? ring_of(context) : NULL;
+    return (struct iotide_aio_ring_end){ring, ring ? ring->tail % ring->count : 0};
 }
 
 /* Binds a block that the kernel has accepted, so it is readable. */
-static void began(struct iotide_span span, struct iotide_site *site, const struct iocb *block,
-                  struct iotide_aio_look look) {
+static void register_operation(struct iotide_span span, struct iotide_site *site, const struct iocb *block,
+                               struct iotide_aio_ring_end look) {
     uint64_t key = (uint64_t)(uintptr_t)block;
     uint8_t kind = kind_of(block);
     struct iotide_target before = iotide_unbind(SPACE_NUMBER, key);
     int64_t result;
-    if (before.file && look.ring && found_in(look.ring, look.tail, key, &result))
-        ended(rest_of(span), &SITE(io_getevents), before, result);
+    if (before.file && look.ring && find_in_ring(look.ring, look.tail, key, &result))
+        record_end(without_duration(span), &SITE(io_getevents), before, result);
     else if (before.file)
-        give_number(before.handle);
-    uint32_t number = take_number();
-    struct iotide_target target = iotide_target_of((int)block->aio_fildes);
+        release_number(before.handle);
+    uint32_t number = allocate_number();
+    struct iotide_target target = iotide_descriptor_target((int)block->aio_fildes);
     int64_t offset = kind == KIND_SYNC || kind == KIND_OTHER ? -1 : block->aio_offset;
     if (number)
         operations[number - 1] = (struct operation){.target = target,
@@ -179,20 +179,20 @@ static void began(struct iotide_span span, struct iotide_site *site, const struc
     if (early.file) {
         struct iotide_target known = iotide_unbind(SPACE_NUMBER, key);
         if (known.file)
-            ended(rest_of(span), &SITE(io_getevents), known, (int32_t)early.handle);
+            record_end(without_duration(span), &SITE(io_getevents), known, (int32_t)early.handle);
     }
 }
 
-void iotide_aio_submitted(struct iotide_span span, aio_context_t context, struct iotide_aio_look look,
-                          struct iocb *const *blocks, long result) {
-    if (!span.start_ns || !iotide_begun())
+void iotide_aio_record_submit(struct iotide_span span, aio_context_t context, struct iotide_aio_ring_end look,
+                              struct iocb *const *blocks, long result) {
+    if (!span.start_ns || !iotide_is_tracing())
         return;
     int error = errno;
-    iotide_stop(&span);
+    iotide_end_span(&span);
     if (result > 0)
         iotide_bind(SPACE_CONTEXT, context, (struct iotide_target){0, 1});
     for (long i = 0; i < result; i++)
-        began(i ? rest_of(span) : span, &SITE(io_submit), blocks[i], look);
+        register_operation(i ? without_duration(span) : span, &SITE(io_submit), blocks[i], look);
     if (result <= 0) {
         struct iotide_facts facts = iotide_facts(&SITE(io_submit), (struct iotide_target){0, 0}, -1, result < 0);
         facts.error = result < 0 ? (int)-result : 0;
@@ -204,15 +204,15 @@ void iotide_aio_submitted(struct iotide_span span, aio_context_t context, struct
 /* ---- io_getevents ---- */
 
 /* Unsuccessful queries without waiting are not I/O: programs poll in loops. */
-static void reaped(struct iotide_span span, struct iotide_site *site, long least, const struct io_event *events,
-                   long result) {
-    if (!span.start_ns || !iotide_begun() || (!result && !least))
+static void record_reap(struct iotide_span span, struct iotide_site *site, long least, const struct io_event *events,
+                        long result) {
+    if (!span.start_ns || !iotide_is_tracing() || (!result && !least))
         return;
     int error = errno;
-    iotide_stop(&span);
+    iotide_end_span(&span);
     bool any = false;
     for (long i = 0; i < result; i++)
-        any |= take_end(any ? rest_of(span) : span, site, events[i].obj, events[i].res);
+        any |= claim_end(any ? without_duration(span) : span, site, events[i].obj, events[i].res);
     if (result <= 0) {
         struct iotide_facts facts = iotide_facts(site, (struct iotide_target){0, 0}, -1, result < 0);
         facts.error = result < 0 ? (int)-result : 0;
@@ -221,23 +221,23 @@ static void reaped(struct iotide_span span, struct iotide_site *site, long least
     errno = error;
 }
 
-void iotide_aio_reaped(struct iotide_span span, long least, const struct io_event *events, long result) {
-    reaped(span, &SITE(io_getevents), least, events, result);
+void iotide_aio_record_reap(struct iotide_span span, long least, const struct io_event *events, long result) {
+    record_reap(span, &SITE(io_getevents), least, events, result);
 }
 
 /* ---- io_destroy: operations whose ends the program took from the ring itself ---- */
 
-void iotide_aio_destroying(struct iotide_span span, aio_context_t context) {
+void iotide_aio_record_destroy(struct iotide_span span, aio_context_t context) {
     const struct ring *ring = span.start_ns ? ring_of(context) : NULL;
     if (!ring)
         return;
     int error = errno;
-    iotide_stop(&span);
+    iotide_end_span(&span);
     for (uint32_t i = 0; i < ring->count; i++) {
         const struct io_event *event = &ring->events[(ring->tail + ring->count - 1 - i) % ring->count];
         struct iotide_target number = event->obj ? iotide_unbind(SPACE_NUMBER, event->obj) : (struct iotide_target){0, 0};
         if (number.file)
-            ended(rest_of(span), &SITE(io_getevents), number, event->res);
+            record_end(without_duration(span), &SITE(io_getevents), number, event->res);
     }
     iotide_unbind(SPACE_CONTEXT, context);
     errno = error;
@@ -249,10 +249,10 @@ struct iotide_site *iotide_aio_site(enum iotide_aio_call call) {
 
 /* ---- libaio's functions: the result is the negative error ---- */
 
-static __thread bool within __attribute__((tls_model("initial-exec"))); /* libaio calls the kernel by syscall(2), too */
+static __thread bool in_libaio __attribute__((tls_model("initial-exec"))); /* libaio calls the kernel by syscall(2), too */
 
-bool iotide_aio_within(void) {
-    return within;
+bool iotide_aio_in_libaio(void) {
+    return in_libaio;
 }
 
 typedef int submit_call(aio_context_t context, long count, struct iocb **blocks);
@@ -262,29 +262,29 @@ typedef int pgetevents_call(aio_context_t context, long least, long most, struct
 typedef int destroy_call(aio_context_t context);
 
 /* Equivalent of libaio's function; for a program in which it is not found. */
-static int asked(long result) {
+static int call_kernel(long result) {
     return result == -1 ? -errno : (int)result;
 }
 
 EXPORT int io_submit(aio_context_t context, long count, struct iocb **blocks) {
-    struct iotide_aio_look look = iotide_aio_look(context);
+    struct iotide_aio_ring_end look = iotide_aio_ring_end(context);
     struct iotide_span span = iotide_enter(&SITE(io_submit));
     submit_call *real = (submit_call *)iotide_real_late(&SITE(io_submit));
-    within = true;
-    int result = real ? real(context, count, blocks) : asked(iotide_program_syscall()(SYS_io_submit, context, count, blocks));
-    within = false;
-    iotide_aio_submitted(span, context, look, blocks, result);
+    in_libaio = true;
+    int result = real ? real(context, count, blocks) : call_kernel(iotide_program_syscall()(SYS_io_submit, context, count, blocks));
+    in_libaio = false;
+    iotide_aio_record_submit(span, context, look, blocks, result);
     return result;
 }
 
 EXPORT int io_getevents(aio_context_t context, long least, long most, struct io_event *events, void *timeout) {
     struct iotide_span span = iotide_enter(&SITE(io_getevents));
     getevents_call *real = (getevents_call *)iotide_real_late(&SITE(io_getevents));
-    within = true;
+    in_libaio = true;
     int result = real ? real(context, least, most, events, timeout)
-                      : asked(iotide_program_syscall()(SYS_io_getevents, context, least, most, events, timeout));
-    within = false;
-    iotide_aio_reaped(span, least, events, result);
+                      : call_kernel(iotide_program_syscall()(SYS_io_getevents, context, least, most, events, timeout));
+    in_libaio = false;
+    iotide_aio_record_reap(span, least, events, result);
     return result;
 }
 
@@ -296,21 +296,21 @@ EXPORT int io_pgetevents(aio_context_t context, long least, long most, struct io
         void *mask;
         size_t bytes;
     } masked = {mask, 8};
-    within = true;
+    in_libaio = true;
     int result = real ? real(context, least, most, events, timeout, mask)
-                      : asked(iotide_program_syscall()(SYS_io_pgetevents, context, least, most, events, timeout,
+                      : call_kernel(iotide_program_syscall()(SYS_io_pgetevents, context, least, most, events, timeout,
                                             mask ? &masked : NULL));
-    within = false;
-    reaped(span, &SITE(io_pgetevents), least, events, result);
+    in_libaio = false;
+    record_reap(span, &SITE(io_pgetevents), least, events, result);
     return result;
 }
 
 EXPORT int io_destroy(aio_context_t context) {
     struct iotide_span span = iotide_enter(&SITE(io_destroy));
-    iotide_aio_destroying(span, context);
+    iotide_aio_record_destroy(span, context);
     destroy_call *real = (destroy_call *)iotide_real_late(&SITE(io_destroy));
-    within = true;
-    int result = real ? real(context) : asked(iotide_program_syscall()(SYS_io_destroy, context));
-    within = false;
+    in_libaio = true;
+    int result = real ? real(context) : call_kernel(iotide_program_syscall()(SYS_io_destroy, context));
+    in_libaio = false;
     return result;
 }

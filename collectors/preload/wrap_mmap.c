@@ -22,7 +22,7 @@ static struct {
 } mappings[MAPPINGS];
 static _Atomic int used; /* entries below this one may be in use */
 
-static void remember(uintptr_t start, size_t length, struct iotide_target target, bool stores) {
+static void add_mapping(uintptr_t start, size_t length, struct iotide_target target, bool stores) {
     for (int i = 0; i < MAPPINGS; i++) {
         uintptr_t none = 0;
         if (atomic_load_explicit(&mappings[i].start, memory_order_relaxed) ||
@@ -31,7 +31,7 @@ static void remember(uintptr_t start, size_t length, struct iotide_target target
         atomic_store_explicit(&mappings[i].end, start + length, memory_order_relaxed);
         atomic_store_explicit(&mappings[i].target, (uint64_t)target.handle << 32 | target.file, memory_order_relaxed);
         atomic_store_explicit(&mappings[i].generation, atomic_load(&iotide_generation), memory_order_relaxed);
-        atomic_store_explicit(&mappings[i].kept, iotide_keep_file(target.file), memory_order_relaxed);
+        atomic_store_explicit(&mappings[i].kept, iotide_cache_file(target.file), memory_order_relaxed);
         atomic_store_explicit(&mappings[i].stores, stores, memory_order_relaxed);
         atomic_store_explicit(&mappings[i].start, start, memory_order_release);
         int seen = atomic_load(&used);
@@ -39,7 +39,7 @@ static void remember(uintptr_t start, size_t length, struct iotide_target target
             ;
         return;
     }
-    iotide_met(BOUND_MAPPINGS);
+    iotide_count_overflow(BOUND_MAPPINGS);
 }
 
 static int find(uintptr_t address) {
@@ -60,12 +60,12 @@ static struct iotide_target target_at(int place) {
         target.handle = (uint32_t)(word >> 32);
         /* Files are renumbered in a forked child. */
         if (atomic_load_explicit(&mappings[place].generation, memory_order_relaxed) == atomic_load(&iotide_generation) ||
-            (uint32_t)word == IOTIDE_LEFT_OUT)
+            (uint32_t)word == IOTIDE_EXCLUDED)
             target.file = (uint32_t)word;
         else
-            target.file = iotide_kept_file(atomic_load_explicit(&mappings[place].kept, memory_order_relaxed));
+            target.file = iotide_cached_file(atomic_load_explicit(&mappings[place].kept, memory_order_relaxed));
         if ((uint32_t)word && !target.file)
-            iotide_met(BOUND_FORKED_FILES);
+            iotide_count_overflow(BOUND_FORKED_FILES);
     }
     return target;
 }
@@ -75,7 +75,7 @@ static bool stores_at(int place) {
 }
 
 /* Removes mappings that lie wholly within; a partly unmapped one keeps its file. */
-static void forget(uintptr_t start, size_t length) {
+static void remove_mappings(uintptr_t start, size_t length) {
     int count = atomic_load_explicit(&used, memory_order_relaxed);
     for (int i = 0; i < count; i++) {
         uintptr_t first = atomic_load_explicit(&mappings[i].start, memory_order_acquire);
@@ -85,41 +85,42 @@ static void forget(uintptr_t start, size_t length) {
     }
 }
 
-static inline void *mapped(struct iotide_span span, struct iotide_site *site, void *at, size_t length, int protection,
-                           int flags, int fd, off64_t offset) {
-    if (!span.start_ns || !iotide_begun())
+static inline void *record_mmap(struct iotide_span span, struct iotide_site *site, void *at, size_t length,
+                                int protection,
+                                int flags, int fd, off64_t offset) {
+    if (!span.start_ns || !iotide_is_tracing())
         return at;
-    struct iotide_facts facts = iotide_facts(site, iotide_target_of(fd), fd, at == MAP_FAILED);
+    struct iotide_facts facts = iotide_facts(site, iotide_descriptor_target(fd), fd, at == MAP_FAILED);
     facts.offset = offset;
     facts.requested = (int64_t)length;
     bool stores = (protection & PROT_WRITE) && (flags & MAP_TYPE) != MAP_PRIVATE;
     if (stores)
         facts.flags |= FLAG_STORES;
-    if (at != MAP_FAILED && facts.target.file != IOTIDE_LEFT_OUT)
-        remember((uintptr_t)at, length, facts.target, stores);
+    if (at != MAP_FAILED && facts.target.file != IOTIDE_EXCLUDED)
+        add_mapping((uintptr_t)at, length, facts.target, stores);
     iotide_leave(span, site, facts, (uint64_t[]){(uint64_t)protection, (uint64_t)flags}, 2);
     return at;
 }
 
-#define MMAP(symbol, type)                                                                                       \
-    EXPORT void *symbol(void *address, size_t length, int protection, int flags, int fd, type offset) {          \
-        if (flags & MAP_ANONYMOUS || fd < 0)                                                                     \
-            return REAL(symbol)(address, length, protection, flags, fd, offset);                                 \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                                                   \
-        void *at = REAL(symbol)(address, length, protection, flags, fd, offset);                                 \
-        return mapped(span, &SITE(symbol), at, length, protection, flags, fd, offset);                           \
+#define MMAP(symbol, type)                                                                              \
+    EXPORT void *symbol(void *address, size_t length, int protection, int flags, int fd, type offset) { \
+        if (flags & MAP_ANONYMOUS || fd < 0)                                                            \
+            return REAL(symbol)(address, length, protection, flags, fd, offset);                        \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                          \
+        void *at = REAL(symbol)(address, length, protection, flags, fd, offset);                        \
+        return record_mmap(span, &SITE(symbol), at, length, protection, flags, fd, offset);             \
     }
 MMAP(mmap, off_t)
 MMAP(mmap64, off64_t)
 
 EXPORT int munmap(void *address, size_t length) {
-    int place = iotide_begun() ? find((uintptr_t)address) : -1;
+    int place = iotide_is_tracing() ? find((uintptr_t)address) : -1;
     if (place < 0)
         return REAL(munmap)(address, length);
     struct iotide_target target = target_at(place);
     struct iotide_span span = iotide_enter(&SITE(munmap));
     /* Before the call: another thread may get the same addresses immediately. */
-    forget((uintptr_t)address, length);
+    remove_mappings((uintptr_t)address, length);
     int result = REAL(munmap)(address, length);
     if (span.start_ns) {
         struct iotide_facts facts = iotide_facts(&SITE(munmap), target, -1, result != 0);
@@ -137,7 +138,7 @@ EXPORT void *mremap(void *address, size_t length, size_t new_length, int flags, 
         wanted = va_arg(more, void *);
         va_end(more);
     }
-    int place = iotide_begun() ? find((uintptr_t)address) : -1;
+    int place = iotide_is_tracing() ? find((uintptr_t)address) : -1;
     if (place < 0)
         return REAL(mremap)(address, length, new_length, flags, wanted);
     struct iotide_target target = target_at(place);
@@ -145,8 +146,8 @@ EXPORT void *mremap(void *address, size_t length, size_t new_length, int flags, 
     struct iotide_span span = iotide_enter(&SITE(mremap));
     void *at = REAL(mremap)(address, length, new_length, flags, wanted);
     if (at != MAP_FAILED) {
-        forget((uintptr_t)address, length);
-        remember((uintptr_t)at, new_length, target, stores);
+        remove_mappings((uintptr_t)address, length);
+        add_mapping((uintptr_t)at, new_length, target, stores);
     }
     if (span.start_ns) {
         struct iotide_facts facts = iotide_facts(&SITE(mremap), target, -1, at == MAP_FAILED);
@@ -159,7 +160,7 @@ EXPORT void *mremap(void *address, size_t length, size_t new_length, int flags, 
 EXPORT int msync(void *memory, size_t length, int flags) {
     struct iotide_span span = iotide_enter(&SITE(msync));
     int result = REAL(msync)(memory, length, flags);
-    if (span.start_ns && iotide_begun()) {
+    if (span.start_ns && iotide_is_tracing()) {
         int place = find((uintptr_t)memory);
         struct iotide_facts facts = iotide_facts(&SITE(msync), target_at(place), -1, result != 0);
         if (stores_at(place))

@@ -6,9 +6,10 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-static void pass(struct iotide_span span, struct iotide_site *site, struct iotide_side side, uint8_t kind, size_t wanted,
-                 ssize_t got, const uint64_t *words, unsigned int count) {
-    struct iotide_facts facts = iotide_facts(site, iotide_target_of(side.fd), side.fd, got < 0);
+static void record_end(struct iotide_span span, struct iotide_site *site, struct iotide_transfer_end side,
+                       uint8_t kind, size_t wanted,
+                       ssize_t got, const uint64_t *words, unsigned int count) {
+    struct iotide_facts facts = iotide_facts(site, iotide_descriptor_target(side.fd), side.fd, got < 0);
     facts.kind = kind;
     facts.requested = (int64_t)wanted;
     facts.bytes = got;
@@ -18,33 +19,35 @@ static void pass(struct iotide_span span, struct iotide_site *site, struct iotid
 }
 
 /* words: first the two descriptors, in the order of the call's parameters. */
-ssize_t iotide_transferred(struct iotide_span span, struct iotide_site *site, struct iotide_side from,
-                           struct iotide_side to, size_t wanted, ssize_t got, const uint64_t *words,
-                           unsigned int count) {
+ssize_t iotide_record_transfer(struct iotide_span span, struct iotide_site *site, struct iotide_transfer_end from,
+                               struct iotide_transfer_end to, size_t wanted, ssize_t got, const uint64_t *words,
+                               unsigned int count) {
     if (span.start_ns) {
-        iotide_stop(&span);
-        pass(span, site, from, KIND_READ, wanted, got, words, count);
-        pass(span, site, to, KIND_WRITE, wanted, got, words, count);
+        iotide_end_span(&span);
+        record_end(span, site, from, KIND_READ, wanted, got, words, count);
+        record_end(span, site, to, KIND_WRITE, wanted, got, words, count);
     }
     return got;
 }
 
-#define SENDFILE(symbol, type)                                                                                  \
-    EXPORT ssize_t symbol(int to, int from, type *at, size_t size) {                                            \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                                                  \
-        ssize_t got = REAL(symbol)(to, from, at, size);                                                         \
-        return iotide_transferred(span, &SITE(symbol), (struct iotide_side){from, at}, (struct iotide_side){to, NULL}, size, got,         \
-                      (uint64_t[]){(uint64_t)to, (uint64_t)from}, 2);                                           \
+#define SENDFILE(symbol, type)                                                                     \
+    EXPORT ssize_t symbol(int to, int from, type *at, size_t size) {                               \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                     \
+        ssize_t got = REAL(symbol)(to, from, at, size);                                            \
+        return iotide_record_transfer(span, &SITE(symbol), (struct iotide_transfer_end){from, at}, \
+                                      (struct iotide_transfer_end){to, NULL}, size, got,           \
+                      (uint64_t[]){(uint64_t)to, (uint64_t)from}, 2);                              \
     }
 SENDFILE(sendfile, off_t)
 SENDFILE(sendfile64, off64_t)
 
-#define BETWEEN(symbol)                                                                                              \
-    EXPORT ssize_t symbol(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned int flags) {     \
-        struct iotide_span span = iotide_enter(&SITE(symbol));                                                       \
-        ssize_t got = REAL(symbol)(from, from_at, to, to_at, size, flags);                                           \
-        return iotide_transferred(span, &SITE(symbol), (struct iotide_side){from, from_at}, (struct iotide_side){to, to_at}, size, got,        \
-                      (uint64_t[]){(uint64_t)from, (uint64_t)to, flags}, 3);                                         \
+#define BETWEEN(symbol)                                                                                          \
+    EXPORT ssize_t symbol(int from, off64_t *from_at, int to, off64_t *to_at, size_t size, unsigned int flags) { \
+        struct iotide_span span = iotide_enter(&SITE(symbol));                                                   \
+        ssize_t got = REAL(symbol)(from, from_at, to, to_at, size, flags);                                       \
+        return iotide_record_transfer(span, &SITE(symbol), (struct iotide_transfer_end){from, from_at},          \
+                                      (struct iotide_transfer_end){to, to_at}, size, got,                        \
+                      (uint64_t[]){(uint64_t)from, (uint64_t)to, flags}, 3);                                     \
     }
 BETWEEN(copy_file_range)
 BETWEEN(splice)
@@ -52,6 +55,7 @@ BETWEEN(splice)
 EXPORT ssize_t tee(int from, int to, size_t size, unsigned int flags) {
     struct iotide_span span = iotide_enter(&SITE(tee));
     ssize_t got = REAL(tee)(from, to, size, flags);
-    return iotide_transferred(span, &SITE(tee), (struct iotide_side){from, NULL}, (struct iotide_side){to, NULL}, size, got,
+    return iotide_record_transfer(span, &SITE(tee), (struct iotide_transfer_end){from, NULL},
+                                  (struct iotide_transfer_end){to, NULL}, size, got,
                   (uint64_t[]){(uint64_t)from, (uint64_t)to, flags}, 3);
 }

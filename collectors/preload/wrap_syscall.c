@@ -73,16 +73,16 @@ struct form {
     OLD_FORMS(FORM)
 
 #ifdef SYS_open /* only on older architectures */
-#define OLD_FORMS(FORM)                                                                                        \
-    FORM(open, CREATE, HANDLE, "open(path:f,flags:O,mode:m)=d", .path = 1, .words = {2, 3})                    \
-    FORM(creat, CREATE, HANDLE, "creat(path:f,mode:m)=d", .path = 1, .words = {2})                             \
-    FORM(dup2, DUPLICATE, HANDLE, "dup2(fd:d,to:i)=i", .fd = 1, .words = {2, RESULT})                          \
-    FORM(stat, OTHER, META, "stat(path:f)", .path = 1)                                                         \
-    FORM(lstat, OTHER, META, "lstat(path:f)", .path = 1)                                                       \
+#define OLD_FORMS(FORM)                                                                                              \
+    FORM(open, CREATE, HANDLE, "open(path:f,flags:O,mode:m)=d", .path = 1, .words = {2, 3})                          \
+    FORM(creat, CREATE, HANDLE, "creat(path:f,mode:m)=d", .path = 1, .words = {2})                                   \
+    FORM(dup2, DUPLICATE, HANDLE, "dup2(fd:d,to:i)=i", .fd = 1, .words = {2, RESULT})                                \
+    FORM(stat, OTHER, META, "stat(path:f)", .path = 1)                                                               \
+    FORM(lstat, OTHER, META, "lstat(path:f)", .path = 1)                                                             \
     FORM(newfstatat, OTHER, META, "fstatat(directory:i,path:f,flags:x)", .directory = 1, .path = 2, .words = {1, 4}) \
-    FORM(mkdir, OTHER, META, "mkdir(path:f,mode:m)", .path = 1, .words = {2})                                  \
-    FORM(rmdir, DELETE, META, "rmdir(path:f)", .path = 1)                                                      \
-    FORM(unlink, DELETE, META, "unlink(path:f)", .path = 1)                                                    \
+    FORM(mkdir, OTHER, META, "mkdir(path:f,mode:m)", .path = 1, .words = {2})                                        \
+    FORM(rmdir, DELETE, META, "rmdir(path:f)", .path = 1)                                                            \
+    FORM(unlink, DELETE, META, "unlink(path:f)", .path = 1)                                                          \
     FORM(rename, OTHER, META, "rename(path:f,to:p)", .path = 1, .to = 2, .words = {2})
 #else
 #define OLD_FORMS(FORM)
@@ -113,9 +113,9 @@ static struct iotide_target target_of(const struct form *form, const long *argum
     int directory = form->directory ? (int)argument(arguments, form->directory) : AT_FDCWD;
     const char *path = form->path ? (const char *)argument(arguments, form->path) : NULL;
     if (form->site->kind == KIND_CREATE)
-        return iotide_opened((int)result, directory, path);
+        return iotide_register_open((int)result, directory, path);
     if (form->fd)
-        return iotide_target_of((int)argument(arguments, form->fd));
+        return iotide_descriptor_target((int)argument(arguments, form->fd));
     bool named = path && (result != -1 || iotide_is_path(path, errno));
     return (struct iotide_target){0, named ? iotide_file_at(directory, path) : 0};
 }
@@ -133,8 +133,8 @@ static uint64_t word_of(const struct form *form, const long *arguments, uint8_t 
     return result != -1 || iotide_is_text(path) ? iotide_file_word(iotide_file_at(directory, path)) : 0;
 }
 
-static void leave(struct iotide_span span, struct form *form, const long *arguments, long result,
-                  const struct iotide_target *closed) {
+static void record_syscall(struct iotide_span span, struct form *form, const long *arguments, long result,
+                           const struct iotide_target *closed) {
     struct iotide_target target = closed ? *closed : target_of(form, arguments, result);
     bool creates = form->site->kind == KIND_CREATE;
     int fd = creates ? (int)result : form->fd ? (int)argument(arguments, form->fd) : -1;
@@ -142,8 +142,8 @@ static void leave(struct iotide_span span, struct form *form, const long *argume
     if (form->size)
         facts.requested = argument(arguments, form->size);
     if (form->parts && result != -1)
-        facts.requested = iotide_sum_of_parts((const struct iovec *)argument(arguments, form->parts),
-                                              (uint64_t)argument(arguments, form->parts + 1));
+        facts.requested = iotide_iovec_bytes((const struct iovec *)argument(arguments, form->parts),
+                                             (uint64_t)argument(arguments, form->parts + 1));
     if (form->site->class == CLASS_DATA)
         facts.bytes = result;
     if (form->offset)
@@ -158,64 +158,66 @@ static void leave(struct iotide_span span, struct form *form, const long *argume
 }
 
 /* Between two descriptors. */
-static void transferred(struct iotide_span span, struct form *form, long number, const long *arguments, long result) {
-    struct iotide_side from, to;
+static void record_transfer(struct iotide_span span, struct form *form, long number, const long *arguments,
+                            long result) {
+    struct iotide_transfer_end from, to;
     if (number == SYS_sendfile) {
-        to = (struct iotide_side){(int)arguments[0], NULL};
-        from = (struct iotide_side){(int)arguments[1], (const off64_t *)arguments[2]};
+        to = (struct iotide_transfer_end){(int)arguments[0], NULL};
+        from = (struct iotide_transfer_end){(int)arguments[1], (const off64_t *)arguments[2]};
     } else {
-        from = (struct iotide_side){(int)arguments[0], (const off64_t *)arguments[1]};
-        to = (struct iotide_side){(int)arguments[2], (const off64_t *)arguments[3]};
+        from = (struct iotide_transfer_end){(int)arguments[0], (const off64_t *)arguments[1]};
+        to = (struct iotide_transfer_end){(int)arguments[2], (const off64_t *)arguments[3]};
     }
     uint64_t words[sizeof form->words];
     unsigned int count = 0;
     for (; count < sizeof form->words && form->words[count]; count++)
         words[count] = (uint64_t)argument(arguments, form->words[count]);
-    iotide_transferred(span, form->site, from, to, (size_t)argument(arguments, form->size), result, words, count);
+    iotide_record_transfer(span, form->site, from, to, (size_t)argument(arguments, form->size), result, words, count);
 }
 
-static long asked(struct form *form, long number, const long *a) {
+static long call_and_record(struct form *form, long number, const long *a) {
     uint8_t kind = form->site->kind;
     struct iotide_span span = iotide_enter(form->site);
     struct iotide_target closed = {0, 0};
-    if (kind == KIND_DESTROY && iotide_remembers())
-        closed = iotide_forget((int)argument(a, form->fd));
+    if (kind == KIND_DESTROY && iotide_tracks_descriptors())
+        closed = iotide_unregister_descriptor((int)argument(a, form->fd));
     long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (kind == KIND_DUPLICATE) {
         uint64_t words[] = {(uint64_t)a[1], (uint64_t)a[2], 0};
         unsigned int count = number == SYS_dup ? 1 : number == SYS_dup3 ? 3 : 2;
-        return iotide_duplicate(span, form->site, (int)a[0], (int)result, words, count);
+        return iotide_record_duplicate(span, form->site, (int)a[0], (int)result, words, count);
     }
     bool changes = kind == KIND_CREATE || kind == KIND_DESTROY;
     if (!span.start_ns || (changes && !iotide_same_process()) || (kind == KIND_DESTROY && !closed.handle))
         return result;
-    iotide_stop(&span);
+    iotide_end_span(&span);
     if (!form->fd && form->site->class == CLASS_DATA)
-        transferred(span, form, number, a, result);
+        record_transfer(span, form, number, a, result);
     else
-        leave(span, form, a, result, kind == KIND_DESTROY ? &closed : NULL);
+        record_syscall(span, form, a, result, kind == KIND_DESTROY ? &closed : NULL);
     return result;
 }
 
 /* ---- asynchronous ---- */
 
-static long submitting(long number, const long *a) {
-    struct iotide_aio_look look = iotide_aio_look((aio_context_t)a[0]);
+static long aio_submit(long number, const long *a) {
+    struct iotide_aio_ring_end look = iotide_aio_ring_end((aio_context_t)a[0]);
     struct iotide_span span = iotide_enter(iotide_aio_site(AIO_SUBMIT));
     long result = REAL(syscall)(number, a[0], a[1], a[2]);
-    iotide_aio_submitted(span, (aio_context_t)a[0], look, (struct iocb *const *)a[2], result == -1 ? -errno : result);
+    iotide_aio_record_submit(span, (aio_context_t)a[0], look, (struct iocb *const *)a[2],
+                             result == -1 ? -errno : result);
     return result;
 }
 
-static long reaping(long number, const long *a) {
+static long aio_reap(long number, const long *a) {
     struct iotide_span span = iotide_enter(iotide_aio_site(AIO_REAP));
     long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    iotide_aio_reaped(span, a[1], (const struct io_event *)a[3], result == -1 ? -errno : result);
+    iotide_aio_record_reap(span, a[1], (const struct io_event *)a[3], result == -1 ? -errno : result);
     return result;
 }
 
-static long destroying(long number, const long *a) {
-    iotide_aio_destroying(iotide_enter(iotide_aio_site(AIO_DESTROY)), (aio_context_t)a[0]);
+static long aio_destroy(long number, const long *a) {
+    iotide_aio_record_destroy(iotide_enter(iotide_aio_site(AIO_DESTROY)), (aio_context_t)a[0]);
     return REAL(syscall)(number, a[0]);
 }
 
@@ -226,21 +228,21 @@ enum { UNRESTRICTED, FILTERED, BLIND }; /* blind: only read, write and exit are 
 
 /* Before the call, because the filter may forbid the tracer's system calls; programs also try filters
  * unsuccessfully. */
-static long restricting(int to, long number, const long *a) {
+static long restrict_process(int to, long number, const long *a) {
     bool was = iotide_restricted();
     if (to == FILTERED && !was)
         iotide_restrict(true);
     long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (result != -1 && to == BLIND) {
         iotide_define_unseen(UNSEEN_SANDBOXED, NULL);
-        iotide_give_up();
+        iotide_disable_tracing();
     } else if (result == -1 && to == FILTERED && !was) {
         iotide_restrict(false);
     }
     return result;
 }
 
-static int restriction_of(long number, const long *a) {
+static int requested_restriction(long number, const long *a) {
     if (number == SYS_prctl && a[0] == PR_SET_SECCOMP)
         return a[1] == SECCOMP_MODE_STRICT ? BLIND : FILTERED;
     if (number == SYS_prctl && a[0] == PR_SET_TSC)
@@ -259,18 +261,18 @@ EXPORT long syscall(long number, ...) {
     va_end(given);
     struct form *form = form_of(number);
     if (form)
-        return asked(form, number, a);
-    if (!iotide_aio_within()) {
+        return call_and_record(form, number, a);
+    if (!iotide_aio_in_libaio()) {
         switch (number) {
-        case SYS_io_submit: return submitting(number, a);
+        case SYS_io_submit: return aio_submit(number, a);
         case SYS_io_getevents:
-        case SYS_io_pgetevents: return reaping(number, a);
-        case SYS_io_destroy: return destroying(number, a);
+        case SYS_io_pgetevents: return aio_reap(number, a);
+        case SYS_io_destroy: return aio_destroy(number, a);
         default: break;
         }
     }
-    int to = iotide_begun() ? restriction_of(number, a) : UNRESTRICTED;
-    return to ? restricting(to, number, a) : REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    int to = iotide_is_tracing() ? requested_restriction(number, a) : UNRESTRICTED;
+    return to ? restrict_process(to, number, a) : REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 static struct iotide_site SITE(prctl) = {SITE_TEXT("prctl", "")};
@@ -282,6 +284,6 @@ EXPORT int prctl(int option, ...) {
     for (int i = 1; i < 5; i++)
         a[i] = va_arg(given, long);
     va_end(given);
-    int to = iotide_begun() ? restriction_of(SYS_prctl, a) : UNRESTRICTED;
-    return to ? (int)restricting(to, SYS_prctl, a) : REAL(prctl)(option, a[1], a[2], a[3], a[4]);
+    int to = iotide_is_tracing() ? requested_restriction(SYS_prctl, a) : UNRESTRICTED;
+    return to ? (int)restrict_process(to, SYS_prctl, a) : REAL(prctl)(option, a[1], a[2], a[3], a[4]);
 }

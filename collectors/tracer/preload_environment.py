@@ -24,7 +24,7 @@ _MOST_PREFIXES, _LONGEST_PREFIXES = 32, 8191  # of switches.c
 
 _MOST_LIBRARY: Final = 1 << 28
 _SHARED_OBJECT: Final = b"\x7fELF"
-_ASKS_THE_CORE: Final = b"\0iotide_provided_2\0"
+_ASKS_THE_CORE: Final = b"\0iotide_provided_3\0"
 """Symbol that every wrapper library looks up, with the number from `library_copies.h`."""
 _ASKS_SOME_CORE: Final = b"\0iotide_provided"
 

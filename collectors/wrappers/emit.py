@@ -117,7 +117,7 @@ def _space(file: SignatureFile) -> str:
         return f"#define SPACE_{file.library} LAYER_{file.layer}"
     number = _FIRST_SPACE + zlib.crc32(file.library.encode()) % (1 << 31)
     space = f"LAYER_{file.layer}" if file.layer != "OTHER" else f"{number}u"
-    return f"#define SPACE_{file.library} iotide_space(&iotide_library_{file.library}, {space}, caller)"
+    return f"#define SPACE_{file.library} iotide_copy_space(&iotide_library_{file.library}, {space}, caller)"
 
 
 def _library(file: SignatureFile) -> str:
@@ -129,9 +129,9 @@ def _library(file: SignatureFile) -> str:
             f"#define REAL(symbol) PROVIDED(&{name}, symbol, caller)",
             "#define HELPER(symbol) \\",
             "    ({ \\",
-            "        static struct iotide_answers answers_; \\",
+            "        static struct iotide_helper_cache answers_; \\",
             "        (__typeof__(&symbol))(iotide_helper \\",
-            f"            ? iotide_asked(&{name}, &answers_, #symbol, caller) : NULL); \\",
+            f"            ? iotide_cached_helper(&{name}, &answers_, #symbol, caller) : NULL); \\",
             "    })",
         ]
     )
@@ -143,7 +143,7 @@ def _library_definition(file: SignatureFile) -> str:
         [
             f"static struct iotide_gate gates_[{count}];",
             f"const struct iotide_library iotide_library_{file.library} = {{",
-            f'    "{file.anchor}", iotide_next_here, gates_, {count}',
+            f'    "{file.anchor}", iotide_next_symbol, gates_, {count}',
             "};",
             "#define GATED(symbol, gate) ((__typeof__(&symbol))gates_[gate].real)",
         ]

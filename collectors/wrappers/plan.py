@@ -8,7 +8,7 @@ from typing import Final
 from .model import Item, Machine, Parameter, Role, Statement
 
 MOST_WORDS: Final = 64
-"""IOTIDE_MOST_WORDS of tracer.h."""
+"""IOTIDE_MAX_WORDS of tracer.h."""
 MOST_ELEMENTS: Final = 16
 MOST_ARRAYS: Final = 6
 

@@ -50,8 +50,10 @@ class Subject:
         if not source or (self._file.is_libc and not destroys):
             return []
         asked = {
-            "fd": f"iotide_forget({source.name})" if destroys else f"iotide_target_of({source.name})",
-            "stream": "iotide_stream_forget(descriptor_)" if destroys else "iotide_stream_of(descriptor_)",
+            "fd": f"iotide_unregister_descriptor({source.name})"
+            if destroys
+            else f"iotide_descriptor_target({source.name})",
+            "stream": "iotide_unregister_stream(descriptor_)" if destroys else "iotide_stream_target(descriptor_)",
             "handle": f"iotide_{'unbind' if destroys else 'object'}({self._space}, key_{source.name}_)",
         }[source.role.name]
         return [f"const struct iotide_target source_ = {asked};"]
@@ -62,8 +64,8 @@ class Subject:
         if not source or self._statement.kind == "DESTROY" or self._duplicates():
             return []
         asked = {
-            "fd": f"iotide_target_of({source.name})",
-            "stream": "iotide_stream_of(descriptor_)",
+            "fd": f"iotide_descriptor_target({source.name})",
+            "stream": "iotide_stream_target(descriptor_)",
             "handle": f"iotide_object({self._space}, key_{source.name}_)",
         }[source.role.name]
         return [f"const struct iotide_target source_ = {asked};"]
@@ -92,16 +94,16 @@ class Subject:
         plan, path = self._plan, self._path()
         source = plan.source.name if plan.source else ""
         if plan.creates == "fd" and self.source_is("fd"):
-            return [self._declared(f"failed ? {_NONE} : iotide_duplicated({source}, result)")]
+            return [self._declared(f"failed ? {_NONE} : iotide_register_duplicate({source}, result)")]
         if plan.creates == "fd":
-            return [self._declared(f"iotide_opened(result, {plan.directory or 'AT_FDCWD'}, {path})")]
+            return [self._declared(f"iotide_register_open(result, {plan.directory or 'AT_FDCWD'}, {path})")]
         if plan.creates != "stream":
             return []
         rows = [] if self.source_is("stream") else ["const int descriptor_ = result ? iotide_descriptor(result) : -1;"]
         rows += ["if (result && descriptor_ < 0)", "    return result;", "errno = errno_;"]
         if self.source_is("fd"):
-            return [*rows, self._declared(f"failed ? {_NONE} : iotide_stream_on({source})")]
-        return [*rows, self._declared(f"iotide_stream_opened(descriptor_, {path})")]
+            return [*rows, self._declared(f"failed ? {_NONE} : iotide_register_stream({source})")]
+        return [*rows, self._declared(f"iotide_register_stream_open(descriptor_, {path})")]
 
     def _created_handle(self) -> list[str]:
         if not self.creates_handle():

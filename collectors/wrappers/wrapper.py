@@ -59,7 +59,7 @@ class Wrapper:
             f"EXPORT GATE {signature_of(self._statement, symbol)}",
             [
                 caller,
-                *self._straight(f"iotide_is_passed_on(&gates_[{gate}], caller)", f"GATED({symbol}, {gate})"),
+                *self._straight(f"iotide_is_bypassed(&gates_[{gate}], caller)", f"GATED({symbol}, {gate})"),
                 f"{'' if self._void else 'return '}traced_{symbol}({given});",
             ],
         )
@@ -73,7 +73,7 @@ class Wrapper:
         rows += self._straight(f"unlikely({checks})", real)
         rows += self._descriptor_of_stream(real)
         rows += self._subject.keys() + self._words.early() + self._subject.source_before() + self._before()
-        rows += [*self._wait(), self._called(real), "iotide_stop(&span_);"]
+        rows += [*self._wait(), self._called(real), "iotide_end_span(&span_);"]
         if statement.kind == "DESTROY" and self._plan.source:
             # Unused descriptors are often closed by the thousand before an exec, which is not I/O.
             rows += ["if (!source_.handle)", f"    {self._return()}"]
@@ -98,7 +98,7 @@ class Wrapper:
             rows.append("const uint32_t new_ = iotide_new_handle();")
             pushed = "new_"
         rows += [f"struct iotide_span span_ = iotide_push({site}, {pushed});", self._called("real_")]
-        rows += ["if (!span_.start_ns)", f"    {self._return()}", "iotide_stop(&span_);", "iotide_pop(span_);"]
+        rows += ["if (!span_.start_ns)", f"    {self._return()}", "iotide_end_span(&span_);", "iotide_pop(span_);"]
         rows += self._saved() + self._outcome()
         return rows + self._rest(site)
 
@@ -160,7 +160,7 @@ class Wrapper:
         return self._file.is_libc and self._statement.kind in PACED and self._subject.descriptor() not in ("", "-1")
 
     def _wait(self) -> list[str]:
-        taken = f"const bool paced_ = iotide_take_turn(span_, {self._subject.descriptor()});"
+        taken = f"const bool paced_ = iotide_begin_turn(span_, {self._subject.descriptor()});"
         return [taken] if self._is_paced else []
 
     def _waited(self) -> list[str]:

@@ -34,18 +34,18 @@ static void *work(void *number) {
         int fd = open(path, O_CREAT | O_WRONLY, 0600);
         if (fd < 0)
             exit(2);
-        struct iotide_target target = iotide_opened(fd, AT_FDCWD, path);
+        struct iotide_target target = iotide_register_open(fd, AT_FDCWD, path);
         uint32_t handle = iotide_new_handle();
         struct iotide_span span = iotide_push(&SITE(work), handle);
         iotide_bind(LAYER_OTHER, (uint64_t)(round % 90), target);
         iotide_object(LAYER_OTHER, (uint64_t)(round % 60));
         if (round % 7 == 0)
             iotide_unbind(LAYER_OTHER, (uint64_t)(round % 90));
-        if (!iotide_behind(&library, &SITE(cos), __builtin_return_address(0)))
+        if (!iotide_real_for_caller(&library, &SITE(cos), __builtin_return_address(0)))
             exit(3);
-        iotide_target_of(fd);
-        iotide_stream_of(fd);
-        iotide_duplicated(fd, fd + 100);
+        iotide_descriptor_target(fd);
+        iotide_stream_target(fd);
+        iotide_register_duplicate(fd, fd + 100);
         iotide_set_rank((int32_t)(long)number, THREADS);
         iotide_pop(span);
         if (span.start_ns) {
@@ -54,7 +54,7 @@ static void *work(void *number) {
                                          .kind = KIND_WRITE};
             iotide_leave(span, &SITE(work), facts, words, 2);
         }
-        iotide_forget(fd);
+        iotide_unregister_descriptor(fd);
         close(fd);
     }
     return NULL;

@@ -29,7 +29,7 @@ EXPORT int H5Iinc_ref(hid_t id) {
     return holders;
 }
 
-static int released(struct iotide_site *site, int (*real)(hid_t), hid_t id, const void *caller) {
+static int record_release(struct iotide_site *site, int (*real)(hid_t), hid_t id, const void *caller) {
     if (!iotide_traced(site))
         return real(id);
     struct iotide_target target = iotide_unbind(SPACE_hdf5, (uint64_t)id);
@@ -42,7 +42,7 @@ static int released(struct iotide_site *site, int (*real)(hid_t), hid_t id, cons
     iotide_pop(span);
     int error = errno;
     bool failed = result < 0;
-    hdf5_keep(id, target, failed, caller);
+    hdf5_bind_if_valid(id, target, failed, caller);
     if (failed && target.handle)
         iotide_bind(SPACE_hdf5, (uint64_t)id, target);
     bool gone = target.handle && !iotide_object(SPACE_hdf5, (uint64_t)id).handle;
@@ -62,10 +62,10 @@ static int released(struct iotide_site *site, int (*real)(hid_t), hid_t id, cons
 /* Most closing calls of Python programs use this function. */
 EXPORT int H5Idec_ref(hid_t id) {
     const void *caller = __builtin_return_address(0);
-    return released(&SITE(H5Idec_ref), REAL(H5Idec_ref), id, caller);
+    return record_release(&SITE(H5Idec_ref), REAL(H5Idec_ref), id, caller);
 }
 
 EXPORT herr_t H5Tclose(hid_t type_id) {
     const void *caller = __builtin_return_address(0);
-    return released(&SITE(H5Tclose), REAL(H5Tclose), type_id, caller);
+    return record_release(&SITE(H5Tclose), REAL(H5Tclose), type_id, caller);
 }

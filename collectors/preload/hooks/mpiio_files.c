@@ -4,18 +4,18 @@
 
 #include <string.h>
 
-#define MOST_FILES 1024 /* maximum open files; further ones have no group-wide number, and their offsets come from
+#define MAX_FILES 1024 /* maximum open files; further ones have no group-wide number, and their offsets come from
                          * the library */
-#define MOST_OPENS 4096 /* maximum groups of ranks and paths whose opens are counted separately */
+#define MAX_OPENS 4096 /* maximum groups of ranks and paths whose opens are counted separately */
 #define OPENING 1
 
-static struct mpiio_file files[MOST_FILES];
+static struct mpiio_file files[MAX_FILES];
 static _Atomic int highest; /* entries below it may be in use */
 
 static struct {
     _Atomic uint64_t key;
     _Atomic uint32_t count;
-} opens[MOST_OPENS];
+} opens[MAX_OPENS];
 
 static struct mpiio_file *find(mpiio_word fh) {
     int count = atomic_load_explicit(&highest, memory_order_acquire);
@@ -25,8 +25,8 @@ static struct mpiio_file *find(mpiio_word fh) {
     return NULL;
 }
 
-static struct mpiio_file *take_place(void) {
-    for (int i = 0; i < MOST_FILES; i++) {
+static struct mpiio_file *claim_entry(void) {
+    for (int i = 0; i < MAX_FILES; i++) {
         mpiio_word nobody = 0;
         if (!atomic_compare_exchange_strong(&files[i].fh, &nobody, OPENING))
             continue;
@@ -35,7 +35,7 @@ static struct mpiio_file *take_place(void) {
             ;
         return &files[i];
     }
-    iotide_layer_met(BOUND_MPI_FILES);
+    iotide_layer_count_overflow(BOUND_MPI_FILES);
     return NULL;
 }
 
@@ -47,7 +47,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) {
 }
 
 /* Ranks in MPI_COMM_WORLD of the communicator's first and last member. */
-static bool know_ends(const struct mpiio_mpi *mpi, mpiio_word comm, int *size, int ends[2]) {
+static bool find_end_ranks(const struct mpiio_mpi *mpi, mpiio_word comm, int *size, int ends[2]) {
     mpiio_word group = 0, world = 0;
     if (!mpi->comm_size || !mpi->comm_group || !mpi->translate_ranks || !mpi->group_free ||
         mpi->comm_size(comm, size) != 0 || mpi->comm_group(comm, &group) != 0)
@@ -64,19 +64,19 @@ static bool know_ends(const struct mpiio_mpi *mpi, mpiio_word comm, int *size, i
 
 /* Number of times that this process has opened the object of key, including this one. */
 static uint32_t count_open(uint64_t key) {
-    for (uint32_t i = 0; i < MOST_OPENS; i++) {
-        uint32_t place = (uint32_t)(key + i) % MOST_OPENS;
+    for (uint32_t i = 0; i < MAX_OPENS; i++) {
+        uint32_t place = (uint32_t)(key + i) % MAX_OPENS;
         uint64_t there = atomic_load(&opens[place].key);
         if (there == key || (there == 0 && atomic_compare_exchange_strong(&opens[place].key, &there, key)) || there == key)
             return atomic_fetch_add(&opens[place].count, 1) + 1;
     }
-    iotide_layer_met(BOUND_MPI_FILES);
+    iotide_layer_count_overflow(BOUND_MPI_FILES);
     return 1;
 }
 
-static uint64_t name_group(const struct mpiio_mpi *mpi, mpiio_word comm, const char *path) {
+static uint64_t group_number(const struct mpiio_mpi *mpi, mpiio_word comm, const char *path) {
     int size = 1, ends[2] = {0, 0};
-    if (!know_ends(mpi, mpiio_value(mpi, comm), &size, ends))
+    if (!find_end_ranks(mpi, mpiio_value(mpi, comm), &size, ends))
         return 0;
     uint64_t key = (uint64_t)size << 32 | 1;
     key = mix(mix(key, (uint64_t)(uint32_t)ends[0] << 32 | (uint32_t)ends[1]), strlen(path));
@@ -96,9 +96,9 @@ const char *mpiio_path(const char *filename) {
     return filename;
 }
 
-void mpiio_opened(mpiio_word fh, mpiio_word comm, const char *filename, int amode, const void *caller) {
-    uint64_t group = name_group(mpiio_mpi(caller), comm, mpiio_path(filename));
-    struct mpiio_file *file = fh ? take_place() : NULL;
+void mpiio_register_open(mpiio_word fh, mpiio_word comm, const char *filename, int amode, const void *caller) {
+    uint64_t group = group_number(mpiio_mpi(caller), comm, mpiio_path(filename));
+    struct mpiio_file *file = fh ? claim_entry() : NULL;
     if (!file)
         return;
     file->group = group;
@@ -109,7 +109,7 @@ void mpiio_opened(mpiio_word fh, mpiio_word comm, const char *filename, int amod
     atomic_store_explicit(&file->fh, fh, memory_order_release);
 }
 
-struct mpiio_file mpiio_closing(mpiio_word fh) {
+struct mpiio_file mpiio_remove_file(mpiio_word fh) {
     struct mpiio_file *file = find(fh), closing = {0};
     if (file) {
         closing = *file;
@@ -118,8 +118,8 @@ struct mpiio_file mpiio_closing(mpiio_word fh) {
     return closing;
 }
 
-void mpiio_not_closed(const struct mpiio_file *closing) {
-    struct mpiio_file *file = closing->fh ? take_place() : NULL;
+void mpiio_restore_file(const struct mpiio_file *closing) {
+    struct mpiio_file *file = closing->fh ? claim_entry() : NULL;
     if (!file)
         return;
     file->group = closing->group;
@@ -148,8 +148,9 @@ static bool has_no_holes(const struct mpiio_mpi *mpi, mpiio_word datatype, int64
            lower == 0 && extent == size;
 }
 
-void mpiio_viewed(mpiio_word fh, int64_t displacement, mpiio_word etype, mpiio_word filetype, const char *representation,
-                  const void *caller) {
+void mpiio_set_view(mpiio_word fh, int64_t displacement, mpiio_word etype, mpiio_word filetype,
+                    const char *representation,
+                    const void *caller) {
     const struct mpiio_mpi *mpi = mpiio_mpi(caller);
     struct mpiio_file *file = find(fh);
     if (!file)

@@ -14,11 +14,12 @@ struct mpiio_file {
 };
 /* "ufs:/a/b" names a driver of ROMIO before the path. */
 const char *mpiio_path(const char *filename);
-void mpiio_opened(mpiio_word fh, mpiio_word comm, const char *filename, int amode, const void *caller);
-struct mpiio_file mpiio_closing(mpiio_word fh); /* removes it, before the real call */
-void mpiio_not_closed(const struct mpiio_file *file);
-void mpiio_viewed(mpiio_word fh, int64_t displacement, mpiio_word etype, mpiio_word filetype, const char *representation,
-                  const void *caller);
+void mpiio_register_open(mpiio_word fh, mpiio_word comm, const char *filename, int amode, const void *caller);
+struct mpiio_file mpiio_remove_file(mpiio_word fh); /* removes it, before the real call */
+void mpiio_restore_file(const struct mpiio_file *file);
+void mpiio_set_view(mpiio_word fh, int64_t displacement, mpiio_word etype, mpiio_word filetype,
+                    const char *representation,
+                    const void *caller);
 uint64_t mpiio_group(mpiio_word fh);
 int mpiio_flags(mpiio_word fh); /* FLAG_APPEND or 0 */
 /* Offset in the file of a position in the view; -1: unknown. */

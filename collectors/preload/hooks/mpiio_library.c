@@ -3,10 +3,10 @@
 
 #include "sites_mpiio.h"
 
-static struct mpiio_mpi nobody; /* unknown MPI */
+static struct mpiio_mpi unknown_mpi; /* unknown MPI */
 static struct mpiio_mpi found;
 static _Atomic(const struct mpiio_mpi *) known;
-static _Atomic bool asking;
+static _Atomic bool resolving;
 
 /* Constants of MPICH's binary interface, which Intel MPI, MVAPICH and others share. */
 enum {
@@ -29,9 +29,9 @@ void *mpiio_variable(const char *symbol, const void *caller) {
     return found;
 }
 
-static void ask(struct mpiio_mpi *mpi, const void *caller) {
+static void resolve_functions(struct mpiio_mpi *mpi, const void *caller) {
 #define VARIABLE(symbol) (mpiio_word) mpiio_variable(symbol, caller)
-#define ASK(member, symbol) mpi->member = (__typeof__(mpi->member))iotide_helper(&iotide_library_mpiio, symbol, caller)
+#define RESOLVE(member, symbol) mpi->member = (__typeof__(mpi->member))iotide_helper(&iotide_library_mpiio, symbol, caller)
     mpi->world = VARIABLE("ompi_mpi_comm_world");
     mpi->addresses = mpi->world != 0;
     if (mpi->addresses) {
@@ -54,29 +54,29 @@ static void ask(struct mpiio_mpi *mpi, const void *caller) {
         mpi->in_status = 17;
         mpi->named = 1;
     }
-    ASK(initialized, "PMPI_Initialized");
-    ASK(error_class, "PMPI_Error_class");
-    ASK(comm_rank, "PMPI_Comm_rank");
-    ASK(comm_size, "PMPI_Comm_size");
-    ASK(comm_group, "PMPI_Comm_group");
-    ASK(translate_ranks, "PMPI_Group_translate_ranks");
-    ASK(group_free, "PMPI_Group_free");
-    ASK(type_size, "PMPI_Type_size_x");
-    ASK(type_extent, "PMPI_Type_get_extent_x");
-    ASK(type_name, "PMPI_Type_get_name");
-    ASK(type_envelope, "PMPI_Type_get_envelope");
-    ASK(get_elements, "PMPI_Get_elements_x");
-    ASK(info_count, "PMPI_Info_get_nkeys");
-    ASK(info_key, "PMPI_Info_get_nthkey");
-    ASK(info_get, "PMPI_Info_get");
-    ASK(byte_offset, "PMPI_File_get_byte_offset");
-    ASK(position, "PMPI_File_get_position");
-    ASK(position_shared, "PMPI_File_get_position_shared");
-    ASK(file_f2c, "PMPI_File_f2c");
-    ASK(comm_f2c, "PMPI_Comm_f2c");
-    ASK(type_f2c, "PMPI_Type_f2c");
-    ASK(info_f2c, "PMPI_Info_f2c");
-    ASK(request_f2c, "PMPI_Request_f2c");
+    RESOLVE(initialized, "PMPI_Initialized");
+    RESOLVE(error_class, "PMPI_Error_class");
+    RESOLVE(comm_rank, "PMPI_Comm_rank");
+    RESOLVE(comm_size, "PMPI_Comm_size");
+    RESOLVE(comm_group, "PMPI_Comm_group");
+    RESOLVE(translate_ranks, "PMPI_Group_translate_ranks");
+    RESOLVE(group_free, "PMPI_Group_free");
+    RESOLVE(type_size, "PMPI_Type_size_x");
+    RESOLVE(type_extent, "PMPI_Type_get_extent_x");
+    RESOLVE(type_name, "PMPI_Type_get_name");
+    RESOLVE(type_envelope, "PMPI_Type_get_envelope");
+    RESOLVE(get_elements, "PMPI_Get_elements_x");
+    RESOLVE(info_count, "PMPI_Info_get_nkeys");
+    RESOLVE(info_key, "PMPI_Info_get_nthkey");
+    RESOLVE(info_get, "PMPI_Info_get");
+    RESOLVE(byte_offset, "PMPI_File_get_byte_offset");
+    RESOLVE(position, "PMPI_File_get_position");
+    RESOLVE(position_shared, "PMPI_File_get_position_shared");
+    RESOLVE(file_f2c, "PMPI_File_f2c");
+    RESOLVE(comm_f2c, "PMPI_Comm_f2c");
+    RESOLVE(type_f2c, "PMPI_Type_f2c");
+    RESOLVE(info_f2c, "PMPI_Info_f2c");
+    RESOLVE(request_f2c, "PMPI_Request_f2c");
 }
 
 const struct mpiio_mpi *mpiio_mpi(const void *caller) {
@@ -85,14 +85,14 @@ const struct mpiio_mpi *mpiio_mpi(const void *caller) {
         return mpi;
     /* Without the core, no functions can be looked up; while another thread makes the first call, this one has no
      * details. */
-    if (!iotide_helper || atomic_exchange(&asking, true))
-        return &nobody;
-    ask(&found, caller);
+    if (!iotide_helper || atomic_exchange(&resolving, true))
+        return &unknown_mpi;
+    resolve_functions(&found, caller);
     atomic_store_explicit(&known, &found, memory_order_release);
     return &found;
 }
 
-void mpiio_know_ranks(const void *caller) {
+void mpiio_read_ranks(const void *caller) {
     const struct mpiio_mpi *mpi = mpiio_mpi(caller);
     int initialized = 0, rank = -1, ranks = 0;
     if (!mpi->initialized || !mpi->comm_rank || !mpi->comm_size || mpi->initialized(&initialized) != 0 || !initialized)
@@ -107,7 +107,7 @@ int mpiio_error(int result, const void *caller) {
     return mpi->error_class && mpi->error_class(result, &class) == 0 ? class : result;
 }
 
-int64_t mpiio_moved(const void *status, const void *caller) {
+int64_t mpiio_status_bytes(const void *status, const void *caller) {
     const struct mpiio_mpi *mpi = mpiio_mpi(caller);
     int64_t bytes = 0;
     return mpi->get_elements && mpi->get_elements(status, mpi->byte, &bytes) == 0 && bytes > 0 ? bytes : 0;
@@ -115,13 +115,13 @@ int64_t mpiio_moved(const void *status, const void *caller) {
 
 /* ---- the program's rank, however it was started ---- */
 
-#define INIT(symbol, parameters, arguments)                      \
-    EXPORT int symbol parameters {                               \
-        const void *caller = __builtin_return_address(0);        \
-        int result = REAL(symbol) arguments;                     \
-        if (result == 0)                                         \
-            mpiio_know_ranks(caller);                            \
-        return result;                                           \
+#define INIT(symbol, parameters, arguments)               \
+    EXPORT int symbol parameters {                        \
+        const void *caller = __builtin_return_address(0); \
+        int result = REAL(symbol) arguments;              \
+        if (result == 0)                                  \
+            mpiio_read_ranks(caller);                     \
+        return result;                                    \
     }
 INIT(MPI_Init, (int *count, char ***arguments), (count, arguments))
 INIT(MPI_Init_thread, (int *count, char ***arguments, int required, int *provided),

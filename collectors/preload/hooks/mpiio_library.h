@@ -47,7 +47,7 @@ void *mpiio_variable(const char *symbol, const void *caller);
 static inline mpiio_word mpiio_value(const struct mpiio_mpi *mpi, mpiio_word word) {
     return mpi->addresses ? word : (uint32_t)word;
 }
-void mpiio_know_ranks(const void *caller); /* reads rank and size of MPI_COMM_WORLD, once it is initialized */
+void mpiio_read_ranks(const void *caller); /* reads rank and size of MPI_COMM_WORLD, once it is initialized */
 int mpiio_error(int result, const void *caller); /* the class of an error */
 
 /* Replacement for an ignored status in the real call. */
@@ -58,6 +58,6 @@ static inline void *mpiio_status(void *status, struct mpiio_status *own) {
     *own = (struct mpiio_status){{0}};
     return (uintptr_t)status <= 1 ? own : status; /* MPI_STATUS_IGNORE: 0 in Open MPI, 1 in MPICH */
 }
-int64_t mpiio_moved(const void *status, const void *caller); /* bytes; 0 if the library does not report them */
+int64_t mpiio_status_bytes(const void *status, const void *caller); /* bytes; 0 if the library does not report them */
 
 #endif

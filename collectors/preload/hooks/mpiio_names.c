@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define MOST_NAME 256 /* MPI_MAX_OBJECT_NAME is 64 in Open MPI, 128 in MPICH */
+#define MAX_NAME 256 /* MPI_MAX_OBJECT_NAME is 64 in Open MPI, 128 in MPICH */
 #define SHORT_NAME 48
 #define KNOWN_TYPES 128
 
@@ -25,14 +25,14 @@ struct text {
 };
 
 /* Two, because MPI_File_set_view has two datatypes. */
-static struct text borrow(void) {
+static struct text next_text(void) {
     struct names {
-        char texts[2][2 * MOST_NAME];
+        char texts[2][2 * MAX_NAME];
         unsigned int turn;
     };
-    static struct iotide_room room = {.size = sizeof(struct names)};
+    static struct iotide_thread_memory room = {.size = sizeof(struct names)};
     static __thread char least[SHORT_NAME / 2]; /* used if a thread has no memory */
-    struct names *names = iotide_thread_room(&room);
+    struct names *names = iotide_get_thread_memory(&room);
     char *text = names ? names->texts[names->turn++ % 2] : least;
     *text = '\0';
     return (struct text){text, text + (names ? sizeof names->texts[0] : sizeof least) - 1};
@@ -59,7 +59,7 @@ static void add_number(struct text *to, int64_t number) {
 
 /* ---- datatypes ---- */
 
-static const struct known_type *look_up(mpiio_word datatype, struct known_type **room) {
+static const struct known_type *find_type(mpiio_word datatype, struct known_type **room) {
     uint32_t place = (uint32_t)((datatype * UINT64_C(0x9e3779b97f4a7c15)) >> 40);
     *room = NULL;
     for (int i = 0; i < KNOWN_TYPES; i++) {
@@ -82,7 +82,7 @@ static int combiner_of(const struct mpiio_mpi *mpi, mpiio_word datatype) {
     return combiner - mpi->named;
 }
 
-static void ask_name(const struct mpiio_mpi *mpi, mpiio_word datatype, char *name) {
+static void query_name(const struct mpiio_mpi *mpi, mpiio_word datatype, char *name) {
     int length = 0;
     *name = '\0';
     if (!mpi->type_name || mpi->type_name(datatype, name, &length) != 0)
@@ -91,14 +91,14 @@ static void ask_name(const struct mpiio_mpi *mpi, mpiio_word datatype, char *nam
 
 static const struct known_type *predefined(const struct mpiio_mpi *mpi, mpiio_word datatype, bool failed) {
     struct known_type *room;
-    const struct known_type *known = datatype > 1 ? look_up(datatype, &room) : NULL;
+    const struct known_type *known = datatype > 1 ? find_type(datatype, &room) : NULL;
     if (known || failed || datatype <= 1 || !room || !mpi->type_size || combiner_of(mpi, datatype) != 0)
         return known;
     mpiio_word nobody = 0;
     if (!atomic_compare_exchange_strong(&room->datatype, &nobody, 1))
         return NULL;
-    char name[MOST_NAME];
-    ask_name(mpi, datatype, name);
+    char name[MAX_NAME];
+    query_name(mpi, datatype, name);
     strncpy(room->name, name, SHORT_NAME - 1);
     if (mpi->type_size(datatype, &room->size) != 0)
         room->size = 0;
@@ -124,10 +124,10 @@ const char *mpiio_type_name(mpiio_word datatype, bool failed, const void *caller
         return known->name;
     if (failed)
         return NULL;
-    struct text text = borrow();
+    struct text text = next_text();
     char *start = text.at;
-    char name[MOST_NAME];
-    ask_name(mpi, datatype, name);
+    char name[MAX_NAME];
+    query_name(mpi, datatype, name);
     if (*name && strncmp(name, "Dup ", 4) != 0) { /* Open MPI gives copies such names itself */
         add(&text, name);
         return start;
@@ -153,7 +153,7 @@ const char *mpiio_comm(mpiio_word comm, bool failed, const void *caller) {
     int size = 0;
     if (failed || !mpi->comm_size || mpi->comm_size(comm, &size) != 0)
         return NULL;
-    struct text text = borrow();
+    struct text text = next_text();
     char *start = text.at;
     add(&text, "size ");
     add_number(&text, size);
@@ -168,12 +168,13 @@ const char *mpiio_info(mpiio_word info, bool failed, const void *caller) {
     int count = 0;
     if (failed || !mpi->info_count || !mpi->info_key || !mpi->info_get || mpi->info_count(info, &count) != 0)
         return NULL;
-    struct text text = borrow();
+    struct text text = next_text();
     char *start = text.at;
     for (int i = 0; i < count && text.at < text.end; i++) {
-        char key[MOST_NAME] = "", value[MOST_NAME] = "";
+        char key[MAX_NAME] = "", value[MAX_NAME] = "";
         int present = 0;
-        if (mpi->info_key(info, i, key) != 0 || mpi->info_get(info, key, MOST_NAME - 1, value, &present) != 0 || !present)
+        if (mpi->info_key(info, i, key) != 0 || mpi->info_get(info, key, MAX_NAME - 1, value, &present) != 0 ||
+            !present)
             continue;
         add(&text, text.at == start ? "" : ";");
         add(&text, key);
@@ -188,7 +189,7 @@ const char *mpiio_info(mpiio_word info, bool failed, const void *caller) {
 const char *mpiio_amode(int amode) {
     static const char *const names[] = {"CREATE", "RDONLY", "WRONLY", "RDWR",      "DELETE_ON_CLOSE",
                                         "UNIQUE_OPEN", "EXCL",   "APPEND", "SEQUENTIAL"};
-    struct text text = borrow();
+    struct text text = next_text();
     char *start = text.at;
     for (int i = 0; i < 9; i++)
         if (amode & 1 << i) {

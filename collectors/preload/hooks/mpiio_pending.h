@@ -13,7 +13,7 @@ struct mpiio_operation {
     uint16_t flags; /* flags of its completion, without FLAG_BLOCKING */
 };
 extern _Atomic uint32_t mpiio_pending_count;
-static inline bool mpiio_pending(void) {
+static inline bool mpiio_has_pending(void) {
     return unlikely(atomic_load_explicit(&mpiio_pending_count, memory_order_relaxed) != 0);
 }
 /* Parameters of an operation; position: in the view, -1: at a file pointer. */
@@ -29,13 +29,13 @@ static inline struct mpiio_operation mpiio_operation(uint8_t kind, uint16_t flag
     };
 }
 /* Stores a begun operation by the value of its request; returns its number, 0: too many are pending. */
-uint32_t mpiio_begun(uint64_t request, struct mpiio_operation operation);
+uint32_t mpiio_add_pending(uint64_t request, struct mpiio_operation operation);
 uint64_t mpiio_request_at(const struct mpiio_mpi *mpi, const void *request);
 /* Split collectives have no request: one per file. Returns the number, and the begun operation in operation. */
-uint32_t mpiio_split_begun(struct mpiio_operation operation);
-uint32_t mpiio_split_ended(mpiio_word fh, struct mpiio_operation *operation);
+uint32_t mpiio_begin_split(struct mpiio_operation operation);
+uint32_t mpiio_end_split(mpiio_word fh, struct mpiio_operation *operation);
 
-struct mpiio_begun {
+struct mpiio_pending_operation {
     uint64_t key;
     struct mpiio_operation operation;
     uint16_t number;
@@ -43,9 +43,9 @@ struct mpiio_begun {
     /* Fields of the waiting thread: two threads must not wait for one request. */
     int index;
     uint64_t request;         /* value in the program's array until it completes */
-    struct mpiio_begun *also; /* the next that the same call waits for */
+    struct mpiio_pending_operation *also; /* the next that the same call waits for */
 };
-struct mpiio_begun *mpiio_find_begun(uint64_t key); /* NULL: none */
-void mpiio_completed(struct mpiio_begun *begun); /* frees its number */
+struct mpiio_pending_operation *mpiio_find_pending(uint64_t key); /* NULL: none */
+void mpiio_release_pending(struct mpiio_pending_operation *begun); /* frees its number */
 
 #endif

@@ -18,7 +18,7 @@ static uint64_t key_of(const struct mpiio_wait *wait, uint64_t request) {
     return wait->fortran && wait->mpi->request_f2c ? wait->mpi->request_f2c((int)request) : request;
 }
 
-void mpiio_await(struct mpiio_wait *wait, const void *caller, bool fortran, int count, const void *requests) {
+void mpiio_collect_pending(struct mpiio_wait *wait, const void *caller, bool fortran, int count, const void *requests) {
     wait->mpi = mpiio_mpi(caller);
     wait->caller = caller;
     wait->first = NULL;
@@ -26,10 +26,10 @@ void mpiio_await(struct mpiio_wait *wait, const void *caller, bool fortran, int 
     wait->requests = requests;
     wait->fortran = fortran;
     wait->mapped = NULL;
-    struct mpiio_begun **end = &wait->first;
+    struct mpiio_pending_operation **end = &wait->first;
     for (int i = 0; i < count; i++) {
         uint64_t request = request_in(wait, i), key = key_of(wait, request);
-        struct mpiio_begun *begun = key && key != wait->mpi->no_request ? mpiio_find_begun(key) : NULL;
+        struct mpiio_pending_operation *begun = key && key != wait->mpi->no_request ? mpiio_find_pending(key) : NULL;
         if (!begun)
             continue;
         begun->index = i;
@@ -45,15 +45,15 @@ void mpiio_await(struct mpiio_wait *wait, const void *caller, bool fortran, int 
 void *mpiio_wait_statuses(struct mpiio_wait *wait, void *statuses, bool ignored, int count) {
     if (!ignored)
         return statuses;
-    if (count <= MPIIO_FEW)
+    if (count <= MPIIO_INLINE_STATUSES)
         return memset(wait->few, 0, sizeof wait->few);
-    wait->mapped_bytes = (size_t)count * MPIIO_MOST_STATUS;
+    wait->mapped_bytes = (size_t)count * MPIIO_MAX_STATUS_BYTES;
     void *room = (void *)syscall(SYS_mmap, NULL, wait->mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     wait->mapped = room == MAP_FAILED ? NULL : room;
     return wait->mapped;
 }
 
-static bool has_completed(const struct mpiio_wait *wait, const struct mpiio_begun *begun) {
+static bool has_completed(const struct mpiio_wait *wait, const struct mpiio_pending_operation *begun) {
     return request_in(wait, begun->index) != begun->request;
 }
 
@@ -67,7 +67,7 @@ static int rank_of(const struct mpiio_outcome *outcome, int index, int first) {
 
 /* First index: in Fortran 1, except in MPICH's mpi_waitsome_f08_ and mpi_testsome_f08_, which count from 0. */
 static int first_index(const struct mpiio_wait *wait, const struct mpiio_outcome *outcome) {
-    for (const struct mpiio_begun *begun = wait->first; begun && wait->fortran; begun = begun->also)
+    for (const struct mpiio_pending_operation *begun = wait->first; begun && wait->fortran; begun = begun->also)
         if (has_completed(wait, begun) && rank_of(outcome, begun->index, 1) < 0)
             return 0;
     return wait->fortran;
@@ -81,8 +81,8 @@ static const void *status_of(const struct mpiio_wait *wait, const struct mpiio_o
     return rank < 0 ? NULL : statuses + (size_t)rank * wait->mpi->status_bytes;
 }
 
-static void put(const struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span,
-                const struct mpiio_begun *begun, int64_t bytes, int result) {
+static void record_completion(const struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span,
+                              const struct mpiio_pending_operation *begun, int64_t bytes, int result) {
     const struct mpiio_operation *operation = &begun->operation;
     const uint64_t words[2] = {mpiio_group(operation->fh), begun->number};
     struct iotide_facts facts = {
@@ -103,12 +103,13 @@ static void unmap(struct mpiio_wait *wait) {
         syscall(SYS_munmap, wait->mapped, wait->mapped_bytes);
 }
 
-void mpiio_tell(struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span, struct mpiio_outcome outcome) {
+void mpiio_record_completed(struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span,
+                            struct mpiio_outcome outcome) {
     int error = errno;
     bool in_status = outcome.shape != MPIIO_ONE && outcome.result &&
                      mpiio_error(outcome.result, wait->caller) == wait->mpi->in_status;
     int first = outcome.shape == MPIIO_SOME ? first_index(wait, &outcome) : 0;
-    for (struct mpiio_begun *begun = wait->first, *also; begun; begun = also) {
+    for (struct mpiio_pending_operation *begun = wait->first, *also; begun; begun = also) {
         also = begun->also;
         if (!has_completed(wait, begun))
             continue;
@@ -116,44 +117,46 @@ void mpiio_tell(struct mpiio_wait *wait, struct iotide_site *site, struct iotide
         int result = outcome.result;
         if (in_status && status)
             memcpy(&result, (const char *)status + wait->mpi->status_error, sizeof result);
-        int64_t bytes = !status || result ? 0 : mpiio_moved(status, wait->caller);
+        int64_t bytes = !status || result ? 0 : mpiio_status_bytes(status, wait->caller);
         if (span.start_ns)
-            put(wait, site, span, begun, bytes, result);
-        mpiio_completed(begun);
+            record_completion(wait, site, span, begun, bytes, result);
+        mpiio_release_pending(begun);
     }
     unmap(wait);
     errno = error;
 }
 
-void mpiio_tell_freed(struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span, int result, bool freed) {
+void mpiio_record_freed(struct mpiio_wait *wait, struct iotide_site *site, struct iotide_span span, int result,
+                        bool freed) {
     int error = errno;
     if (span.start_ns)
-        put(wait, site, span, wait->first, 0, result);
+        record_completion(wait, site, span, wait->first, 0, result);
     if (freed && result == 0)
-        mpiio_completed(wait->first);
+        mpiio_release_pending(wait->first);
     errno = error;
 }
 
 /* ---- C ---- */
 
 /* The last arguments: which status belongs to which request, as fields of struct mpiio_outcome. */
-#define COMPLETES(symbol, parameters, arguments, count_, requests_, statuses_, ...)                                 \
-    EXPORT int symbol parameters {                                                                                  \
-        const void *caller = __builtin_return_address(0);                                                           \
-        if (likely(!mpiio_pending()))                                                                               \
-            return REAL(symbol) arguments;                                                                          \
-        struct mpiio_wait wait;                                                                                     \
-        mpiio_await(&wait, caller, false, count_, requests_);                                                       \
-        if (!wait.first)                                                                                            \
-            return REAL(symbol) arguments;                                                                          \
-        void *seen = mpiio_wait_statuses(&wait, statuses_, (uintptr_t)statuses_ <= 1, count_);                      \
-        statuses_ = seen ? seen : statuses_;                                                                        \
-        struct iotide_span span = iotide_push(&SITE(symbol), wait.handle);                                          \
-        int result = REAL(symbol) arguments;                                                                        \
-        if (span.start_ns)                                                                                          \
-            iotide_pop(span);                                                                                       \
-        mpiio_tell(&wait, &SITE(symbol), span, (struct mpiio_outcome){result, .statuses = seen, __VA_ARGS__});      \
-        return result;                                                                                              \
+#define COMPLETES(symbol, parameters, arguments, count_, requests_, statuses_, ...)                         \
+    EXPORT int symbol parameters {                                                                          \
+        const void *caller = __builtin_return_address(0);                                                   \
+        if (likely(!mpiio_has_pending()))                                                                   \
+            return REAL(symbol) arguments;                                                                  \
+        struct mpiio_wait wait;                                                                             \
+        mpiio_collect_pending(&wait, caller, false, count_, requests_);                                     \
+        if (!wait.first)                                                                                    \
+            return REAL(symbol) arguments;                                                                  \
+        void *seen = mpiio_wait_statuses(&wait, statuses_, (uintptr_t)statuses_ <= 1, count_);              \
+        statuses_ = seen ? seen : statuses_;                                                                \
+        struct iotide_span span = iotide_push(&SITE(symbol), wait.handle);                                  \
+        int result = REAL(symbol) arguments;                                                                \
+        if (span.start_ns)                                                                                  \
+            iotide_pop(span);                                                                               \
+        mpiio_record_completed(&wait, &SITE(symbol), span, (struct mpiio_outcome){result, .statuses = seen, \
+                                                                                  __VA_ARGS__});            \
+        return result;                                                                                      \
     }
 
 COMPLETES(MPI_Wait, (MPI_Request * request, MPI_Status *status), (request, status), 1, request, status,
@@ -175,21 +178,21 @@ COMPLETES(MPI_Testsome, (int count, MPI_Request *requests, int *completed, int *
           (count, requests, completed, indices, statuses), count, requests, statuses, .shape = MPIIO_SOME,
           .indices = indices, .completed = *completed)
 
-#define LETS_GO(symbol, frees)                                                 \
-    EXPORT int symbol(MPI_Request *request) {                                  \
-        const void *caller = __builtin_return_address(0);                      \
-        if (likely(!mpiio_pending()))                                          \
-            return REAL(symbol)(request);                                      \
-        struct mpiio_wait wait;                                                \
-        mpiio_await(&wait, caller, false, 1, request);                         \
-        if (!wait.first)                                                       \
-            return REAL(symbol)(request);                                      \
-        struct iotide_span span = iotide_push(&SITE(symbol), wait.handle);     \
-        int result = REAL(symbol)(request);                                    \
-        if (span.start_ns)                                                     \
-            iotide_pop(span);                                                  \
-        mpiio_tell_freed(&wait, &SITE(symbol), span, result, frees);           \
-        return result;                                                         \
+#define RELEASES(symbol, frees)                                            \
+    EXPORT int symbol(MPI_Request *request) {                              \
+        const void *caller = __builtin_return_address(0);                  \
+        if (likely(!mpiio_has_pending()))                                  \
+            return REAL(symbol)(request);                                  \
+        struct mpiio_wait wait;                                            \
+        mpiio_collect_pending(&wait, caller, false, 1, request);           \
+        if (!wait.first)                                                   \
+            return REAL(symbol)(request);                                  \
+        struct iotide_span span = iotide_push(&SITE(symbol), wait.handle); \
+        int result = REAL(symbol)(request);                                \
+        if (span.start_ns)                                                 \
+            iotide_pop(span);                                              \
+        mpiio_record_freed(&wait, &SITE(symbol), span, result, frees);     \
+        return result;                                                     \
     }
-LETS_GO(MPI_Request_free, true)
-LETS_GO(MPI_Cancel, false)
+RELEASES(MPI_Request_free, true)
+RELEASES(MPI_Cancel, false)

@@ -9,7 +9,7 @@
 
 #include "variables.h"
 
-#define NETCDF_ASK(symbol, type) ((type)iotide_helper(&iotide_library_netcdf, symbol, caller))
+#define NETCDF_QUERY(symbol, type) ((type)iotide_helper(&iotide_library_netcdf, symbol, caller))
 
 typedef int (*netcdf_inq_var)(int, int, char *, int *, int *, int *, int *);
 typedef int (*netcdf_inq_dimlen)(int, int, size_t *);
@@ -47,7 +47,7 @@ static inline const char *netcdf_type_name(int type) {
 /* Bytes of an element in memory; for NC_STRING of its pointer. */
 static inline int64_t netcdf_width_of(int ncid, int type, const void *caller) {
     int64_t width = external_width(type);
-    netcdf_inq_type ask = width ? NULL : NETCDF_ASK(netcdf_symbol_type, netcdf_inq_type);
+    netcdf_inq_type ask = width ? NULL : NETCDF_QUERY(netcdf_symbol_type, netcdf_inq_type);
     size_t size = 0;
     if (ask) {
         iotide_self.quiet = true;
@@ -58,16 +58,16 @@ static inline int64_t netcdf_width_of(int ncid, int type, const void *caller) {
 }
 
 static inline const struct variable *netcdf_variable(int ncid, int varid, const void *caller) {
-    struct variable *place = variable_place(ncid, varid, caller);
+    struct variable *place = variable_entry(ncid, varid, caller);
     if (likely(place->generation != 0))
         return place;
-    netcdf_inq_var ask = NETCDF_ASK(netcdf_symbol_var, netcdf_inq_var);
+    netcdf_inq_var ask = NETCDF_QUERY(netcdf_symbol_var, netcdf_inq_var);
     int type = 0, dimensions = 0;
     iotide_self.quiet = true;
     bool known = ask && ask(ncid, varid, NULL, &type, &dimensions, NULL, NULL) == 0;
     iotide_self.quiet = false;
     if (known)
-        variable_remember(place, dimensions, netcdf_width_of(ncid, type, caller));
+        variable_store(place, dimensions, netcdf_width_of(ncid, type, caller));
     return place;
 }
 
@@ -81,13 +81,14 @@ static inline int64_t netcdf_width(bool failed, int ncid, int varid, const void 
 }
 
 /* Elements from start (NULL: the first), with the given stride (NULL: 1), to the variable's current end. */
-static inline int64_t netcdf_rest(int ncid, int varid, const size_t *start, const ptrdiff_t *stride, const void *caller) {
-    netcdf_inq_var ask = NETCDF_ASK(netcdf_symbol_var, netcdf_inq_var);
-    netcdf_inq_dimlen ask_length = NETCDF_ASK(netcdf_symbol_dimlen, netcdf_inq_dimlen);
-    int dimensions = netcdf_variable(ncid, varid, caller)->dimensions, dimension[MOST_DIMENSIONS];
-    if (dimensions > MOST_DIMENSIONS)
-        iotide_layer_met(BOUND_DIMENSIONS);
-    if (!ask || !ask_length || dimensions > MOST_DIMENSIONS)
+static inline int64_t netcdf_remaining_elements(int ncid, int varid, const size_t *start, const ptrdiff_t *stride,
+                                                const void *caller) {
+    netcdf_inq_var ask = NETCDF_QUERY(netcdf_symbol_var, netcdf_inq_var);
+    netcdf_inq_dimlen ask_length = NETCDF_QUERY(netcdf_symbol_dimlen, netcdf_inq_dimlen);
+    int dimensions = netcdf_variable(ncid, varid, caller)->dimensions, dimension[MAX_DIMENSIONS];
+    if (dimensions > MAX_DIMENSIONS)
+        iotide_layer_count_overflow(BOUND_DIMENSIONS);
+    if (!ask || !ask_length || dimensions > MAX_DIMENSIONS)
         return 0;
     iotide_self.quiet = true;
     int64_t count = ask(ncid, varid, NULL, NULL, NULL, dimension, NULL) == 0;
@@ -103,17 +104,17 @@ static inline int64_t netcdf_rest(int ncid, int varid, const size_t *start, cons
 }
 
 /* Elements of a whole variable. */
-static inline int64_t netcdf_all(bool failed, int ncid, int varid, const void *caller) {
-    return !failed ? netcdf_rest(ncid, varid, NULL, NULL, caller) : 0;
+static inline int64_t netcdf_variable_elements(bool failed, int ncid, int varid, const void *caller) {
+    return !failed ? netcdf_remaining_elements(ncid, varid, NULL, NULL, caller) : 0;
 }
 
 /* Elements of a part of a variable; its dimensions are those of netcdf_dimensions. */
-static inline int64_t netcdf_part(bool failed, int dimensions, int ncid, int varid, const size_t *start,
-                                  const size_t *count, const ptrdiff_t *stride, const void *caller) {
+static inline int64_t netcdf_part_elements(bool failed, int dimensions, int ncid, int varid, const size_t *start,
+                                           const size_t *count, const ptrdiff_t *stride, const void *caller) {
     if (failed)
         return 0;
     return likely(count || !dimensions) ? product_of(dimensions, (const int64_t *)count)
-                                        : netcdf_rest(ncid, varid, start, stride, caller);
+                                        : netcdf_remaining_elements(ncid, varid, start, stride, caller);
 }
 
 /* Datasets are named by paths or URLs; file:///a/b#mode=... is the file /a/b. */
@@ -133,15 +134,15 @@ static inline uint32_t netcdf_file(const char *name) {
 /* Number of processes that opened a file together. */
 static inline int netcdf_ranks(bool failed, intptr_t comm, const void *caller) {
     static const char symbol[] = "PMPI_Comm_size";
-    int (*ask)(intptr_t, int *) = failed ? NULL : NETCDF_ASK(symbol, int (*)(intptr_t, int *));
+    int (*ask)(intptr_t, int *) = failed ? NULL : NETCDF_QUERY(symbol, int (*)(intptr_t, int *));
     int ranks = 0;
     return ask && ask(comm, &ranks) == 0 ? ranks : 0;
 }
 
 /* Bytes of an attribute that was read, with elements of width bytes; width 0: of its own type's size. */
-static inline int64_t netcdf_attribute(bool failed, int ncid, int varid, const char *name, int64_t width,
-                                       const void *caller) {
-    netcdf_inq_att ask = !failed ? NETCDF_ASK(netcdf_symbol_att, netcdf_inq_att) : NULL;
+static inline int64_t netcdf_attribute_bytes(bool failed, int ncid, int varid, const char *name, int64_t width,
+                                             const void *caller) {
+    netcdf_inq_att ask = !failed ? NETCDF_QUERY(netcdf_symbol_att, netcdf_inq_att) : NULL;
     int type = 0;
     size_t length = 0;
     if (!ask)
@@ -158,7 +159,7 @@ static inline int64_t netcdf_attribute(bool failed, int ncid, int varid, const c
  * so that all groups are removed with it. */
 static _Atomic uint16_t netcdf_highest_group[UINT16_MAX + 1];
 
-static inline void netcdf_note_group(int group) {
+static inline void netcdf_raise_highest_group(int group) {
     _Atomic uint16_t *highest = &netcdf_highest_group[(uint32_t)group >> 16];
     uint16_t place = (uint16_t)group, seen = atomic_load_explicit(highest, memory_order_relaxed);
     while (place > seen && !atomic_compare_exchange_weak(highest, &seen, place)) {
@@ -166,19 +167,19 @@ static inline void netcdf_note_group(int group) {
 }
 
 /* A group got its own handle. */
-static inline void netcdf_named_group(bool failed, const int *group) {
+static inline void netcdf_track_group(bool failed, const int *group) {
     if (!failed && group)
-        netcdf_note_group(*group);
+        netcdf_raise_highest_group(*group);
 }
 
 /* The library returned a group's number: until the group has its own handle, it uses that of the queried group. */
-static inline void netcdf_told_group(bool failed, int ncid, const int *group, const void *caller) {
+static inline void netcdf_bind_group(bool failed, int ncid, const int *group, const void *caller) {
     if (failed || !group || iotide_object(SPACE_netcdf, (uint64_t)(int64_t)*group).handle)
         return;
     struct iotide_target target = iotide_object(SPACE_netcdf, (uint64_t)(int64_t)ncid);
     if (target.handle) {
         iotide_bind(SPACE_netcdf, (uint64_t)(int64_t)*group, target);
-        netcdf_note_group(*group);
+        netcdf_raise_highest_group(*group);
     }
 }
 
@@ -188,17 +189,17 @@ static inline int netcdf_group_count(bool failed, int ncid, const int *count, co
     int found = 0;
     if (failed || !groups || count)
         return failed || !groups ? 0 : *count;
-    int (*ask)(int, int *, int *) = NETCDF_ASK(symbol, int (*)(int, int *, int *));
+    int (*ask)(int, int *, int *) = NETCDF_QUERY(symbol, int (*)(int, int *, int *));
     return ask && ask(ncid, &found, NULL) == 0 ? found : 0;
 }
 
-static inline void netcdf_told_groups(int count, int ncid, const int *groups, const void *caller) {
+static inline void netcdf_bind_groups(int count, int ncid, const int *groups, const void *caller) {
     for (int i = 0; i < count; i++)
-        netcdf_told_group(false, ncid, &groups[i], caller);
+        netcdf_bind_group(false, ncid, &groups[i], caller);
 }
 
 /* The file was closed: the numbers of its groups will be reused. */
-static inline void netcdf_closed(bool failed, int ncid, const void *caller) {
+static inline void netcdf_unbind_groups(bool failed, int ncid, const void *caller) {
     if (failed)
         return;
     uint32_t file = (uint32_t)ncid >> 16;
@@ -210,7 +211,7 @@ static inline void netcdf_closed(bool failed, int ncid, const void *caller) {
 /* ---- collective access, chosen by variable ---- */
 
 #define NETCDF_GLOBAL (-1) /* as a variable: all of the file's variables */
-#define NETCDF_ACCESS iotide_space(&iotide_library_netcdf, LAYER_NETCDF + 64, caller)
+#define NETCDF_ACCESS iotide_copy_space(&iotide_library_netcdf, LAYER_NETCDF + 64, caller)
 static _Atomic bool netcdf_any_collective;
 
 static inline uint64_t netcdf_access_key(int ncid, int varid) {
@@ -218,7 +219,7 @@ static inline uint64_t netcdf_access_key(int ncid, int varid) {
 }
 
 /* Stored with the file's handle, because another file may get the same number. */
-static inline void netcdf_chosen_access(bool failed, int ncid, int varid, int access, const void *caller) {
+static inline void netcdf_set_access(bool failed, int ncid, int varid, int access, const void *caller) {
     struct iotide_target file = iotide_object(SPACE_netcdf, (uint64_t)(int64_t)ncid);
     if (failed)
         return;
@@ -248,23 +249,23 @@ static inline int netcdf_v2_error(const void *caller) {
 }
 
 _Static_assert(sizeof(long) == sizeof(size_t), "version 2 counts in longs");
-static inline int64_t netcdf_part_v2(bool failed, int dimensions, int ncid, int varid, const long *start,
-                                     const long *count, const long *stride, const void *caller) {
-    return netcdf_part(failed, dimensions, ncid, varid, (const size_t *)start, (const size_t *)count,
-                       (const ptrdiff_t *)stride, caller);
+static inline int64_t netcdf_part_elements_v2(bool failed, int dimensions, int ncid, int varid, const long *start,
+                                              const long *count, const long *stride, const void *caller) {
+    return netcdf_part_elements(failed, dimensions, ncid, varid, (const size_t *)start, (const size_t *)count,
+                                (const ptrdiff_t *)stride, caller);
 }
 
 /* Bytes of a record: those of the variables with a buffer. */
-static inline int64_t netcdf_record(bool failed, int ncid, void *const *buffers, const void *caller) {
+static inline int64_t netcdf_record_bytes(bool failed, int ncid, void *const *buffers, const void *caller) {
     static const char symbol[] = "ncrecinq";
-    int (*ask)(int, int *, int *, long *) = failed ? NULL : NETCDF_ASK(symbol, int (*)(int, int *, int *, long *));
+    int (*ask)(int, int *, int *, long *) = failed ? NULL : NETCDF_QUERY(symbol, int (*)(int, int *, int *, long *));
     int count = 0;
-    long bytes[MOST_DIMENSIONS];
+    long bytes[MAX_DIMENSIONS];
     int64_t sum = 0;
     if (!ask || !buffers)
         return 0;
     iotide_self.quiet = true;
-    bool known = ask(ncid, &count, NULL, NULL) != -1 && count <= MOST_DIMENSIONS && ask(ncid, NULL, NULL, bytes) != -1;
+    bool known = ask(ncid, &count, NULL, NULL) != -1 && count <= MAX_DIMENSIONS && ask(ncid, NULL, NULL, bytes) != -1;
     iotide_self.quiet = false;
     for (int i = 0; known && i < count; i++)
         sum += buffers[i] ? bytes[i] : 0;

@@ -4,11 +4,11 @@
 
 #include "pnetcdf.h"
 
-#define MOST_PENDING 16384
+#define MAX_PENDING 16384
 #define SET_BITS 64
 #define NO_REQUEST (-1)
 /* Space of requests, by file and number; another one for each copy of the library. */
-#define SPACE_requests iotide_space(&iotide_library_pnetcdf, LAYER_PNETCDF + 64, caller)
+#define SPACE_requests iotide_copy_space(&iotide_library_pnetcdf, LAYER_PNETCDF + 64, caller)
 enum { ALL_REQUESTS = -1, ALL_READS = -2, ALL_WRITES = -3 };
 #define SHOWN 16
 
@@ -20,8 +20,8 @@ static struct pending {
     int request;
     int place; /* index in the arrays of that call; -1: it waits for all */
     uint8_t kind;
-} pending[MOST_PENDING];
-static _Atomic uint64_t used[MOST_PENDING / SET_BITS];
+} pending[MAX_PENDING];
+static _Atomic uint64_t used[MAX_PENDING / SET_BITS];
 static _Atomic uint32_t used_count;
 
 static uint64_t key_of(int ncid, int request) {
@@ -29,7 +29,7 @@ static uint64_t key_of(int ncid, int request) {
 }
 
 static int claim(void) {
-    for (int word = 0; word < MOST_PENDING / SET_BITS; word++) {
+    for (int word = 0; word < MAX_PENDING / SET_BITS; word++) {
         uint64_t seen = atomic_load_explicit(&used[word], memory_order_relaxed);
         while (~seen) {
             int bit = __builtin_ctzll(~seen);
@@ -39,7 +39,7 @@ static int claim(void) {
             }
         }
     }
-    iotide_layer_met(BOUND_OPERATIONS);
+    iotide_layer_count_overflow(BOUND_OPERATIONS);
     return -1;
 }
 
@@ -52,9 +52,9 @@ static void release(int number) {
     atomic_fetch_sub(&used_count, 1);
 }
 
-/* The next one in use, from number; MOST_PENDING: none. */
+/* The next one in use, from number; MAX_PENDING: none. */
 static int next_used(int number) {
-    while (number < MOST_PENDING) {
+    while (number < MAX_PENDING) {
         uint64_t left = atomic_load(&used[number / SET_BITS]) >> number % SET_BITS;
         if (left)
             return number + __builtin_ctzll(left);
@@ -63,7 +63,7 @@ static int next_used(int number) {
     return number;
 }
 
-uint32_t pnetcdf_begun(bool failed, int ncid, const int *request, int kind, int64_t bytes, const void *caller) {
+uint32_t pnetcdf_add_pending(bool failed, int ncid, const int *request, int kind, int64_t bytes, const void *caller) {
     if (failed || (request && *request == NO_REQUEST))
         return 0;
     int number = claim();
@@ -80,19 +80,19 @@ uint32_t pnetcdf_begun(bool failed, int ncid, const int *request, int kind, int6
     return (uint32_t)number + 1;
 }
 
-void pnetcdf_closed(bool failed, int ncid, const void *caller) {
+void pnetcdf_release_all(bool failed, int ncid, const void *caller) {
     if (failed || !atomic_load(&used_count))
         return;
     uint32_t space = SPACE_requests;
-    for (int i = next_used(0); i < MOST_PENDING; i = next_used(i + 1))
+    for (int i = next_used(0); i < MAX_PENDING; i = next_used(i + 1))
         if (pending[i].ncid == ncid && pending[i].space == space)
             release(i);
 }
 
 /* ---- waiting ---- */
 
-static void wait_for_all(uint32_t space, int ncid, int which, const void *call) {
-    for (int i = next_used(0); i < MOST_PENDING; i = next_used(i + 1)) {
+static void mark_all(uint32_t space, int ncid, int which, const void *call) {
+    for (int i = next_used(0); i < MAX_PENDING; i = next_used(i + 1)) {
         if (pending[i].space != space || pending[i].ncid != ncid || (which == ALL_READS && pending[i].kind != KIND_READ) ||
             (which == ALL_WRITES && pending[i].kind != KIND_WRITE))
             continue;
@@ -101,12 +101,12 @@ static void wait_for_all(uint32_t space, int ncid, int which, const void *call) 
     }
 }
 
-void pnetcdf_mark(int ncid, int count, const int *requests, const void *call, const void *caller) {
+void pnetcdf_mark_requests(int ncid, int count, const int *requests, const void *call, const void *caller) {
     if (!atomic_load(&used_count))
         return;
     uint32_t space = SPACE_requests;
     if (count < 0)
-        wait_for_all(space, ncid, count, call);
+        mark_all(space, ncid, count, call);
     for (int i = 0; requests && i < count; i++) {
         uint32_t number = requests[i] == NO_REQUEST ? 0 : iotide_object(space, key_of(ncid, requests[i])).handle;
         if (!number)
@@ -116,21 +116,21 @@ void pnetcdf_mark(int ncid, int count, const int *requests, const void *call, co
     }
 }
 
-/* The next one from number that a call has marked and completed; MOST_PENDING: none. Requests that a failed call has
+/* The next one from number that a call has marked and completed; MAX_PENDING: none. Requests that a failed call has
  * not completed remain pending. */
 static int next_completed(int number, bool failed, const int *requests, const void *call) {
-    for (int i = next_used(number); i < MOST_PENDING; i = next_used(i + 1)) {
+    for (int i = next_used(number); i < MAX_PENDING; i = next_used(i + 1)) {
         if (atomic_load(&pending[i].waiting) != call)
             continue;
         if (!failed || (requests && pending[i].place >= 0 && requests[pending[i].place] == NO_REQUEST))
             return i;
         atomic_store(&pending[i].waiting, NULL);
     }
-    return MOST_PENDING;
+    return MAX_PENDING;
 }
 
-void pnetcdf_cancelled(bool failed, const int *requests, const void *call) {
-    for (int i = next_completed(0, failed, requests, call); i < MOST_PENDING;
+void pnetcdf_release_cancelled(bool failed, const int *requests, const void *call) {
+    for (int i = next_completed(0, failed, requests, call); i < MAX_PENDING;
          i = next_completed(i + 1, failed, requests, call))
         release(i);
 }
@@ -150,7 +150,7 @@ struct wait {
 
 static void collect(const struct wait *wait, struct completed *reads, struct completed *writes) {
     bool failed = pnetcdf_failed(wait->result);
-    for (int i = next_completed(0, failed, wait->requests, wait); i < MOST_PENDING;
+    for (int i = next_completed(0, failed, wait->requests, wait); i < MAX_PENDING;
          i = next_completed(i + 1, failed, wait->requests, wait)) {
         const struct pending *at = &pending[i];
         struct completed *to = at->kind == KIND_READ ? reads : writes;
@@ -166,7 +166,7 @@ static void collect(const struct wait *wait, struct completed *reads, struct com
 static void record(struct iotide_span span, struct iotide_site *site, const struct wait *wait, uint8_t kind,
                    uint16_t flags, const struct completed *of) {
     uint32_t shown = of->count < SHOWN ? of->count : SHOWN;
-    uint64_t words[2 + SHOWN] = {(uint64_t)(int64_t)wait->count, shown | (of->count > SHOWN ? IOTIDE_CUT : 0)};
+    uint64_t words[2 + SHOWN] = {(uint64_t)(int64_t)wait->count, shown | (of->count > SHOWN ? IOTIDE_TRUNCATED : 0)};
     for (uint32_t i = 0; i < shown; i++)
         words[2 + i] = of->shown[i];
     struct iotide_facts facts = {
@@ -190,7 +190,7 @@ static int wait_for(struct iotide_site *site, int (*real)(int, int, int *, int *
     if (!span.start_ns)
         return real(ncid, count, requests, statuses);
     struct wait wait = {ncid, count, requests, statuses, 0, file};
-    pnetcdf_mark(ncid, count, requests, &wait, caller);
+    pnetcdf_mark_requests(ncid, count, requests, &wait, caller);
     wait.result = real(ncid, count, requests, statuses);
     iotide_pop(span);
     struct completed reads = {0}, writes = {0};

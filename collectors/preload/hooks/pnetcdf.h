@@ -6,7 +6,7 @@
 
 #include "variables.h"
 
-#define PNETCDF_ASK(symbol, type) ((type)iotide_helper(&iotide_library_pnetcdf, symbol, caller))
+#define PNETCDF_QUERY(symbol, type) ((type)iotide_helper(&iotide_library_pnetcdf, symbol, caller))
 
 typedef int (*pnetcdf_inq_var)(int, int, char *, int *, int *, int *, int *);
 typedef int (*pnetcdf_inq_dim)(int, int, char *, int64_t *);
@@ -30,14 +30,14 @@ static inline int pnetcdf_error(int result) {
 /* ---- variables ---- */
 
 static inline const struct variable *pnetcdf_variable(int ncid, int varid, const void *caller) {
-    struct variable *place = variable_place(ncid, varid, caller);
+    struct variable *place = variable_entry(ncid, varid, caller);
     if (likely(place->generation != 0))
         return place;
-    pnetcdf_inq_var ask = PNETCDF_ASK(pnetcdf_symbol_var, pnetcdf_inq_var);
+    pnetcdf_inq_var ask = PNETCDF_QUERY(pnetcdf_symbol_var, pnetcdf_inq_var);
     int type = 0, dimensions = 0;
     iotide_self.quiet = true;
     if (ask && ask(ncid, varid, NULL, &type, &dimensions, NULL, NULL) == 0)
-        variable_remember(place, dimensions, external_width(type));
+        variable_store(place, dimensions, external_width(type));
     iotide_self.quiet = false;
     return place;
 }
@@ -48,19 +48,19 @@ static inline int pnetcdf_dimensions(bool failed, int ncid, int varid, const voi
 }
 
 /* Elements of a part of a variable. */
-static inline int64_t pnetcdf_part(bool failed, int dimensions, const int64_t *count) {
+static inline int64_t pnetcdf_part_elements(bool failed, int dimensions, const int64_t *count) {
     return failed || (dimensions && !count) ? 0 : product_of(dimensions, count);
 }
 
 /* Elements of a whole variable, by its current length. */
-static inline int64_t pnetcdf_all(bool failed, int ncid, int varid, const void *caller) {
-    pnetcdf_inq_var ask = !failed ? PNETCDF_ASK(pnetcdf_symbol_var, pnetcdf_inq_var) : NULL;
-    pnetcdf_inq_dim ask_length = PNETCDF_ASK(pnetcdf_symbol_dim, pnetcdf_inq_dim);
+static inline int64_t pnetcdf_variable_elements(bool failed, int ncid, int varid, const void *caller) {
+    pnetcdf_inq_var ask = !failed ? PNETCDF_QUERY(pnetcdf_symbol_var, pnetcdf_inq_var) : NULL;
+    pnetcdf_inq_dim ask_length = PNETCDF_QUERY(pnetcdf_symbol_dim, pnetcdf_inq_dim);
     if (!ask || !ask_length)
         return 0;
-    int dimensions = pnetcdf_variable(ncid, varid, caller)->dimensions, dimension[MOST_DIMENSIONS];
-    if (dimensions > MOST_DIMENSIONS) {
-        iotide_layer_met(BOUND_DIMENSIONS);
+    int dimensions = pnetcdf_variable(ncid, varid, caller)->dimensions, dimension[MAX_DIMENSIONS];
+    if (dimensions > MAX_DIMENSIONS) {
+        iotide_layer_count_overflow(BOUND_DIMENSIONS);
         return 0;
     }
     iotide_self.quiet = true;
@@ -74,7 +74,7 @@ static inline int64_t pnetcdf_all(bool failed, int ncid, int varid, const void *
 }
 
 /* Elements of several parts of one variable; one element for a part without counts. */
-static inline int64_t pnetcdf_parts(bool failed, int dimensions, int parts, int64_t *const *counts) {
+static inline int64_t pnetcdf_parts_elements(bool failed, int dimensions, int parts, int64_t *const *counts) {
     int64_t sum = 0;
     for (int i = 0; !failed && i < parts; i++)
         sum += counts && counts[i] ? product_of(dimensions, counts[i]) : 1;
@@ -82,8 +82,9 @@ static inline int64_t pnetcdf_parts(bool failed, int dimensions, int parts, int6
 }
 
 /* Elements of parts of several variables: mput, mget. counts NULL: one element of each. */
-static inline int64_t pnetcdf_each(bool failed, int ncid, int variables, const int *varids, int64_t *const *counts,
-                                   const void *caller) {
+static inline int64_t pnetcdf_variables_elements(bool failed, int ncid, int variables, const int *varids,
+                                                 int64_t *const *counts,
+                                                 const void *caller) {
     int64_t sum = 0;
     for (int i = 0; !failed && i < variables; i++)
         sum += counts && counts[i]
@@ -92,17 +93,18 @@ static inline int64_t pnetcdf_each(bool failed, int ncid, int variables, const i
     return sum;
 }
 
-static inline int64_t pnetcdf_each_whole(bool failed, int ncid, int variables, const int *varids, const void *caller) {
+static inline int64_t pnetcdf_whole_variables_elements(bool failed, int ncid, int variables, const int *varids,
+                                                       const void *caller) {
     int64_t sum = 0;
     for (int i = 0; !failed && i < variables; i++)
-        sum += pnetcdf_all(false, ncid, varids[i], caller);
+        sum += pnetcdf_variable_elements(false, ncid, varids[i], caller);
     return sum;
 }
 
 /* Bytes of an attribute that was read, with elements of width bytes; width 0: of its own type's size. */
-static inline int64_t pnetcdf_attribute(bool failed, int ncid, int varid, const char *name, int64_t width,
-                                        const void *caller) {
-    pnetcdf_inq_att ask = !failed ? PNETCDF_ASK(pnetcdf_symbol_att, pnetcdf_inq_att) : NULL;
+static inline int64_t pnetcdf_attribute_bytes(bool failed, int ncid, int varid, const char *name, int64_t width,
+                                              const void *caller) {
+    pnetcdf_inq_att ask = !failed ? PNETCDF_QUERY(pnetcdf_symbol_att, pnetcdf_inq_att) : NULL;
     int type = 0;
     int64_t length = 0;
     if (!ask)
@@ -116,7 +118,7 @@ static inline int64_t pnetcdf_attribute(bool failed, int ncid, int varid, const 
 /* Number of processes that opened a file together. */
 static inline int pnetcdf_ranks(bool failed, intptr_t comm, const void *caller) {
     static const char symbol[] = "PMPI_Comm_size";
-    int (*ask)(intptr_t, int *) = failed ? NULL : PNETCDF_ASK(symbol, int (*)(intptr_t, int *));
+    int (*ask)(intptr_t, int *) = failed ? NULL : PNETCDF_QUERY(symbol, int (*)(intptr_t, int *));
     int ranks = 0;
     return ask && ask(comm, &ranks) == 0 ? ranks : 0;
 }
@@ -148,15 +150,16 @@ static inline bool pnetcdf_is_null(intptr_t datatype, const void *caller) {
 
 /* Bytes of a datatype; 0: null or unknown. */
 static inline int64_t pnetcdf_size(intptr_t datatype, const void *caller) {
-    pnetcdf_type_size_x ask = PNETCDF_ASK(pnetcdf_symbol_size, pnetcdf_type_size_x);
+    pnetcdf_type_size_x ask = PNETCDF_QUERY(pnetcdf_symbol_size, pnetcdf_type_size_x);
     int64_t size = 0;
     return ask && !pnetcdf_is_null(datatype, caller) && ask(datatype, &size) == 0 && size > 0 ? size : 0;
 }
 
 /* Bytes of a buffer of count datatypes. Without a count or a datatype it has the elements of the access, as in
  * memory or in the file. */
-static inline int64_t pnetcdf_buffer(bool failed, int ncid, int varid, int64_t elements, int64_t count, intptr_t datatype,
-                                     const void *caller) {
+static inline int64_t pnetcdf_buffer_bytes(bool failed, int ncid, int varid, int64_t elements, int64_t count,
+                                           intptr_t datatype,
+                                           const void *caller) {
     if (failed)
         return 0;
     int64_t size = pnetcdf_size(datatype, caller);
@@ -166,7 +169,8 @@ static inline int64_t pnetcdf_buffer(bool failed, int ncid, int varid, int64_t e
 }
 
 /* Bytes of a buffer whose position is given by a file datatype. */
-static inline int64_t pnetcdf_typed(bool failed, intptr_t filetype, int64_t count, intptr_t datatype, const void *caller) {
+static inline int64_t pnetcdf_filetype_bytes(bool failed, intptr_t filetype, int64_t count, intptr_t datatype,
+                                             const void *caller) {
     if (failed)
         return 0;
     int64_t size = count < 0 ? 0 : pnetcdf_size(datatype, caller);
@@ -174,8 +178,9 @@ static inline int64_t pnetcdf_typed(bool failed, intptr_t filetype, int64_t coun
 }
 
 /* Bytes of several buffers. */
-static inline int64_t pnetcdf_buffers(bool failed, int variables, const int64_t *counts, const intptr_t *datatypes,
-                                      const void *caller) {
+static inline int64_t pnetcdf_buffers_bytes(bool failed, int variables, const int64_t *counts,
+                                            const intptr_t *datatypes,
+                                            const void *caller) {
     bool addresses = pnetcdf_null(caller) != NULL;
     int64_t sum = 0;
     for (int i = 0; !failed && counts && datatypes && i < variables; i++)
@@ -185,9 +190,9 @@ static inline int64_t pnetcdf_buffers(bool failed, int variables, const int64_t 
 
 /* A datatype's name, NULL if it has none. Valid until the thread's next one. */
 static inline const char *pnetcdf_type_name(intptr_t datatype, bool failed, const void *caller) {
-    static struct iotide_room room = {.size = 256}; /* MPI_MAX_OBJECT_NAME is 64 in Open MPI, 128 in MPICH */
-    char *name = iotide_thread_room(&room);
-    pnetcdf_type_get_name ask = failed ? NULL : PNETCDF_ASK(pnetcdf_symbol_name, pnetcdf_type_get_name);
+    static struct iotide_thread_memory room = {.size = 256}; /* MPI_MAX_OBJECT_NAME is 64 in Open MPI, 128 in MPICH */
+    char *name = iotide_get_thread_memory(&room);
+    pnetcdf_type_get_name ask = failed ? NULL : PNETCDF_QUERY(pnetcdf_symbol_name, pnetcdf_type_get_name);
     int length = 0;
     if (!ask || !name)
         return NULL;
@@ -201,11 +206,11 @@ static inline const char *pnetcdf_type_name(intptr_t datatype, bool failed, cons
 
 /* Stores a begun operation until it is waited for. Returns its number, the lowest free one from 1; 0: there is
  * nothing to wait for, or no room, and the bytes count as moved now. */
-uint32_t pnetcdf_begun(bool failed, int ncid, const int *request, int kind, int64_t bytes, const void *caller);
-void pnetcdf_closed(bool failed, int ncid, const void *caller); /* pending requests are dropped with their file */
+uint32_t pnetcdf_add_pending(bool failed, int ncid, const int *request, int kind, int64_t bytes, const void *caller);
+void pnetcdf_release_all(bool failed, int ncid, const void *caller); /* pending requests are dropped with their file */
 /* Marks the requests of a call before it, because it overwrites those that it completes. call: an address that
  * identifies the call. */
-void pnetcdf_mark(int ncid, int count, const int *requests, const void *call, const void *caller);
-void pnetcdf_cancelled(bool failed, const int *requests, const void *call);
+void pnetcdf_mark_requests(int ncid, int count, const int *requests, const void *call, const void *caller);
+void pnetcdf_release_cancelled(bool failed, const int *requests, const void *call);
 
 #endif

@@ -6,7 +6,7 @@
 #include "thread_memory.h"
 
 #define VARIABLES 64      /* cached per thread; colliding variables are queried again */
-#define MOST_DIMENSIONS 1024
+#define MAX_DIMENSIONS 1024
 
 struct variable {
     const void *caller; /* identifies one object, and so one copy of the library, which numbers its own files */
@@ -16,20 +16,20 @@ struct variable {
     int32_t dimensions;
     int64_t width; /* bytes of an element as stored */
 };
-static struct iotide_room variables_room = {.size = VARIABLES * sizeof(struct variable)};
+static struct iotide_thread_memory variables_memory = {.size = VARIABLES * sizeof(struct variable)};
 /* A new file may get the number of a closed one. */
 static _Atomic uint32_t variables_generation = 1;
 
-static inline void variables_forget(void) {
+static inline void variables_invalidate(void) {
     atomic_fetch_add_explicit(&variables_generation, 1, memory_order_relaxed);
 }
 
 /* Cache entry of a variable; its generation is 0 if it is not cached. */
-static inline struct variable *variable_place(int file, int number, const void *caller) {
+static inline struct variable *variable_entry(int file, int number, const void *caller) {
     uint64_t mixed = ((uint64_t)(uint32_t)file << 32 ^ (uint32_t)number ^ (uint64_t)(uintptr_t)caller << 7) *
                      UINT64_C(0x9e3779b97f4a7c15);
     static __thread struct variable only; /* used if a thread has no memory */
-    struct variable *variables = iotide_thread_room(&variables_room);
+    struct variable *variables = iotide_get_thread_memory(&variables_memory);
     struct variable *place = variables ? &variables[mixed >> 58] : &only;
     uint32_t generation = atomic_load_explicit(&variables_generation, memory_order_relaxed);
     if (place->generation != generation || place->file != file || place->number != number || place->caller != caller)
@@ -37,7 +37,7 @@ static inline struct variable *variable_place(int file, int number, const void *
     return place;
 }
 
-static inline void variable_remember(struct variable *place, int dimensions, int64_t width) {
+static inline void variable_store(struct variable *place, int dimensions, int64_t width) {
     place->dimensions = dimensions;
     place->width = width;
     place->generation = atomic_load_explicit(&variables_generation, memory_order_relaxed);

@@ -118,7 +118,7 @@ CREATE hid_t H5Fopen(const char *filename: path, unsigned int flags: hex, hid_t 
 CREATE hid_t H5Freopen(hid_t file_id: handle) -> handle
 SYNC herr_t H5Fflush(hid_t object_id: handle, H5F_scope_t scope: enum{H5F_SCOPE_LOCAL/H5F_SCOPE_GLOBAL})
 DESTROY herr_t H5Fclose(hid_t file_id: handle)
-    after = hdf5_keep(file_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(file_id, source_, failed, caller)
 OTHER hid_t H5Fget_create_plist(hid_t file_id: handle) -> id
     class = memory
 OTHER hid_t H5Fget_access_plist(hid_t file_id: handle) -> id
@@ -188,7 +188,7 @@ OTHER herr_t H5Fget_mpi_atomicity(hid_t file_id: handle, hbool_t *flag)
     class = memory
 DESTROY herr_t H5Fclose_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t file_id: handle,
                         hid_t es_id: hex)
-    after = hdf5_keep(file_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(file_id, source_, failed, caller)
     flags = nonblocking
 CREATE hid_t H5Fcreate_async(const char *app_file, const char *app_func, unsigned int app_line,
                         const char *filename: path, unsigned int flags: hex, hid_t fcpl_id: hex, hid_t fapl_id: hex,
@@ -230,7 +230,7 @@ OTHER herr_t H5Gget_info_by_idx(hid_t loc_id: handle, const char *group_name,
 SYNC herr_t H5Gflush(hid_t group_id: handle)
 OTHER herr_t H5Grefresh(hid_t group_id: handle)
 DESTROY herr_t H5Gclose(hid_t group_id: handle)
-    after = hdf5_keep(group_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(group_id, source_, failed, caller)
 CREATE hid_t H5Gcreate1(hid_t loc_id: handle, const char *name, size_t size_hint) -> handle
 CREATE hid_t H5Gopen1(hid_t loc_id: handle, const char *name) -> handle
 OTHER herr_t H5Glink(hid_t cur_loc_id: handle, H5L_type_t type: enum{H5L_TYPE_HARD/H5L_TYPE_SOFT},
@@ -251,7 +251,7 @@ OTHER ssize_t H5Gget_objname_by_idx(hid_t loc_id: handle, hsize_t idx, char *nam
 OTHER H5G_obj_t H5Gget_objtype_by_idx(hid_t loc_id: handle, hsize_t idx)
 DESTROY herr_t H5Gclose_async(const char *app_file, const char *app_func, unsigned int app_line,
                         hid_t group_id: handle, hid_t es_id: hex)
-    after = hdf5_keep(group_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(group_id, source_, failed, caller)
     flags = nonblocking
 CREATE hid_t H5Gcreate_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t loc_id: handle,
                         const char *name, hid_t lcpl_id: hex, hid_t gcpl_id: hex, hid_t gapl_id: hex,
@@ -306,29 +306,29 @@ OTHER haddr_t H5Dget_offset(hid_t dset_id: handle)
     failed = result == UINT64_MAX
 READ herr_t H5Dread(hid_t dset_id: handle, hid_t mem_type_id: datatype, hid_t mem_space_id: opaque,
                     hid_t file_space_id: opaque, hid_t dxpl_id: hex, void *buf)
-    after = const struct hdf5_moved moved = hdf5_moved(dset_id, mem_type_id, mem_space_id, file_space_id, failed, caller)
+    after = const struct hdf5_transfer moved = hdf5_transfer(dset_id, mem_type_id, mem_space_id, file_space_id, failed, caller)
     requested = moved.bytes
     offset = moved.offset
     extra elements: uint = moved.elements
-    bytes = hdf5_read(requested)
+    bytes = hdf5_count_read(requested)
     flags = hdf5_flags(dxpl_id, failed, caller)
 WRITE herr_t H5Dwrite(hid_t dset_id: handle, hid_t mem_type_id: datatype, hid_t mem_space_id: opaque,
                       hid_t file_space_id: opaque, hid_t dxpl_id: hex, const void *buf)
-    after = const struct hdf5_moved moved = hdf5_moved(dset_id, mem_type_id, mem_space_id, file_space_id, failed, caller)
+    after = const struct hdf5_transfer moved = hdf5_transfer(dset_id, mem_type_id, mem_space_id, file_space_id, failed, caller)
     requested = moved.bytes
     offset = moved.offset
     extra elements: uint = moved.elements
-    bytes = hdf5_written(requested)
+    bytes = hdf5_count_written(requested)
     flags = hdf5_flags(dxpl_id, failed, caller)
 WRITE herr_t H5Dwrite_chunk(hid_t dset_id: handle, hid_t dxpl_id: hex, uint32_t filters: hex,
                         const hsize_t *offset: array(hdf5_rank_of(dset_id, caller)), size_t data_size: size,
                         const void *buf)
-    bytes = hdf5_written(requested)
+    bytes = hdf5_count_written(requested)
     flags = hdf5_flags(dxpl_id, failed, caller)
 READ herr_t H5Dread_chunk(hid_t dset_id: handle, hid_t dxpl_id: hex,
                         const hsize_t *offset: array(hdf5_rank_of(dset_id, caller)), uint32_t *filters, void *buf)
     requested = failed ? 0 : hdf5_chunk(dset_id, offset, caller)
-    bytes = hdf5_read(requested)
+    bytes = hdf5_count_read(requested)
     flags = hdf5_flags(dxpl_id, failed, caller)
 OTHER herr_t H5Diterate(void *buf, hid_t type_id: datatype, hid_t space_id: hex, void *op, void *operator_data)
     class = memory
@@ -347,7 +347,7 @@ OTHER herr_t H5Dgather(hid_t src_space_id: hex, const void *src_buf, hid_t type_
                        void *dst_buf, void *op, void *op_data)
     class = memory
 DESTROY herr_t H5Dclose(hid_t dset_id: handle)
-    after = hdf5_keep(dset_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(dset_id, source_, failed, caller)
 OTHER herr_t H5Ddebug(hid_t dset_id: handle)
 OTHER herr_t H5Dformat_convert(hid_t dset_id: handle)
 OTHER herr_t H5Dget_chunk_index_type(hid_t did: handle, H5D_chunk_index_t *idx_type)
@@ -360,7 +360,7 @@ OTHER herr_t H5Dextend(hid_t dset_id: handle, const hsize_t *size: array(hdf5_ra
 OTHER herr_t H5Dchunk_iter(hid_t dset_id: handle, hid_t dxpl_id: hex, void *cb, void *op_data)
 DESTROY herr_t H5Dclose_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t dset_id: handle,
                         hid_t es_id: hex)
-    after = hdf5_keep(dset_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(dset_id, source_, failed, caller)
     flags = nonblocking
 CREATE hid_t H5Dcreate_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t loc_id: handle,
                         const char *name, hid_t type_id: datatype, hid_t space_id: opaque, hid_t lcpl_id: hex,
@@ -378,30 +378,30 @@ CREATE hid_t H5Dopen_async(const char *app_file, const char *app_func, unsigned 
 READ herr_t H5Dread_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t dset_id: handle,
                         hid_t mem_type_id: datatype, hid_t mem_space_id: opaque, hid_t file_space_id: opaque,
                         hid_t dxpl_id: hex, void *buf, hid_t es_id: hex)
-    after = const struct hdf5_moved moved = hdf5_moved(dset_id, mem_type_id, mem_space_id, file_space_id, failed, caller)
+    after = const struct hdf5_transfer moved = hdf5_transfer(dset_id, mem_type_id, mem_space_id, file_space_id, failed, caller)
     requested = moved.bytes
     offset = moved.offset
     extra elements: uint = moved.elements
-    bytes = hdf5_read(requested)
+    bytes = hdf5_count_read(requested)
     flags = hdf5_flags(dxpl_id, failed, caller) & ~FLAG_BLOCKING
 READ herr_t H5Dread_chunk1(hid_t dset_id: handle, hid_t dxpl_id: hex,
                         const hsize_t *offset: array(hdf5_rank_of(dset_id, caller)), uint32_t *filters, void *buf)
     requested = failed ? 0 : hdf5_chunk(dset_id, offset, caller)
-    bytes = hdf5_read(requested)
+    bytes = hdf5_count_read(requested)
     flags = hdf5_flags(dxpl_id, failed, caller)
 READ herr_t H5Dread_chunk2(hid_t dset_id: handle, hid_t dxpl_id: hex,
                         const hsize_t *offset: array(hdf5_rank_of(dset_id, caller)), uint32_t *filters, void *buf,
                         size_t *buf_size)
     requested = failed || !buf_size ? 0 : (int64_t)*buf_size
-    bytes = hdf5_read(buf ? requested : 0)
+    bytes = hdf5_count_read(buf ? requested : 0)
     flags = hdf5_flags(dxpl_id, failed, caller)
 READ herr_t H5Dread_multi(size_t count, const hid_t *dset_id: array(count), const hid_t *mem_type_id: array(count),
                         const hid_t *mem_space_id: array(count), const hid_t *file_space_id: array(count),
                         hid_t dxpl_id: hex, void **buf)
     handle = count ? iotide_object(SPACE_hdf5, (uint64_t)dset_id[0]).handle : 0
     file = count ? iotide_object(SPACE_hdf5, (uint64_t)dset_id[0]).file : 0
-    requested = failed ? 0 : hdf5_selected_in_all(count, dset_id, mem_type_id, mem_space_id, file_space_id, caller)
-    bytes = hdf5_read(requested)
+    requested = failed ? 0 : hdf5_total_bytes(count, dset_id, mem_type_id, mem_space_id, file_space_id, caller)
+    bytes = hdf5_count_read(requested)
     flags = hdf5_flags(dxpl_id, failed, caller)
 READ herr_t H5Dread_multi_async(const char *app_file, const char *app_func, unsigned int app_line, size_t count,
                         const hid_t *dset_id: array(count), const hid_t *mem_type_id: array(count),
@@ -409,8 +409,8 @@ READ herr_t H5Dread_multi_async(const char *app_file, const char *app_func, unsi
                         hid_t dxpl_id: hex, void **buf, hid_t es_id: hex)
     handle = count ? iotide_object(SPACE_hdf5, (uint64_t)dset_id[0]).handle : 0
     file = count ? iotide_object(SPACE_hdf5, (uint64_t)dset_id[0]).file : 0
-    requested = failed ? 0 : hdf5_selected_in_all(count, dset_id, mem_type_id, mem_space_id, file_space_id, caller)
-    bytes = hdf5_read(requested)
+    requested = failed ? 0 : hdf5_total_bytes(count, dset_id, mem_type_id, mem_space_id, file_space_id, caller)
+    bytes = hdf5_count_read(requested)
     flags = hdf5_flags(dxpl_id, failed, caller) & ~FLAG_BLOCKING
 OTHER herr_t H5Dset_extent_async(const char *app_file, const char *app_func, unsigned int app_line,
                         hid_t dset_id: handle, const hsize_t *size: array(hdf5_rank_of(dset_id, caller)),
@@ -419,19 +419,19 @@ OTHER herr_t H5Dset_extent_async(const char *app_file, const char *app_func, uns
 WRITE herr_t H5Dwrite_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t dset_id: handle,
                         hid_t mem_type_id: datatype, hid_t mem_space_id: opaque, hid_t file_space_id: opaque,
                         hid_t dxpl_id: hex, const void *buf, hid_t es_id: hex)
-    after = const struct hdf5_moved moved = hdf5_moved(dset_id, mem_type_id, mem_space_id, file_space_id, failed, caller)
+    after = const struct hdf5_transfer moved = hdf5_transfer(dset_id, mem_type_id, mem_space_id, file_space_id, failed, caller)
     requested = moved.bytes
     offset = moved.offset
     extra elements: uint = moved.elements
-    bytes = hdf5_written(requested)
+    bytes = hdf5_count_written(requested)
     flags = hdf5_flags(dxpl_id, failed, caller) & ~FLAG_BLOCKING
 WRITE herr_t H5Dwrite_multi(size_t count, const hid_t *dset_id: array(count), const hid_t *mem_type_id: array(count),
                         const hid_t *mem_space_id: array(count), const hid_t *file_space_id: array(count),
                         hid_t dxpl_id: hex, const void **buf)
     handle = count ? iotide_object(SPACE_hdf5, (uint64_t)dset_id[0]).handle : 0
     file = count ? iotide_object(SPACE_hdf5, (uint64_t)dset_id[0]).file : 0
-    requested = failed ? 0 : hdf5_selected_in_all(count, dset_id, mem_type_id, mem_space_id, file_space_id, caller)
-    bytes = hdf5_written(requested)
+    requested = failed ? 0 : hdf5_total_bytes(count, dset_id, mem_type_id, mem_space_id, file_space_id, caller)
+    bytes = hdf5_count_written(requested)
     flags = hdf5_flags(dxpl_id, failed, caller)
 WRITE herr_t H5Dwrite_multi_async(const char *app_file, const char *app_func, unsigned int app_line, size_t count,
                         const hid_t *dset_id: array(count), const hid_t *mem_type_id: array(count),
@@ -439,14 +439,14 @@ WRITE herr_t H5Dwrite_multi_async(const char *app_file, const char *app_func, un
                         hid_t dxpl_id: hex, const void **buf, hid_t es_id: hex)
     handle = count ? iotide_object(SPACE_hdf5, (uint64_t)dset_id[0]).handle : 0
     file = count ? iotide_object(SPACE_hdf5, (uint64_t)dset_id[0]).file : 0
-    requested = failed ? 0 : hdf5_selected_in_all(count, dset_id, mem_type_id, mem_space_id, file_space_id, caller)
-    bytes = hdf5_written(requested)
+    requested = failed ? 0 : hdf5_total_bytes(count, dset_id, mem_type_id, mem_space_id, file_space_id, caller)
+    bytes = hdf5_count_written(requested)
     flags = hdf5_flags(dxpl_id, failed, caller) & ~FLAG_BLOCKING
 
 # ---- Attributes ----
 
 DESTROY herr_t H5Aclose(hid_t attr_id: handle)
-    after = hdf5_keep(attr_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(attr_id, source_, failed, caller)
 CREATE hid_t H5Acreate2(hid_t loc_id: handle, const char *attr_name, hid_t type_id: datatype, hid_t space_id: opaque,
                         hid_t acpl_id: hex, hid_t aapl_id: hex) -> handle
     after = const struct hdf5_extent extent = hdf5_extent(space_id, failed, caller)
@@ -502,11 +502,11 @@ CREATE hid_t H5Aopen_by_name(hid_t loc_id: handle, const char *obj_name, const c
                         hid_t lapl_id: hex) -> handle
 READ herr_t H5Aread(hid_t attr_id: handle, hid_t type_id: datatype, void *buf)
     requested = failed ? 0 : hdf5_attribute(attr_id, caller)
-    bytes = hdf5_read(requested)
+    bytes = hdf5_count_read(requested)
 OTHER herr_t H5Arename(hid_t loc_id: handle, const char *old_name, const char *new_name)
 WRITE herr_t H5Awrite(hid_t attr_id: handle, hid_t type_id: datatype, const void *buf)
     requested = failed ? 0 : hdf5_attribute(attr_id, caller)
-    bytes = hdf5_written(requested)
+    bytes = hdf5_count_written(requested)
 OTHER herr_t H5Arename_by_name(hid_t loc_id: handle, const char *obj_name, const char *old_attr_name,
                         const char *new_attr_name, hid_t lapl_id: hex)
 CREATE hid_t H5Acreate1(hid_t loc_id: handle, const char *name, hid_t type_id: datatype, hid_t space_id: opaque,
@@ -519,7 +519,7 @@ CREATE hid_t H5Aopen_idx(hid_t loc_id: handle, unsigned int idx) -> handle
 CREATE hid_t H5Aopen_name(hid_t loc_id: handle, const char *name) -> handle
 DESTROY herr_t H5Aclose_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t attr_id: handle,
                         hid_t es_id: hex)
-    after = hdf5_keep(attr_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(attr_id, source_, failed, caller)
     flags = nonblocking
 CREATE hid_t H5Acreate_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t loc_id: handle,
                         const char *attr_name, hid_t type_id: datatype, hid_t space_id: opaque, hid_t acpl_id: hex,
@@ -557,7 +557,7 @@ CREATE hid_t H5Aopen_by_name_async(const char *app_file, const char *app_func, u
 READ herr_t H5Aread_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t attr_id: handle,
                         hid_t dtype_id: datatype, void *buf, hid_t es_id: hex)
     requested = failed ? 0 : hdf5_attribute(attr_id, caller)
-    bytes = hdf5_read(requested)
+    bytes = hdf5_count_read(requested)
     flags = nonblocking
 OTHER herr_t H5Arename_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t loc_id: handle,
                         const char *old_name, const char *new_name, hid_t es_id: hex)
@@ -569,7 +569,7 @@ OTHER herr_t H5Arename_by_name_async(const char *app_file, const char *app_func,
 WRITE herr_t H5Awrite_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t attr_id: handle,
                         hid_t type_id: datatype, const void *buf, hid_t es_id: hex)
     requested = failed ? 0 : hdf5_attribute(attr_id, caller)
-    bytes = hdf5_written(requested)
+    bytes = hdf5_count_written(requested)
     flags = nonblocking
 
 # ---- Objects ----
@@ -607,7 +607,7 @@ OTHER herr_t H5Ovisit_by_name2(hid_t loc_id: handle, const char *obj_name,
                         H5_iter_order_t order: enum{H5_ITER_INC/H5_ITER_DEC/H5_ITER_NATIVE}, void *op, void *op_data,
                         unsigned int fields: hex, hid_t lapl_id: hex)
 DESTROY herr_t H5Oclose(hid_t object_id: handle)
-    after = hdf5_keep(object_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(object_id, source_, failed, caller)
 SYNC herr_t H5Oflush(hid_t obj_id: handle)
 OTHER herr_t H5Orefresh(hid_t oid: handle)
 OTHER herr_t H5Odisable_mdc_flushes(hid_t object_id: handle)
@@ -639,7 +639,7 @@ OTHER herr_t H5Ovisit_by_name1(hid_t loc_id: handle, const char *obj_name,
                         hid_t lapl_id: hex)
 DESTROY herr_t H5Oclose_async(const char *app_file, const char *app_func, unsigned int app_line,
                         hid_t object_id: handle, hid_t es_id: hex)
-    after = hdf5_keep(object_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(object_id, source_, failed, caller)
     flags = nonblocking
 OTHER herr_t H5Ocopy_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t src_loc_id: handle,
                         const char *src_name, hid_t dst_loc_id: handle, const char *dst_name, hid_t ocpypl_id: hex,
@@ -828,10 +828,10 @@ CREATE hid_t H5Mopen_async(const char *app_file, const char *app_func, unsigned 
                         const char *name, hid_t mapl_id: hex, hid_t es_id: hex) -> handle
     flags = nonblocking
 DESTROY herr_t H5Mclose(hid_t map_id: handle)
-    after = hdf5_keep(map_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(map_id, source_, failed, caller)
 DESTROY herr_t H5Mclose_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t map_id: handle,
                         hid_t es_id: hex)
-    after = hdf5_keep(map_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(map_id, source_, failed, caller)
     flags = nonblocking
 OTHER hid_t H5Mget_key_type(hid_t map_id: handle) -> id
     class = memory
@@ -845,22 +845,22 @@ OTHER herr_t H5Mget_count(hid_t map_id: handle, hsize_t *count, hid_t dxpl_id: h
 WRITE herr_t H5Mput(hid_t map_id: handle, hid_t key_mem_type_id: datatype, const void *key,
                     hid_t val_mem_type_id: datatype, const void *val, hid_t dxpl_id: hex)
     requested = failed ? 0 : hdf5_size(val_mem_type_id, caller)
-    bytes = hdf5_written(requested)
+    bytes = hdf5_count_written(requested)
 WRITE herr_t H5Mput_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t map_id: handle,
                         hid_t key_mem_type_id: datatype, const void *key, hid_t val_mem_type_id: datatype,
                         const void *val, hid_t dxpl_id: hex, hid_t es_id: hex)
     requested = failed ? 0 : hdf5_size(val_mem_type_id, caller)
-    bytes = hdf5_written(requested)
+    bytes = hdf5_count_written(requested)
     flags = nonblocking
 READ herr_t H5Mget(hid_t map_id: handle, hid_t key_mem_type_id: datatype, const void *key,
                    hid_t val_mem_type_id: datatype, void *val, hid_t dxpl_id: hex)
     requested = failed ? 0 : hdf5_size(val_mem_type_id, caller)
-    bytes = hdf5_read(requested)
+    bytes = hdf5_count_read(requested)
 READ herr_t H5Mget_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t map_id: handle,
                         hid_t key_mem_type_id: datatype, const void *key, hid_t val_mem_type_id: datatype, void *val,
                         hid_t dxpl_id: hex, hid_t es_id: hex)
     requested = failed ? 0 : hdf5_size(val_mem_type_id, caller)
-    bytes = hdf5_read(requested)
+    bytes = hdf5_count_read(requested)
     flags = nonblocking
 OTHER herr_t H5Mexists(hid_t map_id: handle, hid_t key_mem_type_id: datatype, const void *key, hbool_t *exists,
                        hid_t dxpl_id: hex)
@@ -1046,11 +1046,11 @@ OTHER herr_t H5Tlock(hid_t type_id: hex)
     class = memory
 CREATE herr_t H5Tcommit2(hid_t loc_id: handle, const char *name, hid_t type_id: hex, hid_t lcpl_id: hex,
                         hid_t tcpl_id: hex, hid_t tapl_id: hex)
-    after = const uint32_t made = hdf5_committed(type_id, source_, failed, caller)
+    after = const uint32_t made = hdf5_bind_committed(type_id, source_, failed, caller)
     handle = made
 CREATE hid_t H5Topen2(hid_t loc_id: handle, const char *name, hid_t tapl_id: hex) -> handle
 CREATE herr_t H5Tcommit_anon(hid_t loc_id: handle, hid_t type_id: hex, hid_t tcpl_id: hex, hid_t tapl_id: hex)
-    after = const uint32_t made = hdf5_committed(type_id, source_, failed, caller)
+    after = const uint32_t made = hdf5_bind_committed(type_id, source_, failed, caller)
     handle = made
 OTHER hid_t H5Tget_create_plist(hid_t type_id: hex) -> id
     class = memory
@@ -1182,7 +1182,7 @@ OTHER herr_t H5Tconvert(hid_t src_id: hex, hid_t dst_id: hex, size_t nelmts, voi
 OTHER herr_t H5Treclaim(hid_t type_id: hex, hid_t space_id: hex, hid_t plist_id: hex, void *buf)
     class = memory
 CREATE herr_t H5Tcommit1(hid_t loc_id: handle, const char *name, hid_t type_id: hex)
-    after = const uint32_t made = hdf5_committed(type_id, source_, failed, caller)
+    after = const uint32_t made = hdf5_bind_committed(type_id, source_, failed, caller)
     handle = made
 CREATE hid_t H5Topen1(hid_t loc_id: handle, const char *name) -> handle
 OTHER hid_t H5Tarray_create1(hid_t base_id: hex, int ndims, const hsize_t *dim: array(ndims), const int *perm) -> id
@@ -1191,12 +1191,12 @@ OTHER int H5Tget_array_dims1(hid_t type_id: hex, hsize_t *dims, int *perm)
     class = memory
 DESTROY herr_t H5Tclose_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t type_id: handle,
                         hid_t es_id: hex)
-    after = hdf5_keep(type_id, source_, failed, caller)
+    after = hdf5_bind_if_valid(type_id, source_, failed, caller)
     flags = nonblocking
 CREATE herr_t H5Tcommit_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t loc_id: handle,
                         const char *name, hid_t type_id: hex, hid_t lcpl_id: hex, hid_t tcpl_id: hex,
                         hid_t tapl_id: hex, hid_t es_id: hex)
-    after = const uint32_t made = hdf5_committed(type_id, source_, failed, caller)
+    after = const uint32_t made = hdf5_bind_committed(type_id, source_, failed, caller)
     handle = made
     flags = nonblocking
 CREATE hid_t H5Topen_async(const char *app_file, const char *app_func, unsigned int app_line, hid_t loc_id: handle,
@@ -1802,7 +1802,7 @@ OTHER void *H5Iremove_verify(hid_t id: hex, H5I_type_t type)
 OTHER H5I_type_t H5Iget_type(hid_t id: hex)
     class = memory
 OTHER hid_t H5Iget_file_id(hid_t id: handle) -> id
-    after = hdf5_learn(result, source_, failed, caller)
+    after = hdf5_bind_if_unknown(result, source_, failed, caller)
 OTHER ssize_t H5Iget_name(hid_t id: handle, char *name, size_t size)
     class = memory
 OTHER int H5Iinc_ref(hid_t id: hex)
@@ -2104,74 +2104,74 @@ WRITE herr_t H5FDwrite_from_selection(void *file: handle,
 
 WRITE herr_t H5LTmake_dataset(hid_t loc_id: handle, const char *dset_name, int rank, const hsize_t *dims: array(rank),
                         hid_t type_id: datatype, const void *buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTmake_dataset_char(hid_t loc_id: handle, const char *dset_name, int rank,
                         const hsize_t *dims: array(rank), const char *buffer: buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTmake_dataset_short(hid_t loc_id: handle, const char *dset_name, int rank,
                         const hsize_t *dims: array(rank), const short *buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTmake_dataset_int(hid_t loc_id: handle, const char *dset_name, int rank,
                         const hsize_t *dims: array(rank), const int *buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTmake_dataset_long(hid_t loc_id: handle, const char *dset_name, int rank,
                         const hsize_t *dims: array(rank), const long *buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTmake_dataset_float(hid_t loc_id: handle, const char *dset_name, int rank,
                         const hsize_t *dims: array(rank), const float *buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTmake_dataset_double(hid_t loc_id: handle, const char *dset_name, int rank,
                         const hsize_t *dims: array(rank), const double *buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTmake_dataset_string(hid_t loc_id: handle, const char *dset_name, const char *buf: buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 READ herr_t H5LTread_dataset(hid_t loc_id: handle, const char *dset_name, hid_t type_id: datatype, void *buffer)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTread_dataset_char(hid_t loc_id: handle, const char *dset_name, char *buffer)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTread_dataset_short(hid_t loc_id: handle, const char *dset_name, short *buffer)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTread_dataset_int(hid_t loc_id: handle, const char *dset_name, int *buffer)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTread_dataset_long(hid_t loc_id: handle, const char *dset_name, long *buffer)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTread_dataset_float(hid_t loc_id: handle, const char *dset_name, float *buffer)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTread_dataset_double(hid_t loc_id: handle, const char *dset_name, double *buffer)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTread_dataset_string(hid_t loc_id: handle, const char *dset_name, char *buf)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 OTHER herr_t H5LTget_dataset_ndims(hid_t loc_id: handle, const char *dset_name, int *rank)
 OTHER herr_t H5LTget_dataset_info(hid_t loc_id: handle, const char *dset_name, hsize_t *dims, H5T_class_t *type_class,
@@ -2179,121 +2179,121 @@ OTHER herr_t H5LTget_dataset_info(hid_t loc_id: handle, const char *dset_name, h
 OTHER herr_t H5LTfind_dataset(hid_t loc_id: handle, const char *name)
 WRITE herr_t H5LTset_attribute_string(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const char *attr_data: buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_char(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const char *buffer: buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_uchar(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const unsigned char *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_short(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const short *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_ushort(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const unsigned short *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_int(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const int *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_uint(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const unsigned int *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_long(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const long *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_long_long(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const long long *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_ulong(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const unsigned long *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_float(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const float *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5LTset_attribute_double(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const double *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 READ herr_t H5LTget_attribute(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         hid_t mem_type_id: datatype, void *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_string(hid_t loc_id: handle, const char *obj_name, const char *attr_name, char *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_char(hid_t loc_id: handle, const char *obj_name, const char *attr_name, char *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_uchar(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         unsigned char *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_short(hid_t loc_id: handle, const char *obj_name, const char *attr_name, short *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_ushort(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         unsigned short *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_int(hid_t loc_id: handle, const char *obj_name, const char *attr_name, int *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_uint(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         unsigned int *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_long(hid_t loc_id: handle, const char *obj_name, const char *attr_name, long *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_long_long(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         long long *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_ulong(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         unsigned long *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_float(hid_t loc_id: handle, const char *obj_name, const char *attr_name, float *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5LTget_attribute_double(hid_t loc_id: handle, const char *obj_name, const char *attr_name, double *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 OTHER herr_t H5LTget_attribute_ndims(hid_t loc_id: handle, const char *obj_name, const char *attr_name, int *rank)
 OTHER herr_t H5LTget_attribute_info(hid_t loc_id: handle, const char *obj_name, const char *attr_name, hsize_t *dims,
@@ -2308,45 +2308,45 @@ OTHER htri_t H5LTpath_valid(hid_t loc_id: handle, const char *path, hbool_t chec
 CREATE hid_t H5LTopen_file_image(void *buf_ptr, size_t buf_size, unsigned int flags: hex) -> handle
 WRITE herr_t H5LTset_attribute_ullong(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         const unsigned long long *buffer, size_t size)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 READ herr_t H5LTget_attribute_ullong(hid_t loc_id: handle, const char *obj_name, const char *attr_name,
                         unsigned long long *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 
 # ---- High level: images ----
 
 WRITE herr_t H5IMmake_image_8bit(hid_t loc_id: handle, const char *dset_name, hsize_t width, hsize_t height,
                         const unsigned char *buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5IMmake_image_24bit(hid_t loc_id: handle, const char *dset_name, hsize_t width, hsize_t height,
                         const char *interlace, const unsigned char *buffer)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 OTHER herr_t H5IMget_image_info(hid_t loc_id: handle, const char *dset_name, hsize_t *width, hsize_t *height,
                         hsize_t *planes, char *interlace, hssize_t *npals)
 READ herr_t H5IMread_image(hid_t loc_id: handle, const char *dset_name, unsigned char *buffer)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 WRITE herr_t H5IMmake_palette(hid_t loc_id: handle, const char *pal_name, const hsize_t *pal_dims: array(2),
                         const unsigned char *pal_data)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 OTHER herr_t H5IMlink_palette(hid_t loc_id: handle, const char *image_name, const char *pal_name)
 OTHER herr_t H5IMunlink_palette(hid_t loc_id: handle, const char *image_name, const char *pal_name)
 OTHER herr_t H5IMget_npalettes(hid_t loc_id: handle, const char *image_name, hssize_t *npals)
 OTHER herr_t H5IMget_palette_info(hid_t loc_id: handle, const char *image_name, int pal_number, hsize_t *pal_dims)
 READ herr_t H5IMget_palette(hid_t loc_id: handle, const char *image_name, int pal_number, unsigned char *pal_data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 OTHER herr_t H5IMis_image(hid_t loc_id: handle, const char *dset_name)
 OTHER herr_t H5IMis_palette(hid_t loc_id: handle, const char *dset_name)
@@ -2356,83 +2356,83 @@ OTHER herr_t H5IMis_palette(hid_t loc_id: handle, const char *dset_name)
 WRITE herr_t H5TBmake_table(const char *table_title, hid_t loc_id: handle, const char *dset_name, hsize_t nfields,
                         hsize_t nrecords, size_t type_size, const char **field_names, const size_t *field_offset,
                         const hid_t *field_types, hsize_t chunk_size, void *fill_data, int compress, const void *buf)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5TBappend_records(hid_t loc_id: handle, const char *dset_name, hsize_t nrecords, size_t type_size,
                         const size_t *field_offset, const size_t *dst_sizes, const void *buf)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5TBwrite_records(hid_t loc_id: handle, const char *dset_name, hsize_t start, hsize_t nrecords,
                         size_t type_size, const size_t *field_offset, const size_t *dst_sizes, const void *buf)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5TBwrite_fields_name(hid_t loc_id: handle, const char *dset_name, const char *field_names, hsize_t start,
                         hsize_t nrecords, size_t type_size, const size_t *field_offset, const size_t *dst_sizes,
                         const void *buf)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5TBwrite_fields_index(hid_t loc_id: handle, const char *dset_name, hsize_t nfields,
                         const int *field_index, hsize_t start, hsize_t nrecords, size_t type_size,
                         const size_t *field_offset, const size_t *dst_sizes, const void *buf)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 READ herr_t H5TBread_table(hid_t loc_id: handle, const char *dset_name, size_t dst_size, const size_t *dst_offset,
                         const size_t *dst_sizes, void *dst_buf)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5TBread_fields_name(hid_t loc_id: handle, const char *dset_name, const char *field_names, hsize_t start,
                         hsize_t nrecords, size_t type_size, const size_t *field_offset, const size_t *dst_sizes,
                         void *buf)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5TBread_fields_index(hid_t loc_id: handle, const char *dset_name, hsize_t nfields, const int *field_index,
                         hsize_t start, hsize_t nrecords, size_t type_size, const size_t *field_offset,
                         const size_t *dst_sizes, void *buf)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5TBread_records(hid_t loc_id: handle, const char *dset_name, hsize_t start, hsize_t nrecords,
                         size_t type_size, const size_t *dst_offset, const size_t *dst_sizes, void *buf)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 OTHER herr_t H5TBget_table_info(hid_t loc_id: handle, const char *dset_name, hsize_t *nfields, hsize_t *nrecords)
 OTHER herr_t H5TBget_field_info(hid_t loc_id: handle, const char *dset_name, char **field_names, size_t *field_sizes,
                         size_t *field_offsets, size_t *type_size)
 WRITE herr_t H5TBdelete_record(hid_t loc_id: handle, const char *dset_name, hsize_t start, hsize_t nrecords)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5TBinsert_record(hid_t loc_id: handle, const char *dset_name, hsize_t start, hsize_t nrecords,
                         size_t dst_size, const size_t *dst_offset, const size_t *dst_sizes, void *buf)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5TBadd_records_from(hid_t loc_id: handle, const char *dset_name1, hsize_t start1, hsize_t nrecords,
                         const char *dset_name2, hsize_t start2)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5TBcombine_tables(hid_t loc_id1: handle, const char *dset_name1, hid_t loc_id2: handle,
                         const char *dset_name2, const char *dset_name3)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5TBinsert_field(hid_t loc_id: handle, const char *dset_name, const char *field_name,
                         hid_t field_type: datatype, hsize_t position, const void *fill_data, const void *buf)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5TBdelete_field(hid_t loc_id: handle, const char *dset_name, const char *field_name)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 OTHER herr_t H5TBAget_title(hid_t loc_id: handle, char *table_title)
 OTHER htri_t H5TBAget_fill(hid_t loc_id: handle, const char *dset_name, hid_t dset_id: handle, unsigned char *dst_buf)
@@ -2446,16 +2446,16 @@ DESTROY herr_t H5PTclose(hid_t table_id: handle)
 CREATE hid_t H5PTcreate_fl(hid_t loc_id: handle, const char *dset_name, hid_t dtype_id: datatype, hsize_t chunk_size,
                         int compression) -> handle
 WRITE herr_t H5PTappend(hid_t table_id: handle, size_t nrecords, const void *data)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 READ herr_t H5PTget_next(hid_t table_id: handle, size_t nrecords, void *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 READ herr_t H5PTread_packets(hid_t table_id: handle, hsize_t start, size_t nrecords, void *data)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 OTHER herr_t H5PTget_num_packets(hid_t table_id: handle, hsize_t *nrecords)
 OTHER herr_t H5PTis_valid(hid_t table_id: handle)
@@ -2463,7 +2463,7 @@ OTHER herr_t H5PTis_valid(hid_t table_id: handle)
 OTHER herr_t H5PTis_varlen(hid_t table_id: handle)
     class = memory
 OTHER hid_t H5PTget_dataset(hid_t table_id: handle) -> id
-    after = hdf5_learn(result, source_, failed, caller)
+    after = hdf5_bind_if_unknown(result, source_, failed, caller)
 OTHER hid_t H5PTget_type(hid_t table_id: handle) -> id
     class = memory
 OTHER herr_t H5PTcreate_index(hid_t table_id: handle)
@@ -2491,18 +2491,18 @@ OTHER herr_t H5DSwith_new_ref(hid_t obj_id: handle, hbool_t *with_new_ref)
 
 WRITE herr_t H5DOappend(hid_t dset_id: handle, hid_t dxpl_id: hex, unsigned int axis, size_t extension,
                         hid_t memtype: datatype, const void *buf)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 WRITE herr_t H5DOwrite_chunk(hid_t dset_id: handle, hid_t dxpl_id: hex, uint32_t filters: hex,
                         const hsize_t *offset: array(hdf5_rank_of(dset_id, caller)), size_t data_size, const void *buf)
-    before = const int64_t written = hdf5_so_far.written
-    requested = hdf5_so_far.written - written
+    before = const int64_t written = hdf5_thread_bytes.written
+    requested = hdf5_thread_bytes.written - written
     bytes = requested
 READ herr_t H5DOread_chunk(hid_t dset_id: handle, hid_t dxpl_id: hex,
                         const hsize_t *offset: array(hdf5_rank_of(dset_id, caller)), uint32_t *filters, void *buf)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested
 
 # ---- High level: library of dimensions ----
@@ -2511,6 +2511,6 @@ OTHER herr_t H5LDget_dset_dims(hid_t did: handle, hsize_t *cur_dims)
 OTHER size_t H5LDget_dset_type_size(hid_t did: handle, const char *fields)
 READ herr_t H5LDget_dset_elmts(hid_t did: handle, const hsize_t *prev_dims, const hsize_t *cur_dims,
                         const char *fields, void *buf)
-    before = const int64_t read = hdf5_so_far.read
-    requested = hdf5_so_far.read - read
+    before = const int64_t read = hdf5_thread_bytes.read
+    requested = hdf5_thread_bytes.read - read
     bytes = requested

@@ -24,15 +24,15 @@ type MPI_Status = opaque
 
 CREATE int MPI_File_open(MPI_Comm comm: opaque, const char *filename: path, int amode: opaque, MPI_Info info: opaque,
                          MPI_File *fh: new_handle)
-    after = if (!failed) mpiio_opened(*fh, comm, filename, amode, caller);
+    after = if (!failed) mpiio_register_open(*fh, comm, filename, amode, caller);
     file = iotide_file_at(AT_FDCWD, mpiio_path(filename))
     flags = FLAG_BLOCKING | FLAG_COLLECTIVE | (amode & 128 ? FLAG_APPEND : 0)
     extra comm: text = mpiio_comm(comm, failed, caller)
     extra amode: text = mpiio_amode(amode)
     extra info: text = mpiio_info(info, failed, caller)
 DESTROY int MPI_File_close(MPI_File *fh: handle)
-    before = struct mpiio_file closing = mpiio_closing(*fh);
-    after = if (failed) mpiio_not_closed(&closing);
+    before = struct mpiio_file closing = mpiio_remove_file(*fh);
+    after = if (failed) mpiio_restore_file(&closing);
     flags = collective
 DELETE int MPI_File_delete(const char *filename: path, MPI_Info info: opaque)
     file = iotide_file_at(AT_FDCWD, mpiio_path(filename))
@@ -53,7 +53,7 @@ CHANGE_FLAGS int MPI_File_set_info(MPI_File fh: handle, MPI_Info info: opaque)
 OTHER int MPI_File_get_info(MPI_File fh: handle, MPI_Info *info_used)
 OTHER int MPI_File_set_view(MPI_File fh: handle, MPI_Offset disp: offset, MPI_Datatype etype: datatype, MPI_Datatype
                             filetype: datatype, const char *datarep, MPI_Info info: opaque)
-    after = if (!failed) mpiio_viewed(fh, disp, etype, filetype, datarep, caller);
+    after = if (!failed) mpiio_set_view(fh, disp, etype, filetype, datarep, caller);
     class = handle
     flags = collective
     extra info: text = mpiio_info(info, failed, caller)
@@ -93,7 +93,7 @@ READ int MPI_File_read(MPI_File fh: handle, void *buf, int count: count, MPI_Dat
                        *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 READ int MPI_File_read_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
@@ -101,14 +101,14 @@ READ int MPI_File_read_c(MPI_File fh: handle, void *buf, MPI_Count count: count,
     name = MPI_File_read
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 READ int MPI_File_read_all(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype, MPI_Status
                            *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 READ int MPI_File_read_all_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
@@ -116,14 +116,14 @@ READ int MPI_File_read_all_c(MPI_File fh: handle, void *buf, MPI_Count count: co
     name = MPI_File_read_all
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 READ int MPI_File_read_at(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype
                           datatype: datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
@@ -132,7 +132,7 @@ READ int MPI_File_read_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, void
     name = MPI_File_read_at
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
@@ -140,7 +140,7 @@ READ int MPI_File_read_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, vo
                               datatype: datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
@@ -149,7 +149,7 @@ READ int MPI_File_read_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, 
     name = MPI_File_read_at_all
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
@@ -157,7 +157,7 @@ READ int MPI_File_read_shared(MPI_File fh: handle, void *buf, int count: count, 
                               MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 READ int MPI_File_read_shared_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
@@ -165,14 +165,14 @@ READ int MPI_File_read_shared_c(MPI_File fh: handle, void *buf, MPI_Count count:
     name = MPI_File_read_shared
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 READ int MPI_File_read_ordered(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype,
                                MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 READ int MPI_File_read_ordered_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
@@ -180,14 +180,14 @@ READ int MPI_File_read_ordered_c(MPI_File fh: handle, void *buf, MPI_Count count
     name = MPI_File_read_ordered
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 WRITE int MPI_File_write(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype,
                          MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 WRITE int MPI_File_write_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
@@ -195,14 +195,14 @@ WRITE int MPI_File_write_c(MPI_File fh: handle, const void *buf, MPI_Count count
     name = MPI_File_write
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 WRITE int MPI_File_write_all(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype,
                              MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 WRITE int MPI_File_write_all_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
@@ -210,14 +210,14 @@ WRITE int MPI_File_write_all_c(MPI_File fh: handle, const void *buf, MPI_Count c
     name = MPI_File_write_all
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 WRITE int MPI_File_write_at(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count,
                             MPI_Datatype datatype: datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
@@ -226,7 +226,7 @@ WRITE int MPI_File_write_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, co
     name = MPI_File_write_at
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
@@ -234,7 +234,7 @@ WRITE int MPI_File_write_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, 
                                 MPI_Datatype datatype: datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
@@ -243,7 +243,7 @@ WRITE int MPI_File_write_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque
     name = MPI_File_write_at_all
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
     offset = operation.offset
@@ -251,7 +251,7 @@ WRITE int MPI_File_write_shared(MPI_File fh: handle, const void *buf, int count:
                                 MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 WRITE int MPI_File_write_shared_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
@@ -259,14 +259,14 @@ WRITE int MPI_File_write_shared_c(MPI_File fh: handle, const void *buf, MPI_Coun
     name = MPI_File_write_shared
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 WRITE int MPI_File_write_ordered(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype:
                                  datatype, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 WRITE int MPI_File_write_ordered_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
@@ -274,7 +274,7 @@ WRITE int MPI_File_write_ordered_c(MPI_File fh: handle, const void *buf, MPI_Cou
     name = MPI_File_write_ordered
     before = struct mpiio_status own; status = mpiio_status(status, &own);
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
-    bytes = mpiio_moved(status, caller)
+    bytes = mpiio_status_bytes(status, caller)
     flags = FLAG_BLOCKING | operation.flags
     requested = operation.requested
 
@@ -284,33 +284,33 @@ READ int MPI_File_iread(MPI_File fh: handle, void *buf, int count: count, MPI_Da
                         *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 READ int MPI_File_iread_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
                           MPI_Request *request)
     name = MPI_File_iread
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 READ int MPI_File_iread_all(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype,
                             MPI_Request *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 READ int MPI_File_iread_all_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype: datatype,
                               MPI_Request *request)
     name = MPI_File_iread_all
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 READ int MPI_File_iread_at(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype
                            datatype: datatype, MPI_Request *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
 READ int MPI_File_iread_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
@@ -318,14 +318,14 @@ READ int MPI_File_iread_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, voi
     name = MPI_File_iread_at
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
 READ int MPI_File_iread_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, int count: count, MPI_Datatype
                                datatype: datatype, MPI_Request *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
 READ int MPI_File_iread_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
@@ -333,53 +333,53 @@ READ int MPI_File_iread_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque,
     name = MPI_File_iread_at_all
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
 READ int MPI_File_iread_shared(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype,
                                MPI_Request *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 READ int MPI_File_iread_shared_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                  datatype, MPI_Request *request)
     name = MPI_File_iread_shared
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 WRITE int MPI_File_iwrite(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype,
                           MPI_Request *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 WRITE int MPI_File_iwrite_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                             datatype, MPI_Request *request)
     name = MPI_File_iwrite
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 WRITE int MPI_File_iwrite_all(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype: datatype,
                               MPI_Request *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 WRITE int MPI_File_iwrite_all_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                 datatype, MPI_Request *request)
     name = MPI_File_iwrite_all
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 WRITE int MPI_File_iwrite_at(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count,
                              MPI_Datatype datatype: datatype, MPI_Request *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
 WRITE int MPI_File_iwrite_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count: count,
@@ -387,14 +387,14 @@ WRITE int MPI_File_iwrite_at_c(MPI_File fh: handle, MPI_Offset offset: opaque, c
     name = MPI_File_iwrite_at
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
 WRITE int MPI_File_iwrite_at_all(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, int count: count,
                                  MPI_Datatype datatype: datatype, MPI_Request *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
 WRITE int MPI_File_iwrite_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count count:
@@ -402,21 +402,21 @@ WRITE int MPI_File_iwrite_at_all_c(MPI_File fh: handle, MPI_Offset offset: opaqu
     name = MPI_File_iwrite_at_all
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
     offset = operation.offset
 WRITE int MPI_File_iwrite_shared(MPI_File fh: handle, const void *buf, int count: count, MPI_Datatype datatype:
                                  datatype, MPI_Request *request)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 WRITE int MPI_File_iwrite_shared_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                    datatype, MPI_Request *request)
     name = MPI_File_iwrite_shared
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, 0, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_begun(mpiio_request_at(mpiio_mpi(caller), request), operation)
+    extra operation: uint = failed ? 0 : mpiio_add_pending(mpiio_request_at(mpiio_mpi(caller), request), operation)
     requested = operation.requested
 
 # ---- split collectives ----
@@ -424,19 +424,19 @@ WRITE int MPI_File_iwrite_shared_c(MPI_File fh: handle, const void *buf, MPI_Cou
 READ int MPI_File_read_all_begin(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
 READ int MPI_File_read_all_begin_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                    datatype)
     name = MPI_File_read_all_begin
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
 READ int MPI_File_read_all_end(MPI_File fh: handle, void *buf, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_split_ended(fh, &operation);
-    bytes = mpiio_moved(status, caller)
+    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_end_split(fh, &operation);
+    bytes = mpiio_status_bytes(status, caller)
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
@@ -444,7 +444,7 @@ READ int MPI_File_read_at_all_begin(MPI_File fh: handle, MPI_Offset offset: opaq
                                     MPI_Datatype datatype: datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
     offset = operation.offset
 READ int MPI_File_read_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: opaque, void *buf, MPI_Count count: count,
@@ -452,32 +452,32 @@ READ int MPI_File_read_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: op
     name = MPI_File_read_at_all_begin
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
     offset = operation.offset
 READ int MPI_File_read_at_all_end(MPI_File fh: handle, void *buf, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_split_ended(fh, &operation);
-    bytes = mpiio_moved(status, caller)
+    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_end_split(fh, &operation);
+    bytes = mpiio_status_bytes(status, caller)
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
 READ int MPI_File_read_ordered_begin(MPI_File fh: handle, void *buf, int count: count, MPI_Datatype datatype: datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
 READ int MPI_File_read_ordered_begin_c(MPI_File fh: handle, void *buf, MPI_Count count: count, MPI_Datatype datatype:
                                        datatype)
     name = MPI_File_read_ordered_begin
     after = struct mpiio_operation operation = mpiio_operation(KIND_READ, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
 READ int MPI_File_read_ordered_end(MPI_File fh: handle, void *buf, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_split_ended(fh, &operation);
-    bytes = mpiio_moved(status, caller)
+    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_end_split(fh, &operation);
+    bytes = mpiio_status_bytes(status, caller)
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
@@ -485,19 +485,19 @@ WRITE int MPI_File_write_all_begin(MPI_File fh: handle, const void *buf, int cou
                                    datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
 WRITE int MPI_File_write_all_begin_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype
                                      datatype: datatype)
     name = MPI_File_write_all_begin
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
 WRITE int MPI_File_write_all_end(MPI_File fh: handle, const void *buf, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_split_ended(fh, &operation);
-    bytes = mpiio_moved(status, caller)
+    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_end_split(fh, &operation);
+    bytes = mpiio_status_bytes(status, caller)
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
@@ -505,7 +505,7 @@ WRITE int MPI_File_write_at_all_begin(MPI_File fh: handle, MPI_Offset offset: op
                                       MPI_Datatype datatype: datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
     offset = operation.offset
 WRITE int MPI_File_write_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: opaque, const void *buf, MPI_Count
@@ -513,13 +513,13 @@ WRITE int MPI_File_write_at_all_begin_c(MPI_File fh: handle, MPI_Offset offset: 
     name = MPI_File_write_at_all_begin
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, offset, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
     offset = operation.offset
 WRITE int MPI_File_write_at_all_end(MPI_File fh: handle, const void *buf, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_split_ended(fh, &operation);
-    bytes = mpiio_moved(status, caller)
+    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_end_split(fh, &operation);
+    bytes = mpiio_status_bytes(status, caller)
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number
@@ -527,19 +527,19 @@ WRITE int MPI_File_write_ordered_begin(MPI_File fh: handle, const void *buf, int
                                        datatype)
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
 WRITE int MPI_File_write_ordered_begin_c(MPI_File fh: handle, const void *buf, MPI_Count count: count, MPI_Datatype
                                          datatype: datatype)
     name = MPI_File_write_ordered_begin
     after = struct mpiio_operation operation = mpiio_operation(KIND_WRITE, FLAG_COLLECTIVE, fh, -1, count, datatype, failed, caller)
     flags = operation.flags
-    extra operation: uint = failed ? 0 : mpiio_split_begun(operation)
+    extra operation: uint = failed ? 0 : mpiio_begin_split(operation)
     requested = operation.requested
 WRITE int MPI_File_write_ordered_end(MPI_File fh: handle, const void *buf, MPI_Status *status)
     before = struct mpiio_status own; status = mpiio_status(status, &own);
-    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_split_ended(fh, &operation);
-    bytes = mpiio_moved(status, caller)
+    after = struct mpiio_operation operation = {.offset = -1}; uint32_t number = mpiio_end_split(fh, &operation);
+    bytes = mpiio_status_bytes(status, caller)
     offset = operation.offset
     flags = FLAG_COLLECTIVE | operation.flags
     extra operation: uint = number

@@ -35,23 +35,23 @@ OTHER int nc_get_alignment(int *thresholdp: int, int *alignmentp: int)
 CREATE int nc__create(const char *path: path, int cmode: hex, size_t initialsz, size_t *chunksizehintp: uint,
                       int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 CREATE int nc_create(const char *path: path, int cmode: hex, int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 CREATE int nc__open(const char *path: path, int mode: hex, size_t *chunksizehintp: uint, int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 CREATE int nc_open(const char *path: path, int mode: hex, int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 OTHER int nc_inq_path(int ncid: handle, size_t *pathlen: uint, char *path: text)
     class = memory
 OTHER int nc_inq_ncid(int ncid: handle, const char *name, int *grp_ncid: int)
-    after = netcdf_told_group(failed, ncid, grp_ncid, caller)
+    after = netcdf_bind_group(failed, ncid, grp_ncid, caller)
 OTHER int nc_inq_grps(int ncid: handle, int *numgrps: int, int *ncids: array(groups))
     after = int groups = netcdf_group_count(failed, ncid, numgrps, ncids, caller)
-    after = netcdf_told_groups(groups, ncid, ncids, caller)
+    after = netcdf_bind_groups(groups, ncid, ncids, caller)
 OTHER int nc_inq_grpname(int ncid: handle, char *name: text)
     class = memory
 OTHER int nc_inq_grpname_full(int ncid: handle, size_t *lenp: uint, char *full_name: text)
@@ -59,11 +59,11 @@ OTHER int nc_inq_grpname_full(int ncid: handle, size_t *lenp: uint, char *full_n
 OTHER int nc_inq_grpname_len(int ncid: handle, size_t *lenp: uint)
     class = memory
 OTHER int nc_inq_grp_parent(int ncid: handle, int *parent_ncid: int)
-    after = netcdf_told_group(failed, ncid, parent_ncid, caller)
+    after = netcdf_bind_group(failed, ncid, parent_ncid, caller)
 CREATE int nc_inq_grp_ncid(int ncid: handle, const char *grp_name, int *grp_ncid: new_handle)
-    after = netcdf_named_group(failed, grp_ncid)
+    after = netcdf_track_group(failed, grp_ncid)
 OTHER int nc_inq_grp_full_ncid(int ncid: handle, const char *full_name, int *grp_ncid: int)
-    after = netcdf_told_group(failed, ncid, grp_ncid, caller)
+    after = netcdf_bind_group(failed, ncid, grp_ncid, caller)
 OTHER int nc_inq_varids(int ncid: handle, int *nvars: int, int *varids: array(nvars ? *nvars : 0))
     class = memory
 OTHER int nc_inq_dimids(int ncid: handle, int *ndims: int, int *dimids: array(ndims ? *ndims : 0),
@@ -75,7 +75,7 @@ OTHER int nc_inq_type_equal(int ncid1: handle, nc_type typeid1: datatype, int nc
                             int *equal: int)
     class = memory
 CREATE int nc_def_grp(int parent_ncid: handle, const char *name, int *new_ncid: new_handle)
-    after = netcdf_named_group(failed, new_ncid)
+    after = netcdf_track_group(failed, new_ncid)
 OTHER int nc_rename_grp(int grpid: handle, const char *name)
 OTHER int nc_def_compound(int ncid: handle, size_t size, const char *name, nc_type *typeidp: int)
 OTHER int nc_insert_compound(int ncid: handle, nc_type xtype: datatype, const char *name, size_t offset,
@@ -134,7 +134,7 @@ WRITE int nc_put_att(int ncid: handle, int varid, const char *name, nc_type xtyp
     requested = failed ? 0 : times((int64_t)len, netcdf_width_of(ncid, xtype, caller))
     bytes = requested
 READ int nc_get_att(int ncid: handle, int varid, const char *name, void *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, 0, caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, 0, caller)
     bytes = requested
 OTHER int nc_def_enum(int ncid: handle, nc_type base_typeid: datatype, const char *name, nc_type *typeidp: int)
 OTHER int nc_insert_enum(int ncid: handle, nc_type xtype: datatype, const char *name, const void *data: buffer)
@@ -149,11 +149,11 @@ OTHER int nc_def_opaque(int ncid: handle, size_t size, const char *name, nc_type
 OTHER int nc_inq_opaque(int ncid: handle, nc_type xtype: datatype, char *name: text, size_t *sizep: uint)
     class = memory
 WRITE int nc_put_var(int ncid: handle, int varid, const void *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), netcdf_width(failed, ncid, varid, caller))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), netcdf_width(failed, ncid, varid, caller))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var(int ncid: handle, int varid, void *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), netcdf_width(failed, ncid, varid, caller))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), netcdf_width(failed, ncid, varid, caller))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var1(int ncid: handle, int varid, const size_t *indexp: array(dimensions), const void *op: buffer)
@@ -169,14 +169,14 @@ READ int nc_get_var1(int ncid: handle, int varid, const size_t *indexp: array(di
 WRITE int nc_put_vara(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                       const size_t *countp: array(dimensions), const void *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                      const size_t *countp: array(dimensions), void *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -184,7 +184,7 @@ WRITE int nc_put_vars(int ncid: handle, int varid, const size_t *startp: array(d
                       const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                       const void *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -192,7 +192,7 @@ READ int nc_get_vars(int ncid: handle, int varid, const size_t *startp: array(di
                      const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                      void *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -200,7 +200,7 @@ WRITE int nc_put_varm(int ncid: handle, int varid, const size_t *startp: array(d
                       const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                       const ptrdiff_t *imapp: array(dimensions), const void *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -208,7 +208,7 @@ READ int nc_get_varm(int ncid: handle, int varid, const size_t *startp: array(di
                      const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                      const ptrdiff_t *imapp: array(dimensions), void *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -250,9 +250,9 @@ OTHER int nc__enddef(int ncid: handle, size_t h_minfree, size_t v_align, size_t 
 OTHER int nc_enddef(int ncid: handle)
 SYNC int nc_sync(int ncid: handle)
 DESTROY int nc_abort(int ncid: handle)
-    after = netcdf_closed(failed, ncid, caller)
+    after = netcdf_unbind_groups(failed, ncid, caller)
 DESTROY int nc_close(int ncid: handle)
-    after = netcdf_closed(failed, ncid, caller)
+    after = netcdf_unbind_groups(failed, ncid, caller)
 OTHER int nc_inq(int ncid: handle, int *ndimsp: int, int *nvarsp: int, int *nattsp: int, int *unlimdimidp: int)
 OTHER int nc_inq_ndims(int ncid: handle, int *ndimsp: int)
     class = memory
@@ -288,90 +288,90 @@ WRITE int nc_put_att_text(int ncid: handle, int varid, const char *name, size_t 
     requested = failed ? 0 : times((int64_t)len, sizeof(char))
     bytes = requested
 READ int nc_get_att_text(int ncid: handle, int varid, const char *name, char *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(char), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(char), caller)
     bytes = requested
 WRITE int nc_put_att_string(int ncid: handle, int varid, const char *name, size_t len: count, const char **op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(char *))
     bytes = requested
 READ int nc_get_att_string(int ncid: handle, int varid, const char *name, char **ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(char *), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(char *), caller)
     bytes = requested
 WRITE int nc_put_att_uchar(int ncid: handle, int varid, const char *name, nc_type xtype: datatype, size_t len: count,
                            const unsigned char *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(unsigned char))
     bytes = requested
 READ int nc_get_att_uchar(int ncid: handle, int varid, const char *name, unsigned char *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(unsigned char), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned char), caller)
     bytes = requested
 WRITE int nc_put_att_schar(int ncid: handle, int varid, const char *name, nc_type xtype: datatype, size_t len: count,
                            const signed char *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(signed char))
     bytes = requested
 READ int nc_get_att_schar(int ncid: handle, int varid, const char *name, signed char *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(signed char), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(signed char), caller)
     bytes = requested
 WRITE int nc_put_att_short(int ncid: handle, int varid, const char *name, nc_type xtype: datatype, size_t len: count,
                            const short *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(short))
     bytes = requested
 READ int nc_get_att_short(int ncid: handle, int varid, const char *name, short *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(short), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(short), caller)
     bytes = requested
 WRITE int nc_put_att_int(int ncid: handle, int varid, const char *name, nc_type xtype: datatype, size_t len: count,
                          const int *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(int))
     bytes = requested
 READ int nc_get_att_int(int ncid: handle, int varid, const char *name, int *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(int), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(int), caller)
     bytes = requested
 WRITE int nc_put_att_long(int ncid: handle, int varid, const char *name, nc_type xtype: datatype, size_t len: count,
                           const long *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(long))
     bytes = requested
 READ int nc_get_att_long(int ncid: handle, int varid, const char *name, long *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(long), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(long), caller)
     bytes = requested
 WRITE int nc_put_att_float(int ncid: handle, int varid, const char *name, nc_type xtype: datatype, size_t len: count,
                            const float *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(float))
     bytes = requested
 READ int nc_get_att_float(int ncid: handle, int varid, const char *name, float *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(float), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(float), caller)
     bytes = requested
 WRITE int nc_put_att_double(int ncid: handle, int varid, const char *name, nc_type xtype: datatype, size_t len: count,
                             const double *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(double))
     bytes = requested
 READ int nc_get_att_double(int ncid: handle, int varid, const char *name, double *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(double), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(double), caller)
     bytes = requested
 WRITE int nc_put_att_ushort(int ncid: handle, int varid, const char *name, nc_type xtype: datatype, size_t len: count,
                             const unsigned short *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(unsigned short))
     bytes = requested
 READ int nc_get_att_ushort(int ncid: handle, int varid, const char *name, unsigned short *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(unsigned short), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned short), caller)
     bytes = requested
 WRITE int nc_put_att_uint(int ncid: handle, int varid, const char *name, nc_type xtype: datatype, size_t len: count,
                           const unsigned int *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(unsigned int))
     bytes = requested
 READ int nc_get_att_uint(int ncid: handle, int varid, const char *name, unsigned int *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(unsigned int), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned int), caller)
     bytes = requested
 WRITE int nc_put_att_longlong(int ncid: handle, int varid, const char *name, nc_type xtype: datatype,
                               size_t len: count, const long long *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(long long))
     bytes = requested
 READ int nc_get_att_longlong(int ncid: handle, int varid, const char *name, long long *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(long long), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(long long), caller)
     bytes = requested
 WRITE int nc_put_att_ulonglong(int ncid: handle, int varid, const char *name, nc_type xtype: datatype,
                                size_t len: count, const unsigned long long *op: buffer)
     requested = failed ? 0 : times((int64_t)len, sizeof(unsigned long long))
     bytes = requested
 READ int nc_get_att_ulonglong(int ncid: handle, int varid, const char *name, unsigned long long *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(unsigned long long), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned long long), caller)
     bytes = requested
 OTHER int nc_def_var(int ncid: handle, const char *name, nc_type xtype: datatype, int ndims,
                      const int *dimidsp: array(ndims), int *varidp: int)
@@ -387,7 +387,7 @@ OTHER int nc_inq_vardimid(int ncid: handle, int varid,
 OTHER int nc_inq_varnatts(int ncid: handle, int varid, int *nattsp: int)
 OTHER int nc_rename_var(int ncid: handle, int varid, const char *name)
 WRITE int nc_copy_var(int ncid_in, int varid, int ncid_out: handle)
-    requested = times(netcdf_all(failed, ncid_in, varid, caller), netcdf_width(failed, ncid_in, varid, caller))
+    requested = times(netcdf_variable_elements(failed, ncid_in, varid, caller), netcdf_width(failed, ncid_in, varid, caller))
     bytes = requested
 WRITE int nc_put_var1_text(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                            const char *op: buffer)
@@ -540,182 +540,182 @@ READ int nc_get_var1_string(int ncid: handle, int varid, const size_t *indexp: a
 WRITE int nc_put_vara_text(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_text(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_uchar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_uchar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_schar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const signed char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_schar(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), signed char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_short(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_short(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_int(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), const int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_int(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                          const size_t *countp: array(dimensions), int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_long(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_long(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_float(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const float *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_float(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), float *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_double(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const double *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_double(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), double *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_ushort(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const unsigned short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_ushort(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), unsigned short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_uint(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), const unsigned int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_uint(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                           const size_t *countp: array(dimensions), unsigned int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_longlong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                const size_t *countp: array(dimensions), const long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_longlong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                               const size_t *countp: array(dimensions), long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_ulonglong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                 const size_t *countp: array(dimensions), const unsigned long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_ulonglong(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                                const size_t *countp: array(dimensions), unsigned long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_vara_string(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                              const size_t *countp: array(dimensions), const char **op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_string(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), char **ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -723,7 +723,7 @@ WRITE int nc_put_vars_text(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -731,7 +731,7 @@ READ int nc_get_vars_text(int ncid: handle, int varid, const size_t *startp: arr
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -739,7 +739,7 @@ WRITE int nc_put_vars_uchar(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const unsigned char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -747,7 +747,7 @@ READ int nc_get_vars_uchar(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -755,7 +755,7 @@ WRITE int nc_put_vars_schar(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const signed char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -763,7 +763,7 @@ READ int nc_get_vars_schar(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            signed char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -771,7 +771,7 @@ WRITE int nc_put_vars_short(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -779,7 +779,7 @@ READ int nc_get_vars_short(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -787,7 +787,7 @@ WRITE int nc_put_vars_int(int ncid: handle, int varid, const size_t *startp: arr
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -795,7 +795,7 @@ READ int nc_get_vars_int(int ncid: handle, int varid, const size_t *startp: arra
                          const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                          int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -803,7 +803,7 @@ WRITE int nc_put_vars_long(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -811,7 +811,7 @@ READ int nc_get_vars_long(int ncid: handle, int varid, const size_t *startp: arr
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -819,7 +819,7 @@ WRITE int nc_put_vars_float(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const float *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -827,7 +827,7 @@ READ int nc_get_vars_float(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            float *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -835,7 +835,7 @@ WRITE int nc_put_vars_double(int ncid: handle, int varid, const size_t *startp: 
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const double *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -843,7 +843,7 @@ READ int nc_get_vars_double(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             double *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -851,7 +851,7 @@ WRITE int nc_put_vars_ushort(int ncid: handle, int varid, const size_t *startp: 
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const unsigned short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -859,7 +859,7 @@ READ int nc_get_vars_ushort(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             unsigned short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -867,7 +867,7 @@ WRITE int nc_put_vars_uint(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const unsigned int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -875,7 +875,7 @@ READ int nc_get_vars_uint(int ncid: handle, int varid, const size_t *startp: arr
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           unsigned int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -883,7 +883,7 @@ WRITE int nc_put_vars_longlong(int ncid: handle, int varid, const size_t *startp
                                const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                const long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -891,7 +891,7 @@ READ int nc_get_vars_longlong(int ncid: handle, int varid, const size_t *startp:
                               const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                               long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -899,7 +899,7 @@ WRITE int nc_put_vars_ulonglong(int ncid: handle, int varid, const size_t *start
                                 const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                 const unsigned long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -907,7 +907,7 @@ READ int nc_get_vars_ulonglong(int ncid: handle, int varid, const size_t *startp
                                const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                unsigned long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -915,7 +915,7 @@ WRITE int nc_put_vars_string(int ncid: handle, int varid, const size_t *startp: 
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const char **op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -923,7 +923,7 @@ READ int nc_get_vars_string(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             char **ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -931,7 +931,7 @@ WRITE int nc_put_varm_text(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), const char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -939,7 +939,7 @@ READ int nc_get_varm_text(int ncid: handle, int varid, const size_t *startp: arr
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const ptrdiff_t *imapp: array(dimensions), char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -947,7 +947,7 @@ WRITE int nc_put_varm_uchar(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -955,7 +955,7 @@ READ int nc_get_varm_uchar(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -963,7 +963,7 @@ WRITE int nc_put_varm_schar(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const signed char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -971,7 +971,7 @@ READ int nc_get_varm_schar(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), signed char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(signed char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -979,7 +979,7 @@ WRITE int nc_put_varm_short(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -987,7 +987,7 @@ READ int nc_get_varm_short(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -995,7 +995,7 @@ WRITE int nc_put_varm_int(int ncid: handle, int varid, const size_t *startp: arr
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const ptrdiff_t *imapp: array(dimensions), const int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1003,7 +1003,7 @@ READ int nc_get_varm_int(int ncid: handle, int varid, const size_t *startp: arra
                          const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                          const ptrdiff_t *imapp: array(dimensions), int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1011,7 +1011,7 @@ WRITE int nc_put_varm_long(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), const long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1019,7 +1019,7 @@ READ int nc_get_varm_long(int ncid: handle, int varid, const size_t *startp: arr
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const ptrdiff_t *imapp: array(dimensions), long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1027,7 +1027,7 @@ WRITE int nc_put_varm_float(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const float *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1035,7 +1035,7 @@ READ int nc_get_varm_float(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), float *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(float))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1043,7 +1043,7 @@ WRITE int nc_put_varm_double(int ncid: handle, int varid, const size_t *startp: 
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const ptrdiff_t *imapp: array(dimensions), const double *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1051,7 +1051,7 @@ READ int nc_get_varm_double(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), double *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(double))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1059,7 +1059,7 @@ WRITE int nc_put_varm_ushort(int ncid: handle, int varid, const size_t *startp: 
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const ptrdiff_t *imapp: array(dimensions), const unsigned short *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1067,7 +1067,7 @@ READ int nc_get_varm_ushort(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), unsigned short *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1075,7 +1075,7 @@ WRITE int nc_put_varm_uint(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), const unsigned int *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1083,7 +1083,7 @@ READ int nc_get_varm_uint(int ncid: handle, int varid, const size_t *startp: arr
                           const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                           const ptrdiff_t *imapp: array(dimensions), unsigned int *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1091,7 +1091,7 @@ WRITE int nc_put_varm_longlong(int ncid: handle, int varid, const size_t *startp
                                const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                const ptrdiff_t *imapp: array(dimensions), const long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1099,7 +1099,7 @@ READ int nc_get_varm_longlong(int ncid: handle, int varid, const size_t *startp:
                               const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                               const ptrdiff_t *imapp: array(dimensions), long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1107,7 +1107,7 @@ WRITE int nc_put_varm_ulonglong(int ncid: handle, int varid, const size_t *start
                                 const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                 const ptrdiff_t *imapp: array(dimensions), const unsigned long long *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1115,7 +1115,7 @@ READ int nc_get_varm_ulonglong(int ncid: handle, int varid, const size_t *startp
                                const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                                const ptrdiff_t *imapp: array(dimensions), unsigned long long *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1123,7 +1123,7 @@ WRITE int nc_put_varm_string(int ncid: handle, int varid, const size_t *startp: 
                              const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                              const ptrdiff_t *imapp: array(dimensions), const char **op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1131,112 +1131,112 @@ READ int nc_get_varm_string(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), char **ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(char *))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_text(int ncid: handle, int varid, const char *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(char))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_text(int ncid: handle, int varid, char *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(char))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_uchar(int ncid: handle, int varid, const unsigned char *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_uchar(int ncid: handle, int varid, unsigned char *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_schar(int ncid: handle, int varid, const signed char *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(signed char))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(signed char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_schar(int ncid: handle, int varid, signed char *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(signed char))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(signed char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_short(int ncid: handle, int varid, const short *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(short))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_short(int ncid: handle, int varid, short *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(short))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_int(int ncid: handle, int varid, const int *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(int))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_int(int ncid: handle, int varid, int *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(int))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_long(int ncid: handle, int varid, const long *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(long))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_long(int ncid: handle, int varid, long *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(long))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_float(int ncid: handle, int varid, const float *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(float))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(float))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_float(int ncid: handle, int varid, float *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(float))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(float))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_double(int ncid: handle, int varid, const double *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(double))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(double))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_double(int ncid: handle, int varid, double *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(double))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(double))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_ushort(int ncid: handle, int varid, const unsigned short *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_ushort(int ncid: handle, int varid, unsigned short *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned short))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_uint(int ncid: handle, int varid, const unsigned int *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_uint(int ncid: handle, int varid, unsigned int *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned int))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_longlong(int ncid: handle, int varid, const long long *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(long long))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_longlong(int ncid: handle, int varid, long long *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(long long))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_ulonglong(int ncid: handle, int varid, const unsigned long long *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_ulonglong(int ncid: handle, int varid, unsigned long long *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned long long))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_string(int ncid: handle, int varid, const char **op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(char *))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(char *))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_string(int ncid: handle, int varid, char **ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(char *))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(char *))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 OTHER int nc_reclaim_data(int ncid: handle, nc_type xtypeid: datatype, void *memory, size_t count)
@@ -1255,7 +1255,7 @@ WRITE int nc_put_att_ubyte(int ncid: handle, int varid, const char *name, nc_typ
     requested = failed ? 0 : times((int64_t)len, sizeof(unsigned char))
     bytes = requested
 READ int nc_get_att_ubyte(int ncid: handle, int varid, const char *name, unsigned char *ip: buffer)
-    requested = netcdf_attribute(failed, ncid, varid, name, sizeof(unsigned char), caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned char), caller)
     bytes = requested
 WRITE int nc_put_var1_ubyte(int ncid: handle, int varid, const size_t *indexp: array(dimensions),
                             const unsigned char *op: buffer)
@@ -1272,14 +1272,14 @@ READ int nc_get_var1_ubyte(int ncid: handle, int varid, const size_t *indexp: ar
 WRITE int nc_put_vara_ubyte(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                             const size_t *countp: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_vara_ubyte(int ncid: handle, int varid, const size_t *startp: array(dimensions),
                            const size_t *countp: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1287,7 +1287,7 @@ WRITE int nc_put_vars_ubyte(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const unsigned char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1295,7 +1295,7 @@ READ int nc_get_vars_ubyte(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1303,7 +1303,7 @@ WRITE int nc_put_varm_ubyte(int ncid: handle, int varid, const size_t *startp: a
                             const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                             const ptrdiff_t *imapp: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
@@ -1311,16 +1311,16 @@ READ int nc_get_varm_ubyte(int ncid: handle, int varid, const size_t *startp: ar
                            const size_t *countp: array(dimensions), const ptrdiff_t *stridep: array(dimensions),
                            const ptrdiff_t *imapp: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 WRITE int nc_put_var_ubyte(int ncid: handle, int varid, const unsigned char *op: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 READ int nc_get_var_ubyte(int ncid: handle, int varid, unsigned char *ip: buffer)
-    requested = times(netcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
+    requested = times(netcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
     flags = netcdf_flags(ncid, varid, caller)
 OTHER int nc_set_log_level(int new_level)
@@ -1332,11 +1332,11 @@ DELETE int nc_delete(const char *path: path)
 CREATE int nc__create_mp(const char *path: path, int cmode: hex, size_t initialsz, int basepe,
                          size_t *chunksizehintp: uint, int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 CREATE int nc__open_mp(const char *path: path, int mode: hex, int basepe, size_t *chunksizehintp: uint,
                        int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 DELETE int nc_delete_mp(const char *path: path, int basepe)
     file = netcdf_file(path)
 OTHER int nc_set_base_pe(int ncid: handle, int pe)
@@ -1350,12 +1350,12 @@ CREATE int nccreate(const char *path: path, int cmode: hex) -> handle
     failed = result == -1
     error = netcdf_v2_error(caller)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 CREATE int ncopen(const char *path: path, int mode: hex) -> handle
     failed = result == -1
     error = netcdf_v2_error(caller)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 OTHER int ncsetfill(int ncid: handle, int fillmode: hex)
     failed = result == -1
     error = netcdf_v2_error(caller)
@@ -1371,11 +1371,11 @@ SYNC int ncsync(int ncid: handle)
 DESTROY int ncabort(int ncid: handle)
     failed = result == -1
     error = netcdf_v2_error(caller)
-    after = netcdf_closed(failed, ncid, caller)
+    after = netcdf_unbind_groups(failed, ncid, caller)
 DESTROY int ncclose(int ncid: handle)
     failed = result == -1
     error = netcdf_v2_error(caller)
-    after = netcdf_closed(failed, ncid, caller)
+    after = netcdf_unbind_groups(failed, ncid, caller)
 OTHER int ncinquire(int ncid: handle, int *ndimsp: int, int *nvarsp: int, int *nattsp: int, int *unlimdimp: int)
     failed = result == -1
     error = netcdf_v2_error(caller)
@@ -1404,7 +1404,7 @@ OTHER int ncattinq(int ncid: handle, int varid, const char *name, nc_type *xtype
 READ int ncattget(int ncid: handle, int varid, const char *name, void *ip: buffer)
     failed = result == -1
     error = netcdf_v2_error(caller)
-    requested = netcdf_attribute(failed, ncid, varid, name, 0, caller)
+    requested = netcdf_attribute_bytes(failed, ncid, varid, name, 0, caller)
     bytes = requested
 OTHER int ncattcopy(int ncid_in: handle, int varid_in, const char *name, int ncid_out, int varid_out)
     failed = result == -1
@@ -1447,7 +1447,7 @@ WRITE int ncvarput(int ncid: handle, int varid, const long *startp: array(dimens
     failed = result == -1
     error = netcdf_v2_error(caller)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part_v2(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements_v2(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
 READ int ncvarget(int ncid: handle, int varid, const long *startp: array(dimensions),
@@ -1455,7 +1455,7 @@ READ int ncvarget(int ncid: handle, int varid, const long *startp: array(dimensi
     failed = result == -1
     error = netcdf_v2_error(caller)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part_v2(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
+    after = int64_t elements = netcdf_part_elements_v2(failed, dimensions, ncid, varid, startp, countp, NULL, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
 WRITE int ncvarputs(int ncid: handle, int varid, const long *startp: array(dimensions),
@@ -1464,7 +1464,7 @@ WRITE int ncvarputs(int ncid: handle, int varid, const long *startp: array(dimen
     failed = result == -1
     error = netcdf_v2_error(caller)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part_v2(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements_v2(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
 READ int ncvargets(int ncid: handle, int varid, const long *startp: array(dimensions),
@@ -1472,7 +1472,7 @@ READ int ncvargets(int ncid: handle, int varid, const long *startp: array(dimens
     failed = result == -1
     error = netcdf_v2_error(caller)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part_v2(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements_v2(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
 WRITE int ncvarputg(int ncid: handle, int varid, const long *startp: array(dimensions),
@@ -1481,7 +1481,7 @@ WRITE int ncvarputg(int ncid: handle, int varid, const long *startp: array(dimen
     failed = result == -1
     error = netcdf_v2_error(caller)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part_v2(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements_v2(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
 READ int ncvargetg(int ncid: handle, int varid, const long *startp: array(dimensions),
@@ -1490,7 +1490,7 @@ READ int ncvargetg(int ncid: handle, int varid, const long *startp: array(dimens
     failed = result == -1
     error = netcdf_v2_error(caller)
     after = int dimensions = netcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = netcdf_part_v2(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
+    after = int64_t elements = netcdf_part_elements_v2(failed, dimensions, ncid, varid, startp, countp, stridep, caller)
     requested = times(elements, netcdf_width(failed, ncid, varid, caller))
     bytes = requested
 OTHER int ncvarrename(int ncid: handle, int varid, const char *name)
@@ -1502,12 +1502,12 @@ OTHER int ncrecinq(int ncid: handle, int *nrecvarsp: int, int *recvaridsp, long 
 READ int ncrecget(int ncid: handle, long recnum, void **datap)
     failed = result == -1
     error = netcdf_v2_error(caller)
-    requested = netcdf_record(failed, ncid, (void *const *)datap, caller)
+    requested = netcdf_record_bytes(failed, ncid, (void *const *)datap, caller)
     bytes = requested
 WRITE int ncrecput(int ncid: handle, long recnum, void *const *datap)
     failed = result == -1
     error = netcdf_v2_error(caller)
-    requested = netcdf_record(failed, ncid, (void *const *)datap, caller)
+    requested = netcdf_record_bytes(failed, ncid, (void *const *)datap, caller)
     bytes = requested
 OTHER int nc_initialize(void)
 OTHER int nc_finalize(void)
@@ -1516,15 +1516,15 @@ OTHER int nc_finalize(void)
 
 CREATE int nc_open_mem(const char *path: path, int mode: hex, size_t size, void *memory, int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 CREATE int nc_create_mem(const char *path: path, int mode: hex, size_t initialsize, int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 CREATE int nc_open_memio(const char *path: path, int mode: hex, void *info: opaque, int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
 DESTROY int nc_close_memio(int ncid: handle, void *info)
-    after = netcdf_closed(failed, ncid, caller)
+    after = netcdf_unbind_groups(failed, ncid, caller)
 
 # ---- netcdf_filter.h ----
 
@@ -1547,25 +1547,25 @@ OTHER int nc_inq_var_blosc(int ncid: handle, int varid, int *hasfilterp: int, un
 CREATE int nc_create_par(const char *path: path, int cmode: hex, MPI_Comm comm: opaque, MPI_Info info: opaque,
                          int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
     flags = collective
     extra ranks: int = netcdf_ranks(failed, comm, caller)
 CREATE int nc_open_par(const char *path: path, int mode: hex, MPI_Comm comm: opaque, MPI_Info info: opaque,
                        int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
     flags = collective
     extra ranks: int = netcdf_ranks(failed, comm, caller)
 OTHER int nc_var_par_access(int ncid: handle, int varid, int par_access: enum{NC_INDEPENDENT/NC_COLLECTIVE})
-    after = netcdf_chosen_access(failed, ncid, varid, par_access, caller)
+    after = netcdf_set_access(failed, ncid, varid, par_access, caller)
     flags = collective
 CREATE int nc_create_par_fortran(const char *path: path, int cmode: hex, int comm, int info, int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
     flags = collective
 CREATE int nc_open_par_fortran(const char *path: path, int mode: hex, int comm, int info, int *ncidp: new_handle)
     file = netcdf_file(path)
-    after = variables_forget()
+    after = variables_invalidate()
     flags = collective
 
 # ---- netcdf_aux.h ----

@@ -30,12 +30,12 @@ OTHER const char *ncmpi_strerrno(int err)
 CREATE int ncmpi_create(MPI_Comm comm: opaque, const char *path: path, int cmode: hex, MPI_Info info: opaque,
                         int *ncidp: new_handle)
     extra ranks: int = pnetcdf_ranks(failed, comm, caller)
-    after = variables_forget()
+    after = variables_invalidate()
     flags = collective
 CREATE int ncmpi_open(MPI_Comm comm: opaque, const char *path: path, int omode: hex, MPI_Info info: opaque,
                       int *ncidp: new_handle)
     extra ranks: int = pnetcdf_ranks(failed, comm, caller)
-    after = variables_forget()
+    after = variables_invalidate()
     flags = collective
 OTHER int ncmpi_inq_file_info(int ncid: handle, MPI_Info *info_used)
     class = memory
@@ -60,14 +60,14 @@ SYNC int ncmpi_flush(int ncid: handle)
 SYNC int ncmpi_sync_numrecs(int ncid: handle)
     flags = collective
 DESTROY int ncmpi_abort(int ncid: handle)
-    after = pnetcdf_closed(failed, ncid, caller)
+    after = pnetcdf_release_all(failed, ncid, caller)
     flags = collective
 OTHER int ncmpi_begin_indep_data(int ncid: handle)
     flags = collective
 OTHER int ncmpi_end_indep_data(int ncid: handle)
     flags = collective
 DESTROY int ncmpi_close(int ncid: handle)
-    after = pnetcdf_closed(failed, ncid, caller)
+    after = pnetcdf_release_all(failed, ncid, caller)
     flags = collective
 OTHER int ncmpi_set_fill(int ncid: handle, int fillmode: hex, int *old_modep: int)
     flags = collective
@@ -221,28 +221,28 @@ WRITE int ncmpi_put_att_longlong(int ncid: handle, int varid, const char *name,
     bytes = requested
     flags = collective
 READ int ncmpi_get_att(int ncid: handle, int varid, const char *name, void *data: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, 0, caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, 0, caller)
     bytes = requested
 READ int ncmpi_get_att_text(int ncid: handle, int varid, const char *name, char *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(char), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(char), caller)
     bytes = requested
 READ int ncmpi_get_att_schar(int ncid: handle, int varid, const char *name, signed char *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(signed char), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(signed char), caller)
     bytes = requested
 READ int ncmpi_get_att_short(int ncid: handle, int varid, const char *name, short *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(short), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(short), caller)
     bytes = requested
 READ int ncmpi_get_att_int(int ncid: handle, int varid, const char *name, int *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(int), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(int), caller)
     bytes = requested
 READ int ncmpi_get_att_float(int ncid: handle, int varid, const char *name, float *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(float), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(float), caller)
     bytes = requested
 READ int ncmpi_get_att_double(int ncid: handle, int varid, const char *name, double *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(double), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(double), caller)
     bytes = requested
 READ int ncmpi_get_att_longlong(int ncid: handle, int varid, const char *name, long long *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(long long), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(long long), caller)
     bytes = requested
 WRITE int ncmpi_put_att_uchar(int ncid: handle, int varid, const char *name,
                               nc_type xtype: enum{NC_NAT/NC_BYTE/NC_CHAR/NC_SHORT/NC_INT/NC_FLOAT/NC_DOUBLE/NC_UBYTE/NC_USHORT/NC_UINT/NC_INT64/NC_UINT64},
@@ -281,32 +281,32 @@ WRITE int ncmpi_put_att_ulonglong(int ncid: handle, int varid, const char *name,
     bytes = requested
     flags = collective
 READ int ncmpi_get_att_uchar(int ncid: handle, int varid, const char *name, unsigned char *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(unsigned char), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned char), caller)
     bytes = requested
 READ int ncmpi_get_att_ubyte(int ncid: handle, int varid, const char *name, unsigned char *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(unsigned char), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned char), caller)
     bytes = requested
 READ int ncmpi_get_att_ushort(int ncid: handle, int varid, const char *name, unsigned short *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(unsigned short), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned short), caller)
     bytes = requested
 READ int ncmpi_get_att_uint(int ncid: handle, int varid, const char *name, unsigned int *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(unsigned int), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned int), caller)
     bytes = requested
 READ int ncmpi_get_att_long(int ncid: handle, int varid, const char *name, long *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(long), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(long), caller)
     bytes = requested
 READ int ncmpi_get_att_ulonglong(int ncid: handle, int varid, const char *name, unsigned long long *ip: buffer)
-    requested = pnetcdf_attribute(failed, ncid, varid, name, sizeof(unsigned long long), caller)
+    requested = pnetcdf_attribute_bytes(failed, ncid, varid, name, sizeof(unsigned long long), caller)
     bytes = requested
 WRITE int ncmpi_put_var1(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                          const void *op: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, 1, bufcount, buftype, caller)
     bytes = requested
 WRITE int ncmpi_put_var1_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const void *op: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, 1, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var1_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -389,12 +389,12 @@ WRITE int ncmpi_put_var1_longlong_all(int ncid: handle, int varid, const MPI_Off
 READ int ncmpi_get_var1(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions), void *ip: buffer,
                         MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, 1, bufcount, buftype, caller)
     bytes = requested
 READ int ncmpi_get_var1_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions), void *ip: buffer,
                             MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, 1, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_get_var1_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -585,830 +585,830 @@ READ int ncmpi_get_var1_ulonglong_all(int ncid: handle, int varid, const MPI_Off
     flags = collective
 WRITE int ncmpi_put_var(int ncid: handle, int varid, const void *op: buffer, MPI_Offset bufcount: count,
                         MPI_Datatype buftype: datatype)
-    after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_variable_elements(failed, ncid, varid, caller)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 WRITE int ncmpi_put_var_all(int ncid: handle, int varid, const void *op: buffer, MPI_Offset bufcount: count,
                             MPI_Datatype buftype: datatype)
-    after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_variable_elements(failed, ncid, varid, caller)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_text(int ncid: handle, int varid, const char *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(char))
     bytes = requested
 WRITE int ncmpi_put_var_text_all(int ncid: handle, int varid, const char *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_schar(int ncid: handle, int varid, const signed char *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(signed char))
     bytes = requested
 WRITE int ncmpi_put_var_schar_all(int ncid: handle, int varid, const signed char *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_short(int ncid: handle, int varid, const short *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(short))
     bytes = requested
 WRITE int ncmpi_put_var_short_all(int ncid: handle, int varid, const short *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_int(int ncid: handle, int varid, const int *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(int))
     bytes = requested
 WRITE int ncmpi_put_var_int_all(int ncid: handle, int varid, const int *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_float(int ncid: handle, int varid, const float *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(float))
     bytes = requested
 WRITE int ncmpi_put_var_float_all(int ncid: handle, int varid, const float *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(float))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_double(int ncid: handle, int varid, const double *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(double))
     bytes = requested
 WRITE int ncmpi_put_var_double_all(int ncid: handle, int varid, const double *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(double))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_longlong(int ncid: handle, int varid, const long long *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long long))
     bytes = requested
 WRITE int ncmpi_put_var_longlong_all(int ncid: handle, int varid, const long long *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var(int ncid: handle, int varid, void *ip: buffer, MPI_Offset bufcount: count,
                        MPI_Datatype buftype: datatype)
-    after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_variable_elements(failed, ncid, varid, caller)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 READ int ncmpi_get_var_all(int ncid: handle, int varid, void *ip: buffer, MPI_Offset bufcount: count,
                            MPI_Datatype buftype: datatype)
-    after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_variable_elements(failed, ncid, varid, caller)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_text(int ncid: handle, int varid, char *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(char))
     bytes = requested
 READ int ncmpi_get_var_text_all(int ncid: handle, int varid, char *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_schar(int ncid: handle, int varid, signed char *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(signed char))
     bytes = requested
 READ int ncmpi_get_var_schar_all(int ncid: handle, int varid, signed char *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_short(int ncid: handle, int varid, short *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(short))
     bytes = requested
 READ int ncmpi_get_var_short_all(int ncid: handle, int varid, short *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_int(int ncid: handle, int varid, int *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(int))
     bytes = requested
 READ int ncmpi_get_var_int_all(int ncid: handle, int varid, int *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_float(int ncid: handle, int varid, float *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(float))
     bytes = requested
 READ int ncmpi_get_var_float_all(int ncid: handle, int varid, float *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(float))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_double(int ncid: handle, int varid, double *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(double))
     bytes = requested
 READ int ncmpi_get_var_double_all(int ncid: handle, int varid, double *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(double))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_longlong(int ncid: handle, int varid, long long *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long long))
     bytes = requested
 READ int ncmpi_get_var_longlong_all(int ncid: handle, int varid, long long *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_uchar(int ncid: handle, int varid, const unsigned char *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
 WRITE int ncmpi_put_var_uchar_all(int ncid: handle, int varid, const unsigned char *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_ushort(int ncid: handle, int varid, const unsigned short *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned short))
     bytes = requested
 WRITE int ncmpi_put_var_ushort_all(int ncid: handle, int varid, const unsigned short *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_uint(int ncid: handle, int varid, const unsigned int *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned int))
     bytes = requested
 WRITE int ncmpi_put_var_uint_all(int ncid: handle, int varid, const unsigned int *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_long(int ncid: handle, int varid, const long *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long))
     bytes = requested
 WRITE int ncmpi_put_var_long_all(int ncid: handle, int varid, const long *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_var_ulonglong(int ncid: handle, int varid, const unsigned long long *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned long long))
     bytes = requested
 WRITE int ncmpi_put_var_ulonglong_all(int ncid: handle, int varid, const unsigned long long *op: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_uchar(int ncid: handle, int varid, unsigned char *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
 READ int ncmpi_get_var_uchar_all(int ncid: handle, int varid, unsigned char *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_ushort(int ncid: handle, int varid, unsigned short *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned short))
     bytes = requested
 READ int ncmpi_get_var_ushort_all(int ncid: handle, int varid, unsigned short *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_uint(int ncid: handle, int varid, unsigned int *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned int))
     bytes = requested
 READ int ncmpi_get_var_uint_all(int ncid: handle, int varid, unsigned int *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_long(int ncid: handle, int varid, long *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long))
     bytes = requested
 READ int ncmpi_get_var_long_all(int ncid: handle, int varid, long *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_var_ulonglong(int ncid: handle, int varid, unsigned long long *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned long long))
     bytes = requested
 READ int ncmpi_get_var_ulonglong_all(int ncid: handle, int varid, unsigned long long *ip: buffer)
-    requested = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                          const MPI_Offset *count: array(dimensions), const void *op: buffer,
                          MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 WRITE int ncmpi_put_vara_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const void *op: buffer,
                              MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
 WRITE int ncmpi_put_vara_text_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), const char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_schar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), const signed char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
 WRITE int ncmpi_put_vara_schar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions), const signed char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_short(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), const short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
 WRITE int ncmpi_put_vara_short_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions), const short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_int(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
 WRITE int ncmpi_put_vara_int_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions), const int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_float(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), const float *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
 WRITE int ncmpi_put_vara_float_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions), const float *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_double(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions), const double *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
 WRITE int ncmpi_put_vara_double_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                     const MPI_Offset *count: array(dimensions), const double *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_longlong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), const long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
 WRITE int ncmpi_put_vara_longlong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                       const MPI_Offset *count: array(dimensions), const long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                         const MPI_Offset *count: array(dimensions), void *ip: buffer, MPI_Offset bufcount: count,
                         MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 READ int ncmpi_get_vara_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                             const MPI_Offset *count: array(dimensions), void *ip: buffer, MPI_Offset bufcount: count,
                             MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
 READ int ncmpi_get_vara_text_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions), char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_schar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), signed char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
 READ int ncmpi_get_vara_schar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), signed char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_short(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
 READ int ncmpi_get_vara_short_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_int(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                             const MPI_Offset *count: array(dimensions), int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
 READ int ncmpi_get_vara_int_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions), int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_float(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), float *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
 READ int ncmpi_get_vara_float_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), float *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_double(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), double *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
 READ int ncmpi_get_vara_double_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions), double *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_longlong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions), long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
 READ int ncmpi_get_vara_longlong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                      const MPI_Offset *count: array(dimensions), long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_uchar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
 WRITE int ncmpi_put_vara_uchar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_ushort(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions), const unsigned short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
 WRITE int ncmpi_put_vara_ushort_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                     const MPI_Offset *count: array(dimensions), const unsigned short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_uint(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const unsigned int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
 WRITE int ncmpi_put_vara_uint_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), const unsigned int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_long(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
 WRITE int ncmpi_put_vara_long_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), const long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vara_ulonglong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions), const unsigned long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
 WRITE int ncmpi_put_vara_ulonglong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                        const MPI_Offset *count: array(dimensions),
                                        const unsigned long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_uchar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
 READ int ncmpi_get_vara_uchar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_ushort(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), unsigned short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
 READ int ncmpi_get_vara_ushort_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions), unsigned short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_uint(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), unsigned int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
 READ int ncmpi_get_vara_uint_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions), unsigned int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_long(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
 READ int ncmpi_get_vara_long_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions), long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vara_ulonglong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), unsigned long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
 READ int ncmpi_get_vara_ulonglong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                       const MPI_Offset *count: array(dimensions), unsigned long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                          const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                          const void *op: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 WRITE int ncmpi_put_vars_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              const void *op: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
 WRITE int ncmpi_put_vars_text_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), const char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_schar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), const signed char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
 WRITE int ncmpi_put_vars_schar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions), const signed char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_short(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), const short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
 WRITE int ncmpi_put_vars_short_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions), const short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_int(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              const int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
 WRITE int ncmpi_put_vars_int_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions), const int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_float(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), const float *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
 WRITE int ncmpi_put_vars_float_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions), const float *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_double(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions),
                                 const MPI_Offset *stride: array(dimensions), const double *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
 WRITE int ncmpi_put_vars_double_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                     const MPI_Offset *count: array(dimensions),
                                     const MPI_Offset *stride: array(dimensions), const double *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_longlong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), const long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
 WRITE int ncmpi_put_vars_longlong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                       const MPI_Offset *count: array(dimensions),
                                       const MPI_Offset *stride: array(dimensions), const long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                         const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                         void *ip: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 READ int ncmpi_get_vars_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                             const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                             void *ip: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_schar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               signed char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
 READ int ncmpi_get_vars_schar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), signed char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
 READ int ncmpi_get_vars_text_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions), char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_short(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
 READ int ncmpi_get_vars_short_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_int(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                             const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                             int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
 READ int ncmpi_get_vars_int_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions),
                                 const MPI_Offset *stride: array(dimensions), int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_float(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               float *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
 READ int ncmpi_get_vars_float_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), float *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_double(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), double *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
 READ int ncmpi_get_vars_double_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions), double *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_longlong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions), long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
 READ int ncmpi_get_vars_longlong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                      const MPI_Offset *count: array(dimensions),
                                      const MPI_Offset *stride: array(dimensions), long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_uchar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
 WRITE int ncmpi_put_vars_uchar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_ushort(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions),
                                 const MPI_Offset *stride: array(dimensions), const unsigned short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
 WRITE int ncmpi_put_vars_ushort_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                     const MPI_Offset *count: array(dimensions),
                                     const MPI_Offset *stride: array(dimensions), const unsigned short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_uint(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const unsigned int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
 WRITE int ncmpi_put_vars_uint_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), const unsigned int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_long(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
 WRITE int ncmpi_put_vars_long_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), const long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vars_ulonglong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions), const unsigned long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
 WRITE int ncmpi_put_vars_ulonglong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                        const MPI_Offset *count: array(dimensions),
                                        const MPI_Offset *stride: array(dimensions),
                                        const unsigned long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_uchar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               unsigned char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
 READ int ncmpi_get_vars_uchar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_ushort(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), unsigned short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
 READ int ncmpi_get_vars_ushort_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions), unsigned short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_uint(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              unsigned int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
 READ int ncmpi_get_vars_uint_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions), unsigned int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_long(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
 READ int ncmpi_get_vars_long_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions), long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vars_ulonglong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), unsigned long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
 READ int ncmpi_get_vars_ulonglong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                       const MPI_Offset *count: array(dimensions),
                                       const MPI_Offset *stride: array(dimensions), unsigned long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1416,30 +1416,30 @@ WRITE int ncmpi_put_varm(int ncid: handle, int varid, const MPI_Offset *start: a
                          const MPI_Offset *imap: array(dimensions), const void *op: buffer,
                          MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 WRITE int ncmpi_put_varm_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              const MPI_Offset *imap: array(dimensions), const void *op: buffer,
                              MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), const char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
 WRITE int ncmpi_put_varm_text_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), const char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_schar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1447,14 +1447,14 @@ WRITE int ncmpi_put_varm_schar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const signed char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
 WRITE int ncmpi_put_varm_schar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions),
                                    const MPI_Offset *imap: array(dimensions), const signed char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_short(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1462,28 +1462,28 @@ WRITE int ncmpi_put_varm_short(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
 WRITE int ncmpi_put_varm_short_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions),
                                    const MPI_Offset *imap: array(dimensions), const short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_int(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              const MPI_Offset *imap: array(dimensions), const int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
 WRITE int ncmpi_put_varm_int_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions),
                                  const MPI_Offset *imap: array(dimensions), const int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_float(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1491,14 +1491,14 @@ WRITE int ncmpi_put_varm_float(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const float *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
 WRITE int ncmpi_put_varm_float_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions),
                                    const MPI_Offset *imap: array(dimensions), const float *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_double(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1506,14 +1506,14 @@ WRITE int ncmpi_put_varm_double(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions),
                                 const MPI_Offset *imap: array(dimensions), const double *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
 WRITE int ncmpi_put_varm_double_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                     const MPI_Offset *count: array(dimensions),
                                     const MPI_Offset *stride: array(dimensions),
                                     const MPI_Offset *imap: array(dimensions), const double *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_longlong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1521,14 +1521,14 @@ WRITE int ncmpi_put_varm_longlong(int ncid: handle, int varid, const MPI_Offset 
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), const long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
 WRITE int ncmpi_put_varm_longlong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                       const MPI_Offset *count: array(dimensions),
                                       const MPI_Offset *stride: array(dimensions),
                                       const MPI_Offset *imap: array(dimensions), const long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1536,86 +1536,86 @@ READ int ncmpi_get_varm(int ncid: handle, int varid, const MPI_Offset *start: ar
                         const MPI_Offset *imap: array(dimensions), void *ip: buffer, MPI_Offset bufcount: count,
                         MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 READ int ncmpi_get_varm_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                             const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                             const MPI_Offset *imap: array(dimensions), void *ip: buffer, MPI_Offset bufcount: count,
                             MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_schar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), signed char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
 READ int ncmpi_get_varm_schar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), signed char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              const MPI_Offset *imap: array(dimensions), char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
 READ int ncmpi_get_varm_text_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions),
                                  const MPI_Offset *imap: array(dimensions), char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_short(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
 READ int ncmpi_get_varm_short_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_int(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                             const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                             const MPI_Offset *imap: array(dimensions), int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
 READ int ncmpi_get_varm_int_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions),
                                 const MPI_Offset *stride: array(dimensions),
                                 const MPI_Offset *imap: array(dimensions), int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_float(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), float *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
 READ int ncmpi_get_varm_float_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), float *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_double(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1623,14 +1623,14 @@ READ int ncmpi_get_varm_double(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                double *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
 READ int ncmpi_get_varm_double_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions),
                                    const MPI_Offset *imap: array(dimensions), double *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_longlong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1638,14 +1638,14 @@ READ int ncmpi_get_varm_longlong(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *stride: array(dimensions),
                                  const MPI_Offset *imap: array(dimensions), long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
 READ int ncmpi_get_varm_longlong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                      const MPI_Offset *count: array(dimensions),
                                      const MPI_Offset *stride: array(dimensions),
                                      const MPI_Offset *imap: array(dimensions), long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_uchar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1653,14 +1653,14 @@ WRITE int ncmpi_put_varm_uchar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const unsigned char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
 WRITE int ncmpi_put_varm_uchar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions),
                                    const MPI_Offset *imap: array(dimensions), const unsigned char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_ushort(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1668,42 +1668,42 @@ WRITE int ncmpi_put_varm_ushort(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions),
                                 const MPI_Offset *imap: array(dimensions), const unsigned short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
 WRITE int ncmpi_put_varm_ushort_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                     const MPI_Offset *count: array(dimensions),
                                     const MPI_Offset *stride: array(dimensions),
                                     const MPI_Offset *imap: array(dimensions), const unsigned short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_uint(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), const unsigned int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
 WRITE int ncmpi_put_varm_uint_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), const unsigned int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_long(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), const long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
 WRITE int ncmpi_put_varm_long_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), const long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varm_ulonglong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1711,7 +1711,7 @@ WRITE int ncmpi_put_varm_ulonglong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *stride: array(dimensions),
                                    const MPI_Offset *imap: array(dimensions), const unsigned long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
 WRITE int ncmpi_put_varm_ulonglong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                        const MPI_Offset *count: array(dimensions),
@@ -1719,21 +1719,21 @@ WRITE int ncmpi_put_varm_ulonglong_all(int ncid: handle, int varid, const MPI_Of
                                        const MPI_Offset *imap: array(dimensions),
                                        const unsigned long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_uchar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
 READ int ncmpi_get_varm_uchar_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), unsigned char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_ushort(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1741,42 +1741,42 @@ READ int ncmpi_get_varm_ushort(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                unsigned short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
 READ int ncmpi_get_varm_ushort_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                    const MPI_Offset *count: array(dimensions),
                                    const MPI_Offset *stride: array(dimensions),
                                    const MPI_Offset *imap: array(dimensions), unsigned short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_uint(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              const MPI_Offset *imap: array(dimensions), unsigned int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
 READ int ncmpi_get_varm_uint_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions),
                                  const MPI_Offset *imap: array(dimensions), unsigned int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_long(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              const MPI_Offset *imap: array(dimensions), long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
 READ int ncmpi_get_varm_long_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions),
                                  const MPI_Offset *imap: array(dimensions), long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varm_ulonglong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
@@ -1784,326 +1784,326 @@ READ int ncmpi_get_varm_ulonglong(int ncid: handle, int varid, const MPI_Offset 
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), unsigned long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
 READ int ncmpi_get_varm_ulonglong_all(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                       const MPI_Offset *count: array(dimensions),
                                       const MPI_Offset *stride: array(dimensions),
                                       const MPI_Offset *imap: array(dimensions), unsigned long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
+    requested = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                          MPI_Offset *const *counts, const void *op: buffer, MPI_Offset bufcount: count,
                          MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_parts_elements(failed, dimensions, num, counts)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 WRITE int ncmpi_put_varn_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                              MPI_Offset *const *counts, const void *op: buffer, MPI_Offset bufcount: count,
                              MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_parts_elements(failed, dimensions, num, counts)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                         MPI_Offset *const *counts, void *ip: buffer, MPI_Offset bufcount: count,
                         MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_parts_elements(failed, dimensions, num, counts)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
 READ int ncmpi_get_varn_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                             MPI_Offset *const *counts, void *ip: buffer, MPI_Offset bufcount: count,
                             MPI_Datatype buftype: datatype)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
-    requested = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = int64_t elements = pnetcdf_parts_elements(failed, dimensions, num, counts)
+    requested = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_text(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, const char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(char))
     bytes = requested
 WRITE int ncmpi_put_varn_text_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, const char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_schar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const signed char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(signed char))
     bytes = requested
 WRITE int ncmpi_put_varn_schar_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, const signed char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(signed char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_short(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(short))
     bytes = requested
 WRITE int ncmpi_put_varn_short_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, const short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_int(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                              MPI_Offset *const *counts, const int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(int))
     bytes = requested
 WRITE int ncmpi_put_varn_int_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, const int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_float(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const float *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(float))
     bytes = requested
 WRITE int ncmpi_put_varn_float_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, const float *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(float))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_double(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const double *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(double))
     bytes = requested
 WRITE int ncmpi_put_varn_double_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                     MPI_Offset *const *counts, const double *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(double))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_longlong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, const long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long long))
     bytes = requested
 WRITE int ncmpi_put_varn_longlong_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                       MPI_Offset *const *counts, const long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_uchar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const unsigned char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned char))
     bytes = requested
 WRITE int ncmpi_put_varn_uchar_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, const unsigned char *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_ushort(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const unsigned short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned short))
     bytes = requested
 WRITE int ncmpi_put_varn_ushort_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                     MPI_Offset *const *counts, const unsigned short *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_uint(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, const unsigned int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned int))
     bytes = requested
 WRITE int ncmpi_put_varn_uint_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, const unsigned int *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_long(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, const long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long))
     bytes = requested
 WRITE int ncmpi_put_varn_long_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, const long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_varn_ulonglong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, const unsigned long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned long long))
     bytes = requested
 WRITE int ncmpi_put_varn_ulonglong_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                        MPI_Offset *const *counts, const unsigned long long *op: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_text(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                              MPI_Offset *const *counts, char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(char))
     bytes = requested
 READ int ncmpi_get_varn_text_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_schar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, signed char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(signed char))
     bytes = requested
 READ int ncmpi_get_varn_schar_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, signed char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(signed char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_short(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(short))
     bytes = requested
 READ int ncmpi_get_varn_short_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_int(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                             MPI_Offset *const *counts, int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(int))
     bytes = requested
 READ int ncmpi_get_varn_int_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_float(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, float *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(float))
     bytes = requested
 READ int ncmpi_get_varn_float_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, float *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(float))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_double(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, double *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(double))
     bytes = requested
 READ int ncmpi_get_varn_double_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, double *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(double))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_longlong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long long))
     bytes = requested
 READ int ncmpi_get_varn_longlong_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                      MPI_Offset *const *counts, long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_uchar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, unsigned char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned char))
     bytes = requested
 READ int ncmpi_get_varn_uchar_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, unsigned char *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned char))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_ushort(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, unsigned short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned short))
     bytes = requested
 READ int ncmpi_get_varn_ushort_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, unsigned short *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned short))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_uint(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                              MPI_Offset *const *counts, unsigned int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned int))
     bytes = requested
 READ int ncmpi_get_varn_uint_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, unsigned int *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned int))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_long(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                              MPI_Offset *const *counts, long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long))
     bytes = requested
 READ int ncmpi_get_varn_long_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_varn_ulonglong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, unsigned long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned long long))
     bytes = requested
 READ int ncmpi_get_varn_ulonglong_all(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                       MPI_Offset *const *counts, unsigned long long *ip: buffer)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    requested = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
+    requested = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_get_vard(int ncid: handle, int varid, MPI_Datatype filetype: datatype, void *ip: buffer,
                         MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
-    requested = pnetcdf_typed(failed, filetype, bufcount, buftype, caller)
+    requested = pnetcdf_filetype_bytes(failed, filetype, bufcount, buftype, caller)
     bytes = requested
 READ int ncmpi_get_vard_all(int ncid: handle, int varid, MPI_Datatype filetype: datatype, void *ip: buffer,
                             MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
-    requested = pnetcdf_typed(failed, filetype, bufcount, buftype, caller)
+    requested = pnetcdf_filetype_bytes(failed, filetype, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_put_vard(int ncid: handle, int varid, MPI_Datatype filetype: datatype, const void *ip: buffer,
                          MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
-    requested = pnetcdf_typed(failed, filetype, bufcount, buftype, caller)
+    requested = pnetcdf_filetype_bytes(failed, filetype, bufcount, buftype, caller)
     bytes = requested
 WRITE int ncmpi_put_vard_all(int ncid: handle, int varid, MPI_Datatype filetype: datatype, const void *ip: buffer,
                              MPI_Offset bufcount: count, MPI_Datatype buftype: datatype)
-    requested = pnetcdf_typed(failed, filetype, bufcount, buftype, caller)
+    requested = pnetcdf_filetype_bytes(failed, filetype, bufcount, buftype, caller)
     bytes = requested
     flags = collective
 OTHER int ncmpi_wait(int ncid: handle, int count: int, int *completed: array(0), int *statuses)
@@ -2114,8 +2114,8 @@ OTHER int ncmpi_wait_all(int ncid: handle, int count: int, int *completed: array
     flags = collective
     custom
 OTHER int ncmpi_cancel(int ncid: handle, int num, int *reqs, int *statuses)
-    before = pnetcdf_mark(ncid, num, reqs, &ncid, caller)
-    after = pnetcdf_cancelled(failed, reqs, &ncid)
+    before = pnetcdf_mark_requests(ncid, num, reqs, &ncid, caller)
+    after = pnetcdf_release_cancelled(failed, reqs, &ncid)
 OTHER int ncmpi_buffer_attach(int ncid: handle, MPI_Offset bufsize)
 OTHER int ncmpi_buffer_detach(int ncid: handle)
 OTHER int ncmpi_inq_buffer_usage(int ncid: handle, MPI_Offset *usage: int)
@@ -2128,8 +2128,8 @@ WRITE int ncmpi_iput_var1(int ncid: handle, int varid, const MPI_Offset *start: 
                           const void *op: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype,
                           int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, 1, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2138,7 +2138,7 @@ WRITE int ncmpi_iput_var1_text(int ncid: handle, int varid, const MPI_Offset *st
                                const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2147,7 +2147,7 @@ WRITE int ncmpi_iput_var1_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const signed char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(signed char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2156,7 +2156,7 @@ WRITE int ncmpi_iput_var1_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2165,7 +2165,7 @@ WRITE int ncmpi_iput_var1_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2174,7 +2174,7 @@ WRITE int ncmpi_iput_var1_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(float)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2183,7 +2183,7 @@ WRITE int ncmpi_iput_var1_double(int ncid: handle, int varid, const MPI_Offset *
                                  const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(double)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2192,7 +2192,7 @@ WRITE int ncmpi_iput_var1_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2200,8 +2200,8 @@ WRITE int ncmpi_iput_var1_longlong(int ncid: handle, int varid, const MPI_Offset
 READ int ncmpi_iget_var1(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions), void *ip: buffer,
                          MPI_Offset bufcount: count, MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, 1, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2210,7 +2210,7 @@ READ int ncmpi_iget_var1_schar(int ncid: handle, int varid, const MPI_Offset *st
                                signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(signed char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2219,7 +2219,7 @@ READ int ncmpi_iget_var1_text(int ncid: handle, int varid, const MPI_Offset *sta
                               char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2228,7 +2228,7 @@ READ int ncmpi_iget_var1_short(int ncid: handle, int varid, const MPI_Offset *st
                                short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2237,7 +2237,7 @@ READ int ncmpi_iget_var1_int(int ncid: handle, int varid, const MPI_Offset *star
                              int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2246,7 +2246,7 @@ READ int ncmpi_iget_var1_float(int ncid: handle, int varid, const MPI_Offset *st
                                float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(float)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2255,7 +2255,7 @@ READ int ncmpi_iget_var1_double(int ncid: handle, int varid, const MPI_Offset *s
                                 double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(double)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2264,7 +2264,7 @@ READ int ncmpi_iget_var1_longlong(int ncid: handle, int varid, const MPI_Offset 
                                   long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2273,8 +2273,8 @@ WRITE int ncmpi_bput_var1(int ncid: handle, int varid, const MPI_Offset *start: 
                           const void *op: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype,
                           int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, 1, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, 1, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2283,7 +2283,7 @@ WRITE int ncmpi_bput_var1_text(int ncid: handle, int varid, const MPI_Offset *st
                                const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2292,7 +2292,7 @@ WRITE int ncmpi_bput_var1_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const signed char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(signed char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2301,7 +2301,7 @@ WRITE int ncmpi_bput_var1_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2310,7 +2310,7 @@ WRITE int ncmpi_bput_var1_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2319,7 +2319,7 @@ WRITE int ncmpi_bput_var1_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(float)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2328,7 +2328,7 @@ WRITE int ncmpi_bput_var1_double(int ncid: handle, int varid, const MPI_Offset *
                                  const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(double)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2337,7 +2337,7 @@ WRITE int ncmpi_bput_var1_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2346,7 +2346,7 @@ WRITE int ncmpi_iput_var1_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const unsigned char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2355,7 +2355,7 @@ WRITE int ncmpi_iput_var1_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const unsigned short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2364,7 +2364,7 @@ WRITE int ncmpi_iput_var1_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2373,7 +2373,7 @@ WRITE int ncmpi_iput_var1_long(int ncid: handle, int varid, const MPI_Offset *st
                                const long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2382,7 +2382,7 @@ WRITE int ncmpi_iput_var1_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const unsigned long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2391,7 +2391,7 @@ READ int ncmpi_iget_var1_uchar(int ncid: handle, int varid, const MPI_Offset *st
                                unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2400,7 +2400,7 @@ READ int ncmpi_iget_var1_ushort(int ncid: handle, int varid, const MPI_Offset *s
                                 unsigned short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2409,7 +2409,7 @@ READ int ncmpi_iget_var1_uint(int ncid: handle, int varid, const MPI_Offset *sta
                               unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2418,7 +2418,7 @@ READ int ncmpi_iget_var1_long(int ncid: handle, int varid, const MPI_Offset *sta
                               long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2427,7 +2427,7 @@ READ int ncmpi_iget_var1_ulonglong(int ncid: handle, int varid, const MPI_Offset
                                    unsigned long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2436,7 +2436,7 @@ WRITE int ncmpi_bput_var1_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const unsigned char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned char)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2445,7 +2445,7 @@ WRITE int ncmpi_bput_var1_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const unsigned short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned short)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2454,7 +2454,7 @@ WRITE int ncmpi_bput_var1_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned int)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2463,7 +2463,7 @@ WRITE int ncmpi_bput_var1_long(int ncid: handle, int varid, const MPI_Offset *st
                                const long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2472,286 +2472,286 @@ WRITE int ncmpi_bput_var1_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const unsigned long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
     after = int64_t moving = failed ? 0 : sizeof(unsigned long long)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var(int ncid: handle, int varid, const void *op: buffer, MPI_Offset bufcount: count,
                          MPI_Datatype buftype: datatype, int *req: int)
-    after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_variable_elements(failed, ncid, varid, caller)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_schar(int ncid: handle, int varid, const signed char *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_text(int ncid: handle, int varid, const char *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_short(int ncid: handle, int varid, const short *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_int(int ncid: handle, int varid, const int *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_float(int ncid: handle, int varid, const float *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_double(int ncid: handle, int varid, const double *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_longlong(int ncid: handle, int varid, const long long *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var(int ncid: handle, int varid, void *ip: buffer, MPI_Offset bufcount: count,
                         MPI_Datatype buftype: datatype, int *req: int)
-    after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t elements = pnetcdf_variable_elements(failed, ncid, varid, caller)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_schar(int ncid: handle, int varid, signed char *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_text(int ncid: handle, int varid, char *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_short(int ncid: handle, int varid, short *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_int(int ncid: handle, int varid, int *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_float(int ncid: handle, int varid, float *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_double(int ncid: handle, int varid, double *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_longlong(int ncid: handle, int varid, long long *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var(int ncid: handle, int varid, const void *op: buffer, MPI_Offset bufcount: count,
                          MPI_Datatype buftype: datatype, int *req: int)
-    after = int64_t elements = pnetcdf_all(failed, ncid, varid, caller)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_variable_elements(failed, ncid, varid, caller)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_schar(int ncid: handle, int varid, const signed char *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_text(int ncid: handle, int varid, const char *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_short(int ncid: handle, int varid, const short *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_int(int ncid: handle, int varid, const int *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_float(int ncid: handle, int varid, const float *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_double(int ncid: handle, int varid, const double *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_longlong(int ncid: handle, int varid, const long long *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_uchar(int ncid: handle, int varid, const unsigned char *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_ushort(int ncid: handle, int varid, const unsigned short *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_uint(int ncid: handle, int varid, const unsigned int *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_long(int ncid: handle, int varid, const long *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_iput_var_ulonglong(int ncid: handle, int varid, const unsigned long long *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_uchar(int ncid: handle, int varid, unsigned char *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_ushort(int ncid: handle, int varid, unsigned short *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_uint(int ncid: handle, int varid, unsigned int *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_long(int ncid: handle, int varid, long *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 READ int ncmpi_iget_var_ulonglong(int ncid: handle, int varid, unsigned long long *ip: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_uchar(int ncid: handle, int varid, const unsigned char *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_ushort(int ncid: handle, int varid, const unsigned short *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_uint(int ncid: handle, int varid, const unsigned int *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_long(int ncid: handle, int varid, const long *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_bput_var_ulonglong(int ncid: handle, int varid, const unsigned long long *op: buffer, int *req: int)
-    after = int64_t moving = times(pnetcdf_all(failed, ncid, varid, caller), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_variable_elements(failed, ncid, varid, caller), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2760,9 +2760,9 @@ WRITE int ncmpi_iput_vara(int ncid: handle, int varid, const MPI_Offset *start: 
                           const MPI_Offset *count: array(dimensions), const void *op: buffer,
                           MPI_Offset bufcount: count, MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2771,8 +2771,8 @@ WRITE int ncmpi_iput_vara_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), const signed char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2780,8 +2780,8 @@ WRITE int ncmpi_iput_vara_schar(int ncid: handle, int varid, const MPI_Offset *s
 WRITE int ncmpi_iput_vara_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2789,8 +2789,8 @@ WRITE int ncmpi_iput_vara_text(int ncid: handle, int varid, const MPI_Offset *st
 WRITE int ncmpi_iput_vara_short(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2798,8 +2798,8 @@ WRITE int ncmpi_iput_vara_short(int ncid: handle, int varid, const MPI_Offset *s
 WRITE int ncmpi_iput_vara_int(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2807,8 +2807,8 @@ WRITE int ncmpi_iput_vara_int(int ncid: handle, int varid, const MPI_Offset *sta
 WRITE int ncmpi_iput_vara_float(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2816,8 +2816,8 @@ WRITE int ncmpi_iput_vara_float(int ncid: handle, int varid, const MPI_Offset *s
 WRITE int ncmpi_iput_vara_double(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2826,8 +2826,8 @@ WRITE int ncmpi_iput_vara_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *count: array(dimensions), const long long *op: buffer,
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2836,9 +2836,9 @@ READ int ncmpi_iget_vara(int ncid: handle, int varid, const MPI_Offset *start: a
                          const MPI_Offset *count: array(dimensions), void *ip: buffer, MPI_Offset bufcount: count,
                          MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2846,8 +2846,8 @@ READ int ncmpi_iget_vara(int ncid: handle, int varid, const MPI_Offset *start: a
 READ int ncmpi_iget_vara_schar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2855,8 +2855,8 @@ READ int ncmpi_iget_vara_schar(int ncid: handle, int varid, const MPI_Offset *st
 READ int ncmpi_iget_vara_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2864,8 +2864,8 @@ READ int ncmpi_iget_vara_text(int ncid: handle, int varid, const MPI_Offset *sta
 READ int ncmpi_iget_vara_short(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2873,8 +2873,8 @@ READ int ncmpi_iget_vara_short(int ncid: handle, int varid, const MPI_Offset *st
 READ int ncmpi_iget_vara_int(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                              const MPI_Offset *count: array(dimensions), int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2882,8 +2882,8 @@ READ int ncmpi_iget_vara_int(int ncid: handle, int varid, const MPI_Offset *star
 READ int ncmpi_iget_vara_float(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2891,8 +2891,8 @@ READ int ncmpi_iget_vara_float(int ncid: handle, int varid, const MPI_Offset *st
 READ int ncmpi_iget_vara_double(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions), double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2900,8 +2900,8 @@ READ int ncmpi_iget_vara_double(int ncid: handle, int varid, const MPI_Offset *s
 READ int ncmpi_iget_vara_longlong(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                   const MPI_Offset *count: array(dimensions), long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2910,9 +2910,9 @@ WRITE int ncmpi_bput_vara(int ncid: handle, int varid, const MPI_Offset *start: 
                           const MPI_Offset *count: array(dimensions), const void *op: buffer,
                           MPI_Offset bufcount: count, MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2921,8 +2921,8 @@ WRITE int ncmpi_bput_vara_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), const signed char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2930,8 +2930,8 @@ WRITE int ncmpi_bput_vara_schar(int ncid: handle, int varid, const MPI_Offset *s
 WRITE int ncmpi_bput_vara_text(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2939,8 +2939,8 @@ WRITE int ncmpi_bput_vara_text(int ncid: handle, int varid, const MPI_Offset *st
 WRITE int ncmpi_bput_vara_short(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2948,8 +2948,8 @@ WRITE int ncmpi_bput_vara_short(int ncid: handle, int varid, const MPI_Offset *s
 WRITE int ncmpi_bput_vara_int(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2957,8 +2957,8 @@ WRITE int ncmpi_bput_vara_int(int ncid: handle, int varid, const MPI_Offset *sta
 WRITE int ncmpi_bput_vara_float(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2966,8 +2966,8 @@ WRITE int ncmpi_bput_vara_float(int ncid: handle, int varid, const MPI_Offset *s
 WRITE int ncmpi_bput_vara_double(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                  const MPI_Offset *count: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2976,8 +2976,8 @@ WRITE int ncmpi_bput_vara_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *count: array(dimensions), const long long *op: buffer,
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2986,8 +2986,8 @@ WRITE int ncmpi_iput_vara_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), const unsigned char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -2996,8 +2996,8 @@ WRITE int ncmpi_iput_vara_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *count: array(dimensions), const unsigned short *op: buffer,
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3006,8 +3006,8 @@ WRITE int ncmpi_iput_vara_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), const unsigned int *op: buffer,
                                int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3015,8 +3015,8 @@ WRITE int ncmpi_iput_vara_uint(int ncid: handle, int varid, const MPI_Offset *st
 WRITE int ncmpi_iput_vara_long(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3025,8 +3025,8 @@ WRITE int ncmpi_iput_vara_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const MPI_Offset *count: array(dimensions), const unsigned long long *op: buffer,
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3034,8 +3034,8 @@ WRITE int ncmpi_iput_vara_ulonglong(int ncid: handle, int varid, const MPI_Offse
 READ int ncmpi_iget_vara_uchar(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3043,8 +3043,8 @@ READ int ncmpi_iget_vara_uchar(int ncid: handle, int varid, const MPI_Offset *st
 READ int ncmpi_iget_vara_ushort(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                 const MPI_Offset *count: array(dimensions), unsigned short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3052,8 +3052,8 @@ READ int ncmpi_iget_vara_ushort(int ncid: handle, int varid, const MPI_Offset *s
 READ int ncmpi_iget_vara_uint(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3061,8 +3061,8 @@ READ int ncmpi_iget_vara_uint(int ncid: handle, int varid, const MPI_Offset *sta
 READ int ncmpi_iget_vara_long(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                               const MPI_Offset *count: array(dimensions), long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3071,8 +3071,8 @@ READ int ncmpi_iget_vara_ulonglong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *count: array(dimensions), unsigned long long *ip: buffer,
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3081,8 +3081,8 @@ WRITE int ncmpi_bput_vara_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions), const unsigned char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3091,8 +3091,8 @@ WRITE int ncmpi_bput_vara_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *count: array(dimensions), const unsigned short *op: buffer,
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3101,8 +3101,8 @@ WRITE int ncmpi_bput_vara_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions), const unsigned int *op: buffer,
                                int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3110,8 +3110,8 @@ WRITE int ncmpi_bput_vara_uint(int ncid: handle, int varid, const MPI_Offset *st
 WRITE int ncmpi_bput_vara_long(int ncid: handle, int varid, const MPI_Offset *start: array(dimensions),
                                const MPI_Offset *count: array(dimensions), const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3120,8 +3120,8 @@ WRITE int ncmpi_bput_vara_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const MPI_Offset *count: array(dimensions), const unsigned long long *op: buffer,
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3131,9 +3131,9 @@ WRITE int ncmpi_iput_vars(int ncid: handle, int varid, const MPI_Offset *start: 
                           const void *op: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype,
                           int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3143,8 +3143,8 @@ WRITE int ncmpi_iput_vars_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), const signed char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3153,8 +3153,8 @@ WRITE int ncmpi_iput_vars_text(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3163,8 +3163,8 @@ WRITE int ncmpi_iput_vars_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions),
                                 const MPI_Offset *stride: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3173,8 +3173,8 @@ WRITE int ncmpi_iput_vars_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3183,8 +3183,8 @@ WRITE int ncmpi_iput_vars_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions),
                                 const MPI_Offset *stride: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3193,8 +3193,8 @@ WRITE int ncmpi_iput_vars_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3204,8 +3204,8 @@ WRITE int ncmpi_iput_vars_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *stride: array(dimensions), const long long *op: buffer,
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3214,9 +3214,9 @@ READ int ncmpi_iget_vars(int ncid: handle, int varid, const MPI_Offset *start: a
                          const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                          void *ip: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3225,8 +3225,8 @@ READ int ncmpi_iget_vars_schar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3235,8 +3235,8 @@ READ int ncmpi_iget_vars_text(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3245,8 +3245,8 @@ READ int ncmpi_iget_vars_short(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3255,8 +3255,8 @@ READ int ncmpi_iget_vars_int(int ncid: handle, int varid, const MPI_Offset *star
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3265,8 +3265,8 @@ READ int ncmpi_iget_vars_float(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3275,8 +3275,8 @@ READ int ncmpi_iget_vars_double(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions),
                                 const MPI_Offset *stride: array(dimensions), double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3285,8 +3285,8 @@ READ int ncmpi_iget_vars_longlong(int ncid: handle, int varid, const MPI_Offset 
                                   const MPI_Offset *count: array(dimensions),
                                   const MPI_Offset *stride: array(dimensions), long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3296,9 +3296,9 @@ WRITE int ncmpi_bput_vars(int ncid: handle, int varid, const MPI_Offset *start: 
                           const void *op: buffer, MPI_Offset bufcount: count, MPI_Datatype buftype: datatype,
                           int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3308,8 +3308,8 @@ WRITE int ncmpi_bput_vars_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), const signed char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3318,8 +3318,8 @@ WRITE int ncmpi_bput_vars_text(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3328,8 +3328,8 @@ WRITE int ncmpi_bput_vars_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions),
                                 const MPI_Offset *stride: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3338,8 +3338,8 @@ WRITE int ncmpi_bput_vars_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3348,8 +3348,8 @@ WRITE int ncmpi_bput_vars_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *count: array(dimensions),
                                 const MPI_Offset *stride: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3358,8 +3358,8 @@ WRITE int ncmpi_bput_vars_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *count: array(dimensions),
                                  const MPI_Offset *stride: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3369,8 +3369,8 @@ WRITE int ncmpi_bput_vars_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *stride: array(dimensions), const long long *op: buffer,
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3380,8 +3380,8 @@ WRITE int ncmpi_iput_vars_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), const unsigned char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3391,8 +3391,8 @@ WRITE int ncmpi_iput_vars_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *stride: array(dimensions), const unsigned short *op: buffer,
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3402,8 +3402,8 @@ WRITE int ncmpi_iput_vars_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const unsigned int *op: buffer,
                                int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3412,8 +3412,8 @@ WRITE int ncmpi_iput_vars_long(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3423,8 +3423,8 @@ WRITE int ncmpi_iput_vars_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const MPI_Offset *stride: array(dimensions), const unsigned long long *op: buffer,
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3433,8 +3433,8 @@ READ int ncmpi_iget_vars_uchar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3444,8 +3444,8 @@ READ int ncmpi_iget_vars_ushort(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), unsigned short *ip: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3454,8 +3454,8 @@ READ int ncmpi_iget_vars_uint(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3464,8 +3464,8 @@ READ int ncmpi_iget_vars_long(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3475,8 +3475,8 @@ READ int ncmpi_iget_vars_ulonglong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *stride: array(dimensions), unsigned long long *ip: buffer,
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3486,8 +3486,8 @@ WRITE int ncmpi_bput_vars_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions), const unsigned char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3497,8 +3497,8 @@ WRITE int ncmpi_bput_vars_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *stride: array(dimensions), const unsigned short *op: buffer,
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3508,8 +3508,8 @@ WRITE int ncmpi_bput_vars_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const unsigned int *op: buffer,
                                int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3518,8 +3518,8 @@ WRITE int ncmpi_bput_vars_long(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *count: array(dimensions),
                                const MPI_Offset *stride: array(dimensions), const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3529,8 +3529,8 @@ WRITE int ncmpi_bput_vars_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const MPI_Offset *stride: array(dimensions), const unsigned long long *op: buffer,
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3540,9 +3540,9 @@ WRITE int ncmpi_iput_varm(int ncid: handle, int varid, const MPI_Offset *start: 
                           const MPI_Offset *imap: array(dimensions), const void *op: buffer,
                           MPI_Offset bufcount: count, MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3553,8 +3553,8 @@ WRITE int ncmpi_iput_varm_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), const signed char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3564,8 +3564,8 @@ WRITE int ncmpi_iput_varm_text(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3575,8 +3575,8 @@ WRITE int ncmpi_iput_varm_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions),
                                 const MPI_Offset *imap: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3585,8 +3585,8 @@ WRITE int ncmpi_iput_varm_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3596,8 +3596,8 @@ WRITE int ncmpi_iput_varm_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions),
                                 const MPI_Offset *imap: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3607,8 +3607,8 @@ WRITE int ncmpi_iput_varm_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *stride: array(dimensions),
                                  const MPI_Offset *imap: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3619,8 +3619,8 @@ WRITE int ncmpi_iput_varm_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *imap: array(dimensions), const long long *op: buffer,
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3630,9 +3630,9 @@ READ int ncmpi_iget_varm(int ncid: handle, int varid, const MPI_Offset *start: a
                          const MPI_Offset *imap: array(dimensions), void *ip: buffer, MPI_Offset bufcount: count,
                          MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3642,8 +3642,8 @@ READ int ncmpi_iget_varm_schar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3652,8 +3652,8 @@ READ int ncmpi_iget_varm_text(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3663,8 +3663,8 @@ READ int ncmpi_iget_varm_short(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3673,8 +3673,8 @@ READ int ncmpi_iget_varm_int(int ncid: handle, int varid, const MPI_Offset *star
                              const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                              const MPI_Offset *imap: array(dimensions), int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3684,8 +3684,8 @@ READ int ncmpi_iget_varm_float(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3695,8 +3695,8 @@ READ int ncmpi_iget_varm_double(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions),
                                 const MPI_Offset *imap: array(dimensions), double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3706,8 +3706,8 @@ READ int ncmpi_iget_varm_longlong(int ncid: handle, int varid, const MPI_Offset 
                                   const MPI_Offset *stride: array(dimensions),
                                   const MPI_Offset *imap: array(dimensions), long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3717,9 +3717,9 @@ WRITE int ncmpi_bput_varm(int ncid: handle, int varid, const MPI_Offset *start: 
                           const MPI_Offset *imap: array(dimensions), const void *op: buffer,
                           MPI_Offset bufcount: count, MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_part(failed, dimensions, count)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_part_elements(failed, dimensions, count)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3730,8 +3730,8 @@ WRITE int ncmpi_bput_varm_schar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), const signed char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3741,8 +3741,8 @@ WRITE int ncmpi_bput_varm_text(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3752,8 +3752,8 @@ WRITE int ncmpi_bput_varm_short(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions),
                                 const MPI_Offset *imap: array(dimensions), const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3762,8 +3762,8 @@ WRITE int ncmpi_bput_varm_int(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3773,8 +3773,8 @@ WRITE int ncmpi_bput_varm_float(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions),
                                 const MPI_Offset *imap: array(dimensions), const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3784,8 +3784,8 @@ WRITE int ncmpi_bput_varm_double(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *stride: array(dimensions),
                                  const MPI_Offset *imap: array(dimensions), const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3796,8 +3796,8 @@ WRITE int ncmpi_bput_varm_longlong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *imap: array(dimensions), const long long *op: buffer,
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3808,8 +3808,8 @@ WRITE int ncmpi_iput_varm_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), const unsigned char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3820,8 +3820,8 @@ WRITE int ncmpi_iput_varm_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *imap: array(dimensions), const unsigned short *op: buffer,
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3831,8 +3831,8 @@ WRITE int ncmpi_iput_varm_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3842,8 +3842,8 @@ WRITE int ncmpi_iput_varm_long(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3854,8 +3854,8 @@ WRITE int ncmpi_iput_varm_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const MPI_Offset *imap: array(dimensions), const unsigned long long *op: buffer,
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3865,8 +3865,8 @@ READ int ncmpi_iget_varm_uchar(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3876,8 +3876,8 @@ READ int ncmpi_iget_varm_ushort(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *stride: array(dimensions),
                                 const MPI_Offset *imap: array(dimensions), unsigned short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3886,8 +3886,8 @@ READ int ncmpi_iget_varm_uint(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3896,8 +3896,8 @@ READ int ncmpi_iget_varm_long(int ncid: handle, int varid, const MPI_Offset *sta
                               const MPI_Offset *count: array(dimensions), const MPI_Offset *stride: array(dimensions),
                               const MPI_Offset *imap: array(dimensions), long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3908,8 +3908,8 @@ READ int ncmpi_iget_varm_ulonglong(int ncid: handle, int varid, const MPI_Offset
                                    const MPI_Offset *imap: array(dimensions), unsigned long long *ip: buffer,
                                    int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3920,8 +3920,8 @@ WRITE int ncmpi_bput_varm_uchar(int ncid: handle, int varid, const MPI_Offset *s
                                 const MPI_Offset *imap: array(dimensions), const unsigned char *op: buffer,
                                 int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3932,8 +3932,8 @@ WRITE int ncmpi_bput_varm_ushort(int ncid: handle, int varid, const MPI_Offset *
                                  const MPI_Offset *imap: array(dimensions), const unsigned short *op: buffer,
                                  int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3943,8 +3943,8 @@ WRITE int ncmpi_bput_varm_uint(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3954,8 +3954,8 @@ WRITE int ncmpi_bput_varm_long(int ncid: handle, int varid, const MPI_Offset *st
                                const MPI_Offset *stride: array(dimensions), const MPI_Offset *imap: array(dimensions),
                                const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3966,8 +3966,8 @@ WRITE int ncmpi_bput_varm_ulonglong(int ncid: handle, int varid, const MPI_Offse
                                     const MPI_Offset *imap: array(dimensions), const unsigned long long *op: buffer,
                                     int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_part(failed, dimensions, count), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_part_elements(failed, dimensions, count), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3976,9 +3976,9 @@ WRITE int ncmpi_iput_varn(int ncid: handle, int varid, int num: count, MPI_Offse
                           MPI_Offset *const *counts, const void *op: buffer, MPI_Offset bufcount: count,
                           MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_parts_elements(failed, dimensions, num, counts)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3987,9 +3987,9 @@ READ int ncmpi_iget_varn(int ncid: handle, int varid, int num: count, MPI_Offset
                          MPI_Offset *const *counts, void *op: buffer, MPI_Offset bufcount: count,
                          MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t elements = pnetcdf_parts_elements(failed, dimensions, num, counts)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -3997,8 +3997,8 @@ READ int ncmpi_iget_varn(int ncid: handle, int varid, int num: count, MPI_Offset
 WRITE int ncmpi_iput_varn_text(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4006,8 +4006,8 @@ WRITE int ncmpi_iput_varn_text(int ncid: handle, int varid, int num: count, MPI_
 WRITE int ncmpi_iput_varn_schar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const signed char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4015,8 +4015,8 @@ WRITE int ncmpi_iput_varn_schar(int ncid: handle, int varid, int num: count, MPI
 WRITE int ncmpi_iput_varn_short(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4024,8 +4024,8 @@ WRITE int ncmpi_iput_varn_short(int ncid: handle, int varid, int num: count, MPI
 WRITE int ncmpi_iput_varn_int(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4033,8 +4033,8 @@ WRITE int ncmpi_iput_varn_int(int ncid: handle, int varid, int num: count, MPI_O
 WRITE int ncmpi_iput_varn_float(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4042,8 +4042,8 @@ WRITE int ncmpi_iput_varn_float(int ncid: handle, int varid, int num: count, MPI
 WRITE int ncmpi_iput_varn_double(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4051,8 +4051,8 @@ WRITE int ncmpi_iput_varn_double(int ncid: handle, int varid, int num: count, MP
 WRITE int ncmpi_iput_varn_longlong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, const long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4060,8 +4060,8 @@ WRITE int ncmpi_iput_varn_longlong(int ncid: handle, int varid, int num: count, 
 WRITE int ncmpi_iput_varn_uchar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const unsigned char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4069,8 +4069,8 @@ WRITE int ncmpi_iput_varn_uchar(int ncid: handle, int varid, int num: count, MPI
 WRITE int ncmpi_iput_varn_ushort(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, const unsigned short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4078,8 +4078,8 @@ WRITE int ncmpi_iput_varn_ushort(int ncid: handle, int varid, int num: count, MP
 WRITE int ncmpi_iput_varn_uint(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4087,8 +4087,8 @@ WRITE int ncmpi_iput_varn_uint(int ncid: handle, int varid, int num: count, MPI_
 WRITE int ncmpi_iput_varn_long(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4096,8 +4096,8 @@ WRITE int ncmpi_iput_varn_long(int ncid: handle, int varid, int num: count, MPI_
 WRITE int ncmpi_iput_varn_ulonglong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                     MPI_Offset *const *counts, const unsigned long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4105,8 +4105,8 @@ WRITE int ncmpi_iput_varn_ulonglong(int ncid: handle, int varid, int num: count,
 READ int ncmpi_iget_varn_text(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4114,8 +4114,8 @@ READ int ncmpi_iget_varn_text(int ncid: handle, int varid, int num: count, MPI_O
 READ int ncmpi_iget_varn_schar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, signed char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4123,8 +4123,8 @@ READ int ncmpi_iget_varn_schar(int ncid: handle, int varid, int num: count, MPI_
 READ int ncmpi_iget_varn_short(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4132,8 +4132,8 @@ READ int ncmpi_iget_varn_short(int ncid: handle, int varid, int num: count, MPI_
 READ int ncmpi_iget_varn_int(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                              MPI_Offset *const *counts, int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4141,8 +4141,8 @@ READ int ncmpi_iget_varn_int(int ncid: handle, int varid, int num: count, MPI_Of
 READ int ncmpi_iget_varn_float(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, float *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4150,8 +4150,8 @@ READ int ncmpi_iget_varn_float(int ncid: handle, int varid, int num: count, MPI_
 READ int ncmpi_iget_varn_double(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, double *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4159,8 +4159,8 @@ READ int ncmpi_iget_varn_double(int ncid: handle, int varid, int num: count, MPI
 READ int ncmpi_iget_varn_longlong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                   MPI_Offset *const *counts, long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4168,8 +4168,8 @@ READ int ncmpi_iget_varn_longlong(int ncid: handle, int varid, int num: count, M
 READ int ncmpi_iget_varn_uchar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, unsigned char *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4177,8 +4177,8 @@ READ int ncmpi_iget_varn_uchar(int ncid: handle, int varid, int num: count, MPI_
 READ int ncmpi_iget_varn_ushort(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, unsigned short *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4186,8 +4186,8 @@ READ int ncmpi_iget_varn_ushort(int ncid: handle, int varid, int num: count, MPI
 READ int ncmpi_iget_varn_uint(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, unsigned int *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4195,8 +4195,8 @@ READ int ncmpi_iget_varn_uint(int ncid: handle, int varid, int num: count, MPI_O
 READ int ncmpi_iget_varn_long(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4204,8 +4204,8 @@ READ int ncmpi_iget_varn_long(int ncid: handle, int varid, int num: count, MPI_O
 READ int ncmpi_iget_varn_ulonglong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, unsigned long long *ip: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_READ, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_READ, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4214,9 +4214,9 @@ WRITE int ncmpi_bput_varn(int ncid: handle, int varid, int num: count, MPI_Offse
                           MPI_Offset *const *counts, const void *op: buffer, MPI_Offset bufcount: count,
                           MPI_Datatype buftype: datatype, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t elements = pnetcdf_parts(failed, dimensions, num, counts)
-    after = int64_t moving = pnetcdf_buffer(failed, ncid, varid, elements, bufcount, buftype, caller)
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t elements = pnetcdf_parts_elements(failed, dimensions, num, counts)
+    after = int64_t moving = pnetcdf_buffer_bytes(failed, ncid, varid, elements, bufcount, buftype, caller)
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4224,8 +4224,8 @@ WRITE int ncmpi_bput_varn(int ncid: handle, int varid, int num: count, MPI_Offse
 WRITE int ncmpi_bput_varn_text(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4233,8 +4233,8 @@ WRITE int ncmpi_bput_varn_text(int ncid: handle, int varid, int num: count, MPI_
 WRITE int ncmpi_bput_varn_schar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const signed char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(signed char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(signed char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4242,8 +4242,8 @@ WRITE int ncmpi_bput_varn_schar(int ncid: handle, int varid, int num: count, MPI
 WRITE int ncmpi_bput_varn_short(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4251,8 +4251,8 @@ WRITE int ncmpi_bput_varn_short(int ncid: handle, int varid, int num: count, MPI
 WRITE int ncmpi_bput_varn_int(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                               MPI_Offset *const *counts, const int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4260,8 +4260,8 @@ WRITE int ncmpi_bput_varn_int(int ncid: handle, int varid, int num: count, MPI_O
 WRITE int ncmpi_bput_varn_float(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const float *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(float))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(float))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4269,8 +4269,8 @@ WRITE int ncmpi_bput_varn_float(int ncid: handle, int varid, int num: count, MPI
 WRITE int ncmpi_bput_varn_double(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, const double *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(double))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(double))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4278,8 +4278,8 @@ WRITE int ncmpi_bput_varn_double(int ncid: handle, int varid, int num: count, MP
 WRITE int ncmpi_bput_varn_longlong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                    MPI_Offset *const *counts, const long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4287,8 +4287,8 @@ WRITE int ncmpi_bput_varn_longlong(int ncid: handle, int varid, int num: count, 
 WRITE int ncmpi_bput_varn_uchar(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, const unsigned char *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned char))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned char))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4296,8 +4296,8 @@ WRITE int ncmpi_bput_varn_uchar(int ncid: handle, int varid, int num: count, MPI
 WRITE int ncmpi_bput_varn_ushort(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, const unsigned short *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned short))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned short))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4305,8 +4305,8 @@ WRITE int ncmpi_bput_varn_ushort(int ncid: handle, int varid, int num: count, MP
 WRITE int ncmpi_bput_varn_uint(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const unsigned int *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned int))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned int))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4314,8 +4314,8 @@ WRITE int ncmpi_bput_varn_uint(int ncid: handle, int varid, int num: count, MPI_
 WRITE int ncmpi_bput_varn_long(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                MPI_Offset *const *counts, const long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
@@ -4323,129 +4323,129 @@ WRITE int ncmpi_bput_varn_long(int ncid: handle, int varid, int num: count, MPI_
 WRITE int ncmpi_bput_varn_ulonglong(int ncid: handle, int varid, int num: count, MPI_Offset *const *starts,
                                     MPI_Offset *const *counts, const unsigned long long *op: buffer, int *req: int)
     after = int dimensions = pnetcdf_dimensions(failed, ncid, varid, caller)
-    after = int64_t moving = times(pnetcdf_parts(failed, dimensions, num, counts), sizeof(unsigned long long))
-    after = uint32_t begun = pnetcdf_begun(failed, ncid, req, KIND_WRITE, moving, caller)
+    after = int64_t moving = times(pnetcdf_parts_elements(failed, dimensions, num, counts), sizeof(unsigned long long))
+    after = uint32_t begun = pnetcdf_add_pending(failed, ncid, req, KIND_WRITE, moving, caller)
     requested = moving
     bytes = begun ? 0 : moving
     value req = begun
     flags = nonblocking
 WRITE int ncmpi_mput_var(int ncid: handle, int num: count, int *varids: array(num), void *const *buf: buffer,
                          const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 WRITE int ncmpi_mput_var_all(int ncid: handle, int num: count, int *varids: array(num), void *const *buf: buffer,
                              const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_text(int ncid: handle, int num: count, int *varids: array(num), char *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(char))
     bytes = requested
 WRITE int ncmpi_mput_var_text_all(int ncid: handle, int num: count, int *varids: array(num), char *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_schar(int ncid: handle, int num: count, int *varids: array(num),
                                signed char *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(signed char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(signed char))
     bytes = requested
 WRITE int ncmpi_mput_var_schar_all(int ncid: handle, int num: count, int *varids: array(num),
                                    signed char *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(signed char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_uchar(int ncid: handle, int num: count, int *varids: array(num),
                                unsigned char *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned char))
     bytes = requested
 WRITE int ncmpi_mput_var_uchar_all(int ncid: handle, int num: count, int *varids: array(num),
                                    unsigned char *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_short(int ncid: handle, int num: count, int *varids: array(num), short *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(short))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(short))
     bytes = requested
 WRITE int ncmpi_mput_var_short_all(int ncid: handle, int num: count, int *varids: array(num),
                                    short *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(short))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_ushort(int ncid: handle, int num: count, int *varids: array(num),
                                 unsigned short *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned short))
     bytes = requested
 WRITE int ncmpi_mput_var_ushort_all(int ncid: handle, int num: count, int *varids: array(num),
                                     unsigned short *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_int(int ncid: handle, int num: count, int *varids: array(num), int *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(int))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(int))
     bytes = requested
 WRITE int ncmpi_mput_var_int_all(int ncid: handle, int num: count, int *varids: array(num), int *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(int))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_uint(int ncid: handle, int num: count, int *varids: array(num),
                               unsigned int *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned int))
     bytes = requested
 WRITE int ncmpi_mput_var_uint_all(int ncid: handle, int num: count, int *varids: array(num),
                                   unsigned int *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_long(int ncid: handle, int num: count, int *varids: array(num), long *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(long))
     bytes = requested
 WRITE int ncmpi_mput_var_long_all(int ncid: handle, int num: count, int *varids: array(num), long *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_float(int ncid: handle, int num: count, int *varids: array(num), float *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(float))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(float))
     bytes = requested
 WRITE int ncmpi_mput_var_float_all(int ncid: handle, int num: count, int *varids: array(num),
                                    float *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(float))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(float))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_double(int ncid: handle, int num: count, int *varids: array(num), double *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(double))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(double))
     bytes = requested
 WRITE int ncmpi_mput_var_double_all(int ncid: handle, int num: count, int *varids: array(num),
                                     double *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(double))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(double))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_longlong(int ncid: handle, int num: count, int *varids: array(num),
                                   long long *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(long long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(long long))
     bytes = requested
 WRITE int ncmpi_mput_var_longlong_all(int ncid: handle, int num: count, int *varids: array(num),
                                       long long *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(long long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var_ulonglong(int ncid: handle, int num: count, int *varids: array(num),
                                    unsigned long long *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned long long))
     bytes = requested
 WRITE int ncmpi_mput_var_ulonglong_all(int ncid: handle, int num: count, int *varids: array(num),
                                        unsigned long long *const *buf: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var1(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                           void *const *buf: buffer, const MPI_Offset *bufcounts: array(num),
                           const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 WRITE int ncmpi_mput_var1_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               void *const *buf: buffer, const MPI_Offset *bufcounts: array(num),
                               const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_var1_text(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
@@ -4559,523 +4559,523 @@ WRITE int ncmpi_mput_var1_ulonglong_all(int ncid: handle, int num: count, int *v
 WRITE int ncmpi_mput_vara(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                           MPI_Offset *const *counts, void *const *buf: buffer,
                           const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 WRITE int ncmpi_mput_vara_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, void *const *buf: buffer,
                               const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_text(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
 WRITE int ncmpi_mput_vara_text_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_schar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, signed char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
 WRITE int ncmpi_mput_vara_schar_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts,
                                     signed char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_uchar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, unsigned char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
 WRITE int ncmpi_mput_vara_uchar_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts,
                                     unsigned char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_short(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
 WRITE int ncmpi_mput_vara_short_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_ushort(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, unsigned short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
 WRITE int ncmpi_mput_vara_ushort_all(int ncid: handle, int num: count, int *varids: array(num),
                                      MPI_Offset *const *starts, MPI_Offset *const *counts,
                                      unsigned short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_int(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
 WRITE int ncmpi_mput_vara_int_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_uint(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, unsigned int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
 WRITE int ncmpi_mput_vara_uint_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts,
                                    unsigned int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_long(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
 WRITE int ncmpi_mput_vara_long_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_float(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, float *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
 WRITE int ncmpi_mput_vara_float_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, float *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_double(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, double *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
 WRITE int ncmpi_mput_vara_double_all(int ncid: handle, int num: count, int *varids: array(num),
                                      MPI_Offset *const *starts, MPI_Offset *const *counts, double *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_longlong(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts,
                                    long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
 WRITE int ncmpi_mput_vara_longlong_all(int ncid: handle, int num: count, int *varids: array(num),
                                        MPI_Offset *const *starts, MPI_Offset *const *counts,
                                        long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vara_ulonglong(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts,
                                     unsigned long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
 WRITE int ncmpi_mput_vara_ulonglong_all(int ncid: handle, int num: count, int *varids: array(num),
                                         MPI_Offset *const *starts, MPI_Offset *const *counts,
                                         unsigned long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                           MPI_Offset *const *counts, MPI_Offset *const *strides, void *const *buf: buffer,
                           const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 WRITE int ncmpi_mput_vars_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, void *const *buf: buffer,
                               const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_text(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
 WRITE int ncmpi_mput_vars_text_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_schar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides,
                                 signed char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
 WRITE int ncmpi_mput_vars_schar_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     signed char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_uchar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides,
                                 unsigned char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
 WRITE int ncmpi_mput_vars_uchar_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     unsigned char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_short(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
 WRITE int ncmpi_mput_vars_short_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_ushort(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, MPI_Offset *const *strides,
                                  unsigned short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
 WRITE int ncmpi_mput_vars_ushort_all(int ncid: handle, int num: count, int *varids: array(num),
                                      MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                      unsigned short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_int(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
 WRITE int ncmpi_mput_vars_int_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_uint(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides,
                                unsigned int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
 WRITE int ncmpi_mput_vars_uint_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    unsigned int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_long(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
 WRITE int ncmpi_mput_vars_long_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_float(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, float *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
 WRITE int ncmpi_mput_vars_float_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     float *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_double(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, MPI_Offset *const *strides, double *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
 WRITE int ncmpi_mput_vars_double_all(int ncid: handle, int num: count, int *varids: array(num),
                                      MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                      double *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_longlong(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
 WRITE int ncmpi_mput_vars_longlong_all(int ncid: handle, int num: count, int *varids: array(num),
                                        MPI_Offset *const *starts, MPI_Offset *const *counts,
                                        MPI_Offset *const *strides, long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_vars_ulonglong(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     unsigned long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
 WRITE int ncmpi_mput_vars_ulonglong_all(int ncid: handle, int num: count, int *varids: array(num),
                                         MPI_Offset *const *starts, MPI_Offset *const *counts,
                                         MPI_Offset *const *strides, unsigned long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                           MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                           void *const *buf: buffer, const MPI_Offset *bufcounts: array(num),
                           const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 WRITE int ncmpi_mput_varm_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                               void *const *buf: buffer, const MPI_Offset *bufcounts: array(num),
                               const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_text(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
 WRITE int ncmpi_mput_varm_text_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    MPI_Offset *const *imaps, char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_schar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                 signed char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
 WRITE int ncmpi_mput_varm_schar_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     MPI_Offset *const *imaps, signed char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_uchar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                 unsigned char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
 WRITE int ncmpi_mput_varm_uchar_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     MPI_Offset *const *imaps, unsigned char *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_short(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                 short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
 WRITE int ncmpi_mput_varm_short_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     MPI_Offset *const *imaps, short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_ushort(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                  unsigned short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
 WRITE int ncmpi_mput_varm_ushort_all(int ncid: handle, int num: count, int *varids: array(num),
                                      MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                      MPI_Offset *const *imaps, unsigned short *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_int(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                               int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
 WRITE int ncmpi_mput_varm_int_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   MPI_Offset *const *imaps, int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_uint(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                unsigned int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
 WRITE int ncmpi_mput_varm_uint_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    MPI_Offset *const *imaps, unsigned int *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_long(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
 WRITE int ncmpi_mput_varm_long_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    MPI_Offset *const *imaps, long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_float(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                 float *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
 WRITE int ncmpi_mput_varm_float_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     MPI_Offset *const *imaps, float *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_double(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                  double *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
 WRITE int ncmpi_mput_varm_double_all(int ncid: handle, int num: count, int *varids: array(num),
                                      MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                      MPI_Offset *const *imaps, double *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_longlong(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    MPI_Offset *const *imaps, long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
 WRITE int ncmpi_mput_varm_longlong_all(int ncid: handle, int num: count, int *varids: array(num),
                                        MPI_Offset *const *starts, MPI_Offset *const *counts,
                                        MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                        long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
     flags = collective
 WRITE int ncmpi_mput_varm_ulonglong(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     MPI_Offset *const *imaps, unsigned long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
 WRITE int ncmpi_mput_varm_ulonglong_all(int ncid: handle, int num: count, int *varids: array(num),
                                         MPI_Offset *const *starts, MPI_Offset *const *counts,
                                         MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                         unsigned long long *const *buf: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var(int ncid: handle, int num: count, int *varids: array(num), void **bufs: buffer,
                         const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 READ int ncmpi_mget_var_all(int ncid: handle, int num: count, int *varids: array(num), void **bufs: buffer,
                             const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_text(int ncid: handle, int num: count, int *varids: array(num), char **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(char))
     bytes = requested
 READ int ncmpi_mget_var_text_all(int ncid: handle, int num: count, int *varids: array(num), char **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_schar(int ncid: handle, int num: count, int *varids: array(num), signed char **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(signed char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(signed char))
     bytes = requested
 READ int ncmpi_mget_var_schar_all(int ncid: handle, int num: count, int *varids: array(num),
                                   signed char **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(signed char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_uchar(int ncid: handle, int num: count, int *varids: array(num), unsigned char **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned char))
     bytes = requested
 READ int ncmpi_mget_var_uchar_all(int ncid: handle, int num: count, int *varids: array(num),
                                   unsigned char **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_short(int ncid: handle, int num: count, int *varids: array(num), short **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(short))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(short))
     bytes = requested
 READ int ncmpi_mget_var_short_all(int ncid: handle, int num: count, int *varids: array(num), short **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(short))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(short))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_ushort(int ncid: handle, int num: count, int *varids: array(num),
                                unsigned short **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned short))
     bytes = requested
 READ int ncmpi_mget_var_ushort_all(int ncid: handle, int num: count, int *varids: array(num),
                                    unsigned short **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_int(int ncid: handle, int num: count, int *varids: array(num), int **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(int))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(int))
     bytes = requested
 READ int ncmpi_mget_var_int_all(int ncid: handle, int num: count, int *varids: array(num), int **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(int))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(int))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_uint(int ncid: handle, int num: count, int *varids: array(num), unsigned int **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned int))
     bytes = requested
 READ int ncmpi_mget_var_uint_all(int ncid: handle, int num: count, int *varids: array(num),
                                  unsigned int **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_long(int ncid: handle, int num: count, int *varids: array(num), long **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(long))
     bytes = requested
 READ int ncmpi_mget_var_long_all(int ncid: handle, int num: count, int *varids: array(num), long **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_float(int ncid: handle, int num: count, int *varids: array(num), float **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(float))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(float))
     bytes = requested
 READ int ncmpi_mget_var_float_all(int ncid: handle, int num: count, int *varids: array(num), float **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(float))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(float))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_double(int ncid: handle, int num: count, int *varids: array(num), double **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(double))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(double))
     bytes = requested
 READ int ncmpi_mget_var_double_all(int ncid: handle, int num: count, int *varids: array(num), double **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(double))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(double))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_longlong(int ncid: handle, int num: count, int *varids: array(num), long long **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(long long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(long long))
     bytes = requested
 READ int ncmpi_mget_var_longlong_all(int ncid: handle, int num: count, int *varids: array(num),
                                      long long **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(long long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(long long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var_ulonglong(int ncid: handle, int num: count, int *varids: array(num),
                                   unsigned long long **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned long long))
     bytes = requested
 READ int ncmpi_mget_var_ulonglong_all(int ncid: handle, int num: count, int *varids: array(num),
                                       unsigned long long **bufs: buffer)
-    requested = times(pnetcdf_each_whole(failed, ncid, num, varids, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_whole_variables_elements(failed, ncid, num, varids, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var1(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                          void **bufs: buffer, const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 READ int ncmpi_mget_var1_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                              void **bufs: buffer, const MPI_Offset *bufcounts: array(num),
                              const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_mget_var1_text(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
@@ -5189,399 +5189,399 @@ READ int ncmpi_mget_var1_ulonglong_all(int ncid: handle, int num: count, int *va
 READ int ncmpi_mget_vara(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                          MPI_Offset *const *counts, void **bufs: buffer, const MPI_Offset *bufcounts: array(num),
                          const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 READ int ncmpi_mget_vara_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                              MPI_Offset *const *counts, void **bufs: buffer, const MPI_Offset *bufcounts: array(num),
                              const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_text(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
 READ int ncmpi_mget_vara_text_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_schar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, signed char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
 READ int ncmpi_mget_vara_schar_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, signed char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_uchar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, unsigned char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
 READ int ncmpi_mget_vara_uchar_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, unsigned char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_short(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
 READ int ncmpi_mget_vara_short_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_ushort(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, unsigned short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
 READ int ncmpi_mget_vara_ushort_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts,
                                     unsigned short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_int(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                              MPI_Offset *const *counts, int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
 READ int ncmpi_mget_vara_int_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_uint(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, unsigned int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
 READ int ncmpi_mget_vara_uint_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, unsigned int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_long(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
 READ int ncmpi_mget_vara_long_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_float(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, float **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
 READ int ncmpi_mget_vara_float_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, float **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_double(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, double **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
 READ int ncmpi_mget_vara_double_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, double **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_longlong(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
 READ int ncmpi_mget_vara_longlong_all(int ncid: handle, int num: count, int *varids: array(num),
                                       MPI_Offset *const *starts, MPI_Offset *const *counts, long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vara_ulonglong(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts,
                                    unsigned long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
 READ int ncmpi_mget_vara_ulonglong_all(int ncid: handle, int num: count, int *varids: array(num),
                                        MPI_Offset *const *starts, MPI_Offset *const *counts,
                                        unsigned long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                          MPI_Offset *const *counts, MPI_Offset *const *strides, void **bufs: buffer,
                          const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 READ int ncmpi_mget_vars_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                              MPI_Offset *const *counts, MPI_Offset *const *strides, void **bufs: buffer,
                              const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_text(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
 READ int ncmpi_mget_vars_text_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_schar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, signed char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
 READ int ncmpi_mget_vars_schar_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    signed char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_uchar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, unsigned char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
 READ int ncmpi_mget_vars_uchar_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    unsigned char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_short(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
 READ int ncmpi_mget_vars_short_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_ushort(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, unsigned short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
 READ int ncmpi_mget_vars_ushort_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     unsigned short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_int(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                              MPI_Offset *const *counts, MPI_Offset *const *strides, int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
 READ int ncmpi_mget_vars_int_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, MPI_Offset *const *strides, int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_uint(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, unsigned int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
 READ int ncmpi_mget_vars_uint_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   unsigned int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_long(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
 READ int ncmpi_mget_vars_long_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_float(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, float **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
 READ int ncmpi_mget_vars_float_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    float **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_double(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, double **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
 READ int ncmpi_mget_vars_double_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     double **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_longlong(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
 READ int ncmpi_mget_vars_longlong_all(int ncid: handle, int num: count, int *varids: array(num),
                                       MPI_Offset *const *starts, MPI_Offset *const *counts,
                                       MPI_Offset *const *strides, long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_vars_ulonglong(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    unsigned long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
 READ int ncmpi_mget_vars_ulonglong_all(int ncid: handle, int num: count, int *varids: array(num),
                                        MPI_Offset *const *starts, MPI_Offset *const *counts,
                                        MPI_Offset *const *strides, unsigned long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                          MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                          void **bufs: buffer, const MPI_Offset *bufcounts: array(num), const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
 READ int ncmpi_mget_varm_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                              MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                              void **bufs: buffer, const MPI_Offset *bufcounts: array(num),
                              const MPI_Datatype *datatypes)
-    requested = pnetcdf_buffers(failed, num, bufcounts, datatypes, caller)
+    requested = pnetcdf_buffers_bytes(failed, num, bufcounts, datatypes, caller)
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_text(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                               char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
 READ int ncmpi_mget_varm_text_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   MPI_Offset *const *imaps, char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_schar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                signed char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
 READ int ncmpi_mget_varm_schar_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    MPI_Offset *const *imaps, signed char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(signed char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(signed char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_uchar(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                unsigned char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
 READ int ncmpi_mget_varm_uchar_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    MPI_Offset *const *imaps, unsigned char **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned char))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_short(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
 READ int ncmpi_mget_varm_short_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    MPI_Offset *const *imaps, short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(short))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_ushort(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                 unsigned short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
 READ int ncmpi_mget_varm_ushort_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     MPI_Offset *const *imaps, unsigned short **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned short))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_int(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                              MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                              int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
 READ int ncmpi_mget_varm_int_all(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                  MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                  int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(int))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_uint(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                               unsigned int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
 READ int ncmpi_mget_varm_uint_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   MPI_Offset *const *imaps, unsigned int **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned int))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_long(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                               MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                               long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
 READ int ncmpi_mget_varm_long_all(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   MPI_Offset *const *imaps, long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_float(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                float **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
 READ int ncmpi_mget_varm_float_all(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    MPI_Offset *const *imaps, float **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(float))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(float))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_double(int ncid: handle, int num: count, int *varids: array(num), MPI_Offset *const *starts,
                                 MPI_Offset *const *counts, MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                 double **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
 READ int ncmpi_mget_varm_double_all(int ncid: handle, int num: count, int *varids: array(num),
                                     MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                     MPI_Offset *const *imaps, double **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(double))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(double))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_longlong(int ncid: handle, int num: count, int *varids: array(num),
                                   MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                   MPI_Offset *const *imaps, long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
 READ int ncmpi_mget_varm_longlong_all(int ncid: handle, int num: count, int *varids: array(num),
                                       MPI_Offset *const *starts, MPI_Offset *const *counts,
                                       MPI_Offset *const *strides, MPI_Offset *const *imaps, long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(long long))
     bytes = requested
     flags = collective
 READ int ncmpi_mget_varm_ulonglong(int ncid: handle, int num: count, int *varids: array(num),
                                    MPI_Offset *const *starts, MPI_Offset *const *counts, MPI_Offset *const *strides,
                                    MPI_Offset *const *imaps, unsigned long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
 READ int ncmpi_mget_varm_ulonglong_all(int ncid: handle, int num: count, int *varids: array(num),
                                        MPI_Offset *const *starts, MPI_Offset *const *counts,
                                        MPI_Offset *const *strides, MPI_Offset *const *imaps,
                                        unsigned long long **bufs: buffer)
-    requested = times(pnetcdf_each(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
+    requested = times(pnetcdf_variables_elements(failed, ncid, num, varids, counts, caller), sizeof(unsigned long long))
     bytes = requested
     flags = collective

@@ -129,20 +129,20 @@ READ ssize_t __pread_chk|__pread64_chk(int fd: fd, void *to, size_t count: size,
 WRITE ssize_t pwrite64|pwrite|__pwrite64(int fd: fd, const void *from, size_t count: size,
                                         off_t offset: offset) -> bytes
 READ ssize_t readv(int fd: fd, const struct iovec *parts, int parts_count: int) -> bytes
-    requested = failed ? 0 : iotide_sum_of_parts(parts, (uint64_t)parts_count)
+    requested = failed ? 0 : iotide_iovec_bytes(parts, (uint64_t)parts_count)
 WRITE ssize_t writev(int fd: fd, const struct iovec *parts, int parts_count: int) -> bytes
-    requested = failed ? 0 : iotide_sum_of_parts(parts, (uint64_t)parts_count)
+    requested = failed ? 0 : iotide_iovec_bytes(parts, (uint64_t)parts_count)
 READ ssize_t preadv|preadv64(int fd: fd, const struct iovec *parts, int parts_count: int, off_t offset: offset) -> bytes
-    requested = failed ? 0 : iotide_sum_of_parts(parts, (uint64_t)parts_count)
+    requested = failed ? 0 : iotide_iovec_bytes(parts, (uint64_t)parts_count)
 WRITE ssize_t pwritev|pwritev64(int fd: fd, const struct iovec *parts, int parts_count: int,
                                 off_t offset: offset) -> bytes
-    requested = failed ? 0 : iotide_sum_of_parts(parts, (uint64_t)parts_count)
+    requested = failed ? 0 : iotide_iovec_bytes(parts, (uint64_t)parts_count)
 READ ssize_t preadv2|preadv64v2(int fd: fd, const struct iovec *parts, int parts_count: int, off_t offset: offset,
                                 int flags: hex) -> bytes
-    requested = failed ? 0 : iotide_sum_of_parts(parts, (uint64_t)parts_count)
+    requested = failed ? 0 : iotide_iovec_bytes(parts, (uint64_t)parts_count)
 WRITE ssize_t pwritev2|pwritev64v2(int fd: fd, const struct iovec *parts, int parts_count: int, off_t offset: offset,
                                    int flags: hex) -> bytes
-    requested = failed ? 0 : iotide_sum_of_parts(parts, (uint64_t)parts_count)
+    requested = failed ? 0 : iotide_iovec_bytes(parts, (uint64_t)parts_count)
 READ int eventfd_read(int fd: fd, eventfd_t *value)
     requested = 8
     bytes = requested
@@ -164,14 +164,14 @@ WRITE ssize_t tee(int from: int, int to: int, size_t count: size, unsigned int f
     custom
 WRITE ssize_t vmsplice(int fd: fd, const struct iovec *parts, size_t parts_count: uint,
                        unsigned int flags: hex) -> bytes
-    requested = failed ? 0 : iotide_sum_of_parts(parts, parts_count)
+    requested = failed ? 0 : iotide_iovec_bytes(parts, parts_count)
 
 # ---- sockets ----
 
 OTHER int bind(int fd: fd, __CONST_SOCKADDR_ARG address: opaque, socklen_t length: uint)
 OTHER int listen(int fd: fd, int backlog: int)
 OTHER int connect|__connect(int fd: fd, __CONST_SOCKADDR_ARG address: opaque, socklen_t length: uint)
-    after = if (!failed || error_ == EINPROGRESS) iotide_connected(fd)
+    after = if (!failed || error_ == EINPROGRESS) iotide_register_connect(fd)
 OTHER int shutdown(int fd: fd, int how: enum{SHUT_RD/SHUT_WR/SHUT_RDWR})
 OTHER int getsockopt(int fd: fd, int level: int, int option: int, void *value, socklen_t *length)
 OTHER int setsockopt(int fd: fd, int level: int, int option: int, const void *value, socklen_t length: uint)
@@ -181,11 +181,11 @@ WRITE ssize_t send|__send(int fd: fd, const void *from, size_t count: size, int 
 WRITE ssize_t sendto(int fd: fd, const void *from, size_t count: size, int flags: hex,
                      __CONST_SOCKADDR_ARG address: opaque, socklen_t length: uint) -> bytes
 WRITE ssize_t sendmsg(int fd: fd, const struct msghdr *message, int flags: hex) -> bytes
-    requested = failed ? 0 : iotide_sum_of_message(message)
+    requested = failed ? 0 : iotide_message_bytes(message)
 WRITE int sendmmsg|__sendmmsg(int fd: fd, struct mmsghdr *messages, unsigned int messages_count: uint,
                               int flags: hex) -> id
-    requested = failed ? 0 : iotide_sum_of_messages(messages, result)
-    bytes = iotide_moved_by_messages(messages, result)
+    requested = failed ? 0 : iotide_messages_bytes(messages, result)
+    bytes = iotide_messages_moved_bytes(messages, result)
 READ ssize_t recv|__recv(int fd: fd, void *to, size_t count: size, int flags: hex) -> bytes
 READ ssize_t __recv_chk(int fd: fd, void *to, size_t count: size, size_t room: opaque, int flags: hex) -> bytes
     name = recv
@@ -195,11 +195,11 @@ READ ssize_t __recvfrom_chk(int fd: fd, void *to, size_t count: size, size_t roo
                             __SOCKADDR_ARG address: opaque, socklen_t *length) -> bytes
     name = recvfrom
 READ ssize_t recvmsg(int fd: fd, struct msghdr *message, int flags: hex) -> bytes
-    requested = failed ? 0 : iotide_sum_of_message(message)
+    requested = failed ? 0 : iotide_message_bytes(message)
 READ int recvmmsg(int fd: fd, struct mmsghdr *messages, unsigned int messages_count: uint, int flags: hex,
                   struct timespec *timeout) -> id
-    requested = failed ? 0 : iotide_sum_of_messages(messages, result)
-    bytes = iotide_moved_by_messages(messages, result)
+    requested = failed ? 0 : iotide_messages_bytes(messages, result)
+    bytes = iotide_messages_moved_bytes(messages, result)
 
 # ---- position, size and space ----
 
@@ -331,16 +331,16 @@ OTHER int linkat(int directory: dirfd, const char *path: path, int to_directory:
 OTHER int symlink(const char *target: text, const char *path: path)
 OTHER int symlinkat(const char *target: text, int directory: dirfd, const char *path: path)
 OTHER ssize_t readlink(const char *path: path, char *to, size_t size: uint)
-    file = iotide_link_at(failed, AT_FDCWD, path, size)
+    file = iotide_readlink_file(failed, AT_FDCWD, path, size)
 OTHER ssize_t __readlink_chk(const char *path: path, char *to, size_t size: uint, size_t room: opaque)
     name = readlink
-    file = iotide_link_at(failed, AT_FDCWD, path, size)
+    file = iotide_readlink_file(failed, AT_FDCWD, path, size)
 OTHER ssize_t readlinkat(int directory: dirfd, const char *path: path, char *to, size_t size: uint)
-    file = iotide_link_at(failed, directory, path, size)
+    file = iotide_readlink_file(failed, directory, path, size)
 OTHER ssize_t __readlinkat_chk(int directory: dirfd, const char *path: path, char *to, size_t size: uint,
                                size_t room: opaque)
     name = readlinkat
-    file = iotide_link_at(failed, directory, path, size)
+    file = iotide_readlink_file(failed, directory, path, size)
 OTHER char *realpath(const char *path: path, char *to: opaque)
     failed = result == NULL
 OTHER char *__realpath_chk(const char *path: path, char *to: opaque, size_t room: opaque)
@@ -447,9 +447,9 @@ OTHER int fremovexattr(int fd: fd, const char *name: text)
 # ---- directories ----
 
 OTHER int chdir(const char *path: path)
-    file = iotide_changed_to(failed, path)
+    file = iotide_changed_directory(failed, path)
 OTHER int fchdir(int fd: fd)
-    after = iotide_leave_directory()
+    after = iotide_clear_saved_directory()
 OTHER int chroot(const char *path: path)
 OTHER mode_t umask(mode_t mask: mode)
     failed = false

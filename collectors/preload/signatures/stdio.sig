@@ -32,28 +32,28 @@ DESTROY int fcloseall(void)
 READ size_t fread|fread_unlocked(void *to, size_t size: uint, size_t count: uint, FILE *stream: stream)
     requested = size * count
     bytes = size * result
-    flags = iotide_filled(stream, size * result)
+    flags = iotide_input_flags(stream, size * result)
     failed = iotide_stream_failed(result == 0 && size * count > 0, stream)
 READ size_t __fread_chk|__fread_unlocked_chk(void *to, size_t room: opaque, size_t size: uint, size_t count: uint,
                             FILE *stream: stream)
     name = fread
     requested = size * count
     bytes = size * result
-    flags = iotide_filled(stream, size * result)
+    flags = iotide_input_flags(stream, size * result)
     failed = iotide_stream_failed(result == 0 && size * count > 0, stream)
 WRITE size_t fwrite|fwrite_unlocked(const void *from, size_t size: uint, size_t count: uint, FILE *stream: stream)
     requested = size * count
     bytes = size * result
-    flags = iotide_flushed(stream, size * result)
+    flags = iotide_output_flags(stream, size * result)
     failed = iotide_stream_failed(result == 0 && size * count > 0, stream)
 READ char *fgets|fgets_unlocked(char *to: opaque, int size: size, FILE *stream: stream)
-    bytes = iotide_length(result)
-    flags = iotide_filled(stream, iotide_length(result))
+    bytes = iotide_text_bytes(result)
+    flags = iotide_input_flags(stream, iotide_text_bytes(result))
     failed = iotide_stream_failed(result == NULL, stream)
 READ char *__fgets_chk|__fgets_unlocked_chk(char *to: opaque, size_t room: opaque, int size: size, FILE *stream: stream)
     name = fgets
-    bytes = iotide_length(result)
-    flags = iotide_filled(stream, iotide_length(result))
+    bytes = iotide_text_bytes(result)
+    flags = iotide_input_flags(stream, iotide_text_bytes(result))
     failed = iotide_stream_failed(result == NULL, stream)
 READ char *gets(char *to: opaque)
     custom
@@ -63,17 +63,17 @@ READ char *__gets_chk(char *to: opaque, size_t room: opaque)
 READ ssize_t getline(char **line, size_t *room, FILE *stream: stream)
     requested = result < 0 ? 0 : result
     bytes = requested
-    flags = iotide_filled(stream, result < 0 ? 0 : result)
+    flags = iotide_input_flags(stream, result < 0 ? 0 : result)
     failed = iotide_stream_failed(result < 0, stream)
 READ ssize_t getdelim|__getdelim(char **line, size_t *room, int delimiter: int, FILE *stream: stream)
     requested = result < 0 ? 0 : result
     bytes = requested
-    flags = iotide_filled(stream, result < 0 ? 0 : result)
+    flags = iotide_input_flags(stream, result < 0 ? 0 : result)
     failed = iotide_stream_failed(result < 0, stream)
 WRITE int fputs|fputs_unlocked(const char *text: opaque, FILE *stream: stream)
-    requested = iotide_length(text)
+    requested = iotide_text_bytes(text)
     bytes = requested
-    flags = iotide_flushed(stream, iotide_length(text))
+    flags = iotide_output_flags(stream, iotide_text_bytes(text))
 WRITE int puts(const char *text: opaque)
     custom
 
@@ -160,15 +160,15 @@ READ int vwscanf|__isoc99_vwscanf|__isoc23_vwscanf(const wchar_t *format: opaque
 # ---- wide characters: bytes as UTF-8 has them ----
 
 READ wchar_t *fgetws|fgetws_unlocked(wchar_t *to: opaque, int size: size, FILE *stream: stream)
-    bytes = iotide_wide_length(result)
+    bytes = iotide_wide_text_bytes(result)
     failed = iotide_stream_failed(result == NULL, stream)
 READ wchar_t *__fgetws_chk|__fgetws_unlocked_chk(wchar_t *to: opaque, size_t room: opaque, int size: size,
                             FILE *stream: stream)
     name = fgetws
-    bytes = iotide_wide_length(result)
+    bytes = iotide_wide_text_bytes(result)
     failed = iotide_stream_failed(result == NULL, stream)
 WRITE int fputws|fputws_unlocked(const wchar_t *text: opaque, FILE *stream: stream)
-    requested = iotide_wide_length(text)
+    requested = iotide_wide_text_bytes(text)
     bytes = requested
 
 # ---- one character: off unless IOTIDE_CALLS has char ----
@@ -211,24 +211,24 @@ OTHER int ungetc(int character: int, FILE *stream: stream)
 READ wint_t fgetwc|fgetwc_unlocked(FILE *stream: stream)
     class = char
     requested = 1
-    bytes = result == WEOF ? 0 : iotide_wide_size(result)
+    bytes = result == WEOF ? 0 : iotide_wide_character_bytes(result)
     failed = iotide_stream_failed(result == WEOF, stream)
 READ wint_t getwc|getwc_unlocked(FILE *stream: stream)
     class = char
     requested = 1
-    bytes = result == WEOF ? 0 : iotide_wide_size(result)
+    bytes = result == WEOF ? 0 : iotide_wide_character_bytes(result)
     failed = iotide_stream_failed(result == WEOF, stream)
 READ wint_t getwchar|getwchar_unlocked(void)
     class = char
     custom
 WRITE wint_t fputwc|fputwc_unlocked(wchar_t character: int, FILE *stream: stream)
     class = char
-    requested = iotide_wide_size((wint_t)character)
+    requested = iotide_wide_character_bytes((wint_t)character)
     bytes = requested
     failed = result == WEOF
 WRITE wint_t putwc|putwc_unlocked(wchar_t character: int, FILE *stream: stream)
     class = char
-    requested = iotide_wide_size((wint_t)character)
+    requested = iotide_wide_character_bytes((wint_t)character)
     bytes = requested
     failed = result == WEOF
 WRITE wint_t putwchar|putwchar_unlocked(wchar_t character: int)

@@ -111,5 +111,5 @@ def test_what_a_child_writes_as_it_begins_stands_on_a_page() -> None:
         check=True,
         env={**os.environ, "LC_ALL": "C"},
     ).stdout
-    (size,) = re.findall(r"iotide_together\s+PROGBITS\s+\S+\s+\S+\s+(\S+)", listed)
+    (size,) = re.findall(r"iotide_fork_written\s+PROGBITS\s+\S+\s+\S+\s+(\S+)", listed)
     assert 0 < int(size, 16) <= PAGE_BYTES

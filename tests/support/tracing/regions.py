@@ -85,7 +85,7 @@ class MadeRegion:
         rows["call"], rows["kind"], rows["words"], rows["descriptor"] = WRITE, 8, len(words), -1
         for name, value in fields.items():
             rows[name] = value
-        extra = -(-len(words) // layout.WORDS_A_LINE)
+        extra = -(-len(words) // layout.WORDS_PER_LINE)
         lines = np.zeros((count, 1 + extra, 8), np.uint64)
         lines[:, 0] = rows.view(np.uint64).reshape(count, 8)
         lines[:, 1:] = words_lines(words)
@@ -139,9 +139,9 @@ class MadeRegion:
 
 def words_lines(words: Sequence[int]) -> Any:
     """Return words as lines of a ring."""
-    lines = np.zeros((-(-len(words) // layout.WORDS_A_LINE), 8), np.uint64)
+    lines = np.zeros((-(-len(words) // layout.WORDS_PER_LINE), 8), np.uint64)
     for place, word in enumerate(words):
-        lines[place // layout.WORDS_A_LINE, place % layout.WORDS_A_LINE] = word
+        lines[place // layout.WORDS_PER_LINE, place % layout.WORDS_PER_LINE] = word
     lines[:, -1] = layout.MARK_WORDS << 56
     return lines
 

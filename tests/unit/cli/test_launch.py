@@ -28,7 +28,7 @@ def made(base: dict[str, str], **settings: object) -> dict[str, str]:
 
 def test_core_comes_first_and_the_users_own_preload_last(base: dict[str, str], tmp_path: Path) -> None:
     library = tmp_path / "gz.so"
-    library.write_bytes(b"\x7fELF \0iotide_provided_2\0")
+    library.write_bytes(b"\x7fELF \0iotide_provided_3\0")
     preloaded = made(base | {"LD_PRELOAD": "own.so"}, libraries=(library,))["LD_PRELOAD"].split(":")
     assert preloaded == [base["IOTIDE_TRACER"], str(library_of(ALL_LAYERS)), str(library), "own.so"]
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .ring_layout import LINE_BYTES, LINE_WORDS, MARK_WORDS, MOST_WORDS, RECORD, WORDS_A_LINE
+from .ring_layout import LINE_BYTES, LINE_WORDS, MARK_WORDS, MOST_WORDS, RECORD, WORDS_PER_LINE
 
 Lines: TypeAlias = npt.NDArray[np.uint64]
 """Lines of a ring, shape (n, 8)."""
@@ -57,12 +57,12 @@ def split(lines: Lines) -> tuple[Records, int]:
     following = np.diff(line, append=len(lines)) - 1
     rows = lines[line].view(RECORD).reshape(-1)
     count = rows["words"].astype(np.int64)
-    good = (following == -(-count // WORDS_A_LINE)) & (count <= MOST_WORDS)
+    good = (following == -(-count // WORDS_PER_LINE)) & (count <= MOST_WORDS)
     words = lines[is_words][:, : LINE_WORDS - 1].reshape(-1)
-    at = (line - np.arange(len(line))) * WORDS_A_LINE
+    at = (line - np.arange(len(line))) * WORDS_PER_LINE
     if len(line):
-        at -= line[0] * WORDS_A_LINE  # skip words before the first record
-        words = words[line[0] * WORDS_A_LINE :]
+        at -= line[0] * WORDS_PER_LINE  # skip words before the first record
+        words = words[line[0] * WORDS_PER_LINE :]
     if good.all():
         return Records(rows, words, at, line), 0
     return Records(rows[good], words, at[good], line[good]), len(good) - int(np.count_nonzero(good))

@@ -54,11 +54,11 @@ RECORD: Final = np.dtype(
 )  # fmt: skip
 LINE_BYTES: Final = 64
 LINE_WORDS: Final = LINE_BYTES // 8
-WORDS_A_LINE: Final = 7
+WORDS_PER_LINE: Final = 7
 MARK_WORDS: Final = 0xFF
 """Last byte of a line of words, where a record has its depth."""
 MOST_WORDS: Final = 64
-MOST_WORD_LINES: Final = -(-MOST_WORDS // WORDS_A_LINE)
+MOST_WORD_LINES: Final = -(-MOST_WORDS // WORDS_PER_LINE)
 
 COLLECTOR_ASLEEP: Final = 2
 """Value of ``wakes``: the process must wake the collector when much data waits; 0: the process cannot do so."""

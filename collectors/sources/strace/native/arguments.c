@@ -4,7 +4,7 @@
 
 #include "strace.h"
 
-#define MOST_SEARCHED 32768 /* two paths of PATH_MAX bytes with each byte escaped */
+#define MAX_SEARCHED 32768 /* two paths of PATH_MAX bytes with each byte escaped */
 
 static struct extent extent(const u8 *data, const u8 *begin, const u8 *end)
 {
@@ -58,11 +58,11 @@ static const u8 *descriptor(const u8 *data, const u8 *at, const u8 *end, struct 
 static struct extent last_descriptor(const u8 *data, const u8 *at, const u8 *end)
 {
     struct extent found = {0, 0};
-    end = end - at > MOST_SEARCHED ? at + MOST_SEARCHED : end;
+    end = end - at > MAX_SEARCHED ? at + MAX_SEARCHED : end;
     for (const u8 *first = at; at < end;) {
         if (is_digit(*at) && (at == first || !is_word(at[-1]))) {
             const u8 *next = descriptor(data, at, end, &found);
-            at = next ? next : skip_digits(at, end, MOST_SEARCHED);
+            at = next ? next : skip_digits(at, end, MAX_SEARCHED);
         } else {
             at++;
         }

@@ -28,9 +28,9 @@ def seconds(name: str) -> float:
 
 
 TRACER = ROOT / "collectors/preload/session.c"
-GONE_S = seconds("GONE_NS")
+GONE_S = seconds("COLLECTOR_TIMEOUT_NS")
 """Time without a sign of the collector after which it counts as gone, s."""
-GONE_CALLS = round(1.1 * 1000 * (GONE_S + seconds("LOOK_NS")))
+GONE_CALLS = round(1.1 * 1000 * (GONE_S + seconds("COLLECTOR_CHECK_NS")))
 """Calls after which the program has noticed: it makes at most 1,000 per second, fewer on a slow machine."""
 
 

@@ -120,17 +120,21 @@ def test_wrapper_of_pwrite_touches_no_words_and_calls_little(tmp_path: Path) -> 
 
     likely = body.split(".text.unlikely")[0]
     called = [line.split()[-1].split("@")[0] for line in likely.splitlines() if "\tcall\t" in line]
-    assert set(called) <= {"iotide_read_clock", "iotide_target_of", "iotide_put", "__errno_location", "*%rax", "*%rcx",
-                           "*%rdx", "iotide_next", "iotide_start", "iotide_switch", "iotide_define_call",
-                           "iotide_unwind", "iotide_pace", "iotide_paced"}  # fmt: skip
-    assert called.count("iotide_put") == 1
+    assert set(called) <= {
+        *("iotide_read_clock", "iotide_descriptor_target", "iotide_write_record", "__errno_location", "*%rax", "*%rcx"),
+        *("*%rdx", "iotide_find_real", "iotide_start_tracing", "iotide_filter_site", "iotide_define_call"),
+        *("iotide_unwind", "iotide_pace_call", "iotide_finish_paced_call"),
+    }
+    assert called.count("iotide_write_record") == 1
 
 
 def test_clock_is_read_before_anything_is_looked_up_for_the_record() -> None:
     file = parse(LIBC + EVERY_SHAPE, "some.sig")
     wrapper = re.search(r"int creat\([^;]*?\{.*?\n}", emit_wrappers(file), re.DOTALL)
     assert wrapper is not None
-    called, stopped, looked_up = (wrapper[0].index(text) for text in ("int result", "iotide_stop(", "iotide_opened("))
+    called, stopped, looked_up = (
+        wrapper[0].index(text) for text in ("int result", "iotide_end_span(", "iotide_register_open(")
+    )
     assert called < stopped < looked_up
 
 
@@ -161,7 +165,7 @@ def test_libraries_of_the_layer_other_keep_their_handles_apart() -> None:
         emit_sites(parse(f"library {name}\nlayer OTHER\nanchor a\nCREATE int a(void) -> handle")) for name in ("x", "y")
     )
 
-    spaces = [re.search(r"iotide_space\(&\w+, (\d+)u, caller\)", text) for text in (first, second)]
+    spaces = [re.search(r"iotide_copy_space\(&\w+, (\d+)u, caller\)", text) for text in (first, second)]
     numbers = [int(found.group(1)) for found in spaces if found]
     assert len(set(numbers)) == 2
     assert min(numbers) >= 64
@@ -231,5 +235,5 @@ def test_calls_that_are_off_unless_asked_for_have_a_gate_each() -> None:
     text = emit_wrappers(file)
     assert "static struct iotide_gate gates_[4];" in text
     assert re.findall(r"EXPORT GATE \w+ (\w+)\(", text) == ["some_size", "some_reset"]
-    assert re.findall(r"iotide_is_passed_on\(&gates_\[(\d)\], caller\)", text) == ["1", "3"]
+    assert re.findall(r"iotide_is_bypassed\(&gates_\[(\d)\], caller\)", text) == ["1", "3"]
     assert re.findall(r"\.gate = (\d),", text) == ["1", "2", "3"]

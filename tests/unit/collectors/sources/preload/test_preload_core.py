@@ -207,4 +207,4 @@ def test_each_bound_has_a_place_a_sentence_and_a_row_in_the_documents() -> None:
 
 def test_each_bound_is_counted_somewhere() -> None:
     code = "".join(code_of(path.read_text()) for path in [*FOLDER.glob("*.[ch]"), *FOLDER.glob("hooks/*.[ch]")])
-    assert [name for name in BOUNDS if not re.search(rf"_met\(BOUND_{name.upper()}\)", code)] == []
+    assert [name for name in BOUNDS if not re.search(rf"_count_overflow\(BOUND_{name.upper()}\)", code)] == []
