@@ -132,6 +132,7 @@ class JobSignal:
         window_ns: int | None = None,
         expected_s: float = 0.0,
         thorough: bool = True,
+        followed: int = 0,
         ended: bool = False,
     ) -> tuple[SignalWindow, PeriodEstimate]:
         """Returns the window of a level and its period; single bursts that hide a period are removed.
@@ -143,10 +144,11 @@ class JobSignal:
             window_ns: start of the window within the view.
             expected_s: period found last, s; 0 if there is none.
             thorough: whether to try other hypotheses.
+            followed: number of programs with the last period, if only this period is measured while it holds.
             ended: whether the job has ended, so that a burst at the end may be removed, too.
         """
         view = self.view(level, now_ns, from_ns, from_ns if window_ns is None else window_ns, expected_s)
-        view = replace(view, thorough=thorough, ended=ended)
+        view = replace(view, thorough=thorough, followed=followed, ended=ended)
         periodicity = self._periodicity(level, view)
         if periodicity.confidence >= PERIODIC_FROM or self._settings.method != "tide":
             return view, periodicity

@@ -40,8 +40,8 @@ class _Side(Struct, frozen=True, eq=False):
         observed = JobSignal(settings, seen)
         return cls(settings, observed, ResolutionSearch(observed, settings))
 
-    def look(self, now_ns: int, data_until_ns: int, whole: bool) -> tuple[SignalWindow, PeriodEstimate]:
-        return self.lookout.whole(now_ns) if whole else self.lookout.look(now_ns, data_until_ns)
+    def look(self, now_ns: int, data_until_ns: int, whole: bool, searches: bool) -> tuple[SignalWindow, PeriodEstimate]:
+        return self.lookout.whole(now_ns) if whole else self.lookout.look(now_ns, data_until_ns, searches=searches)
 
 
 class Predictor:
@@ -73,7 +73,7 @@ class Predictor:
         self._data_until_ns = 0
         self._resumed = False
         self._unfound = 0
-        self._kept = 0
+        self._unsearched = 0
         self._others: list[OtherPeriod] = []
         self._others_of_s = 0.0
         self._others_age = 0
@@ -164,15 +164,19 @@ class Predictor:
             )
         if (repeated := self._repeated(now_ns)) is not None:
             return repeated
+        searches = self._search_is_due()
+        self._unsearched = 0 if searches else self._unsearched + 1
+        if not searches and self._last is not None and self._last.period_s is None:
+            self._unfound += 1
+            return self._last.model_copy(update={"made_at_s": now_ns / 1e9})
         were_adapted = {id(side): side.lookout.adapted for side in (self._all, *self._ways)}
-        view, periodicity = self._look(now_ns)
+        view, periodicity = self._look(now_ns, searches=searches)
         adapted = were_adapted[id(self._told)]
         periodicity = replace(periodicity, others=self._known_others(periodicity, now_ns) or self._earlier(periodicity))
         self._last = prediction_of(
             self.job, self._told.settings, view, periodicity, made_at_s=now_ns / 1e9, adapted=adapted
         )
-        self._unfound = 0 if self._last.confidence >= _SAME.trusted else self._unfound + 1 + self._kept
-        self._kept = 0
+        self._unfound = 0 if self._last.confidence >= _SAME.trusted else self._unfound + 1
         self._episodes.note(self._last, self._data_until_ns / 1e9)
         self._estimated_ns, self._resumed = now_ns, False
         return self._last
@@ -188,12 +192,12 @@ class Predictor:
         """Returns reads and writes over time, in the finest bins that cover the range."""
         return self._all.observed.series(self.job, from_ns, to_ns)
 
-    def _look(self, now_ns: int, *, whole: bool = False) -> tuple[SignalWindow, PeriodEstimate]:
+    def _look(self, now_ns: int, *, whole: bool = False, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
         """Searches a period of reads and writes together, or of one of the two if there is no certain one.
 
-        While neither has one, the two are searched in turn.
+        While neither has one, the two are searched in turn. Without a search, only known periods are measured.
         """
-        view, periodicity = self._all.look(now_ns, self._data_until_ns, whole)
+        view, periodicity = self._all.look(now_ns, self._data_until_ns, whole, searches)
         told, self._told = self._told, self._all
         if periodicity.confidence > _SAME.trusted or not all(side.observed.last_ns for side in self._ways):
             return view, periodicity
@@ -201,7 +205,7 @@ class Predictor:
         turn = told if told in self._ways else self._ways[self._turn % len(self._ways)] if self._ways else None
         for side in self._ways:
             if whole or side is turn:
-                other_view, other = side.look(now_ns, self._data_until_ns, whole)
+                other_view, other = side.look(now_ns, self._data_until_ns, whole, searches)
                 if other.confidence > max(periodicity.confidence, _SAME.trusted):
                     view, periodicity, self._told = other_view, other, side
         return view, periodicity
@@ -213,8 +217,6 @@ class Predictor:
         pause (possibly the next phase) or late I/O ends it.
         """
         last = self._last
-        if last is not None and last.period_s is None and self._keeps_empty_result():
-            return last.model_copy(update={"made_at_s": now_ns / 1e9})
         if last is None or last.period_s is None or last.next_phase is None or self._resumed:
             return None
         start = last.next_phase.start_s
@@ -225,19 +227,18 @@ class Predictor:
         upcoming = last.next_phase.model_copy(update={"start_s": start})
         return last.model_copy(update={"made_at_s": now_ns / 1e9, "next_phase": upcoming})
 
-    def _keeps_empty_result(self) -> bool:
-        """Count a prediction without a search, and return whether the last result, which has no period, is still kept.
+    def _search_is_due(self) -> bool:
+        """Returns whether this prediction searches a period, or only measures the known one.
 
-        Such a search is the most expensive one, since it tries all hypotheses. A period that fell silent is looked for
-        at each prediction.
+        A search tries all hypotheses, so it is expensive. The longer it has not found a trusted period, the rarer it
+        becomes. A period that fell silent is searched at each prediction.
         """
         if self.settings.method != "tide" or self.settings.window == "flushes":
-            return False
+            return True
         if any(side.lookout.awaits for side in (self._all, *self._ways)):
-            return False
-        self._kept += 1
+            return True
         rarer = _FOLLOWING.again * (self._unfound - _FOLLOWING.unfound)
-        return self._kept <= min(rarer, _FOLLOWING.longest)
+        return self._unsearched >= min(int(max(rarer, 0.0)), _FOLLOWING.longest)
 
     def _known_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
         """Returns the further periods; they are searched at intervals, or when the main period changes."""
@@ -247,7 +248,7 @@ class Predictor:
         period_s = periodicity.period_s.value
         self._others_age += 1
         changed = not self._others_of_s or abs(math.log(period_s / self._others_of_s)) > _SAME.periodicity
-        if changed or self._others_age >= _FOLLOWING.others:
+        if changed or self._others_age >= _FOLLOWING.others * self._told.lookout.rarer:
             self._others, self._others_of_s = self._look_for_others(periodicity, now_ns), period_s
             self._others_age = 0
         return self._others

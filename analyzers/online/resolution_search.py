@@ -29,6 +29,12 @@ class _Known(Struct):
     """End of the silence before it, ns; 0 if there was none."""
     silence_ns: int = 0
     """Duration of that silence, ns."""
+    times: int = 0
+    """Number of successive predictions with this period."""
+    latest: float = 0.0
+    """Foresight of the last one."""
+    programs: int = 1
+    """Number of programs that it found."""
 
 
 class _Rival(Struct):
@@ -73,14 +79,25 @@ class ResolutionSearch:
         return self._known is not None and self._adapted()
 
     @property
+    def rarer(self) -> int:
+        """Factor by which searches for alternatives and further periods are rarer, since the known one lasts."""
+        return 1 if self._known is None or self._known.times < _FOLLOWING.proven else _FOLLOWING.rarely
+
+    @property
     def awaits(self) -> bool:
         """True while a sure period that fell silent is expected back."""
         return self._silent is not None
 
-    def look(self, now_ns: int, data_until_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
-        """Returns the window and its period; ``data_until_ns`` is the end of the newest bytes."""
+    def look(self, now_ns: int, data_until_ns: int, *, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
+        """Returns the window and its period.
+
+        Args:
+            now_ns: current time.
+            data_until_ns: end of the newest bytes, ns.
+            searches: whether to search a period, or only to measure the known one.
+        """
         view, periodicity, level = self._recalled(now_ns, data_until_ns) or (
-            self._follow(self._known, now_ns) if self._known is not None else self._search(now_ns)
+            self._follow(self._known, now_ns, searches) if self._known is not None else self._search(now_ns, searches)
         )
         self._know(periodicity, level)
         return view, periodicity
@@ -93,10 +110,12 @@ class ResolutionSearch:
             return
         level = self._observed.resolutions.of_period(period_s, level)
         if known is not None and abs(math.log(period_s / known.period_s)) < _SAME.periodicity:
-            surest = max(periodicity.foresight, known.surest)
-            self._known = replace(known, period_s=period_s, level=level, surest=surest)
+            surest, times = max(periodicity.foresight, known.surest), known.times + 1
+            self._known = replace(known, period_s=period_s, level=level, surest=surest, times=times)
         else:
             self._known = _Known(period_s, level, periodicity.foresight)
+        self._known.latest = periodicity.foresight
+        self._known.programs = 2 if any(each.relation == "beside" for each in periodicity.others) else 1
         self._hits += 1
         if periodicity.foresight >= _SAME.sure:
             self._silent = None
@@ -125,8 +144,10 @@ class ResolutionSearch:
         if known.surest >= _SAME.sure and now_ns - known.since_ns > known.silence_ns:
             self._silent = known, now_ns
 
-    def _search(self, now_ns: int) -> tuple[SignalWindow, PeriodEstimate, int]:
+    def _search(self, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate, int]:
         """Searches the whole observation, and one finer level in turn."""
+        if not searches:
+            return self.unlooked(now_ns), PeriodEstimate(), 0
         end_ns = max(now_ns, self._observed.last_ns)
         start_ns = self.windows.start(self._observed.first_ns(end_ns), end_ns, hits=0, period_s=0.0)
         level = self._observed.resolutions.of_span(end_ns - start_ns)
@@ -140,19 +161,21 @@ class ResolutionSearch:
             return other_view, other, finer
         return view, periodicity, level
 
-    def _follow(self, known: _Known, now_ns: int) -> tuple[SignalWindow, PeriodEstimate, int]:
+    def _follow(self, known: _Known, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate, int]:
         """Searches the level of the known period, and at intervals another one."""
-        view, periodicity = self._estimate_known(known, now_ns)
+        view, periodicity = self._estimate_known(known, now_ns, searches)
         if periodicity.period_s is None:
             self._fell_silent(known, now_ns)
             self._known = None
-            return self._search(now_ns)
+            return self._search(now_ns, searches)
         if self.windows.watch(view, periodicity.period_s.value):
-            view, periodicity = self._estimate_known(known, now_ns)
+            view, periodicity = self._estimate_known(known, now_ns, searches)
             if periodicity.period_s is None:
                 return view, periodicity, known.level
+        if not searches:
+            return view, periodicity, known.level
         self._turn += 1
-        if self._rival is None and self._turn % _FOLLOWING.around:
+        if self._rival is None and self._turn % (_FOLLOWING.around * self.rarer):
             return view, periodicity, known.level
         return self._challenged(view, periodicity, known, now_ns)
 
@@ -169,7 +192,7 @@ class ResolutionSearch:
             ]
             if not levels:
                 return view, periodicity, known.level
-            level = levels[self._turn // _FOLLOWING.around % len(levels)]
+            level = levels[self._turn // (_FOLLOWING.around * self.rarer) % len(levels)]
         else:
             level = rival.level
         other_view, other = self._observed.estimate(level, now_ns, start_ns)
@@ -210,7 +233,8 @@ class ResolutionSearch:
                 best_view, best = view, periodicity
         return best_view, best
 
-    def _estimate_known(self, known: _Known, now_ns: int) -> tuple[SignalWindow, PeriodEstimate]:
+    def _estimate_known(self, known: _Known, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
+        """Measures the known period; searches alternatives if it is new or became less sure, and at intervals."""
         end_ns = max(now_ns, self._observed.last_ns)
         first_ns = max(self._observed.first_ns(end_ns), known.since_ns)
         window_ns = self.windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)
@@ -218,10 +242,16 @@ class ResolutionSearch:
         if self._adapted():
             periods = max(self._settings.window_periods, _FOLLOWING.history)
             history_ns = max(self.windows.since(first_ns), end_ns - round(periods * known.period_s * 1e9))
-        thorough = self._turn % _FOLLOWING.around == 0
-        return self._observed.estimate(
-            known.level, now_ns, min(history_ns, window_ns), window_ns, known.period_s, thorough
-        )
+        thorough = searches and self._turn % (_FOLLOWING.around * self.rarer) == 0
+        history_ns = min(history_ns, window_ns)
+        if not searches or (known.times >= _FOLLOWING.familiar and not thorough):
+            view, periodicity = self._observed.estimate(
+                known.level, now_ns, history_ns, window_ns, known.period_s, False, known.programs
+            )
+            holds = periodicity.period_s is not None and periodicity.foresight > known.latest - _SAME.surer
+            if holds or not searches:
+                return view, periodicity
+        return self._observed.estimate(known.level, now_ns, history_ns, window_ns, known.period_s, thorough)
 
     def _adapted(self) -> bool:
         return self._settings.window == "hits" and self._hits >= self._settings.window_hits

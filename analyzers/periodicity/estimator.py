@@ -25,6 +25,8 @@ class SignalWindow(Struct, frozen=True, eq=False):
         now_s: current time; at or after the end of the last bin.
         expected_s: period found last, s; 0 if there is none.
         thorough: whether to try other hypotheses although the last period still holds.
+        followed: number of programs with the last period, if only this period is measured while it holds; 0 to search
+            alternatives, too.
         ended: whether the job has ended, so that the observed mean is the mean of the job.
         cut: whether the job was observed before the first bin, so that a phase there may be incomplete.
     """
@@ -37,6 +39,7 @@ class SignalWindow(Struct, frozen=True, eq=False):
     expected_s: float = 0.0
     cut: bool = False
     thorough: bool = True
+    followed: int = 0
     ended: bool = False
 
     @property

@@ -176,6 +176,9 @@ class Following(Struct, frozen=True):
 
     history: int = 24  # periods of history from which regularity is learned [s, o]
     around: int = 6  # predictions per look at another resolution [o]
+    familiar: int = 12  # predictions with one period from which on it is followed between thorough searches [s, g]
+    proven: int = 32  # same, from which on thorough searches are rarer [o]
+    rarely: int = 4  # factor by which they and searches for further periods are then rarer [o]
     order: float = 4.0  # minimum ratio of periods of different order [o]
     lasting: float = 0.5  # minimum share of a level's range with a period that only this level shows [f]
     recalled: float = 4.5  # periods after a silence that confirm the old period [o]
@@ -189,7 +192,7 @@ class Following(Struct, frozen=True):
     bins: int = 32  # bins per period that are fine enough [a]
     unfound: int = 32  # predictions without a trusted period after which searches become rarer [o]
     again: float = 1 / 8  # share of the further predictions for which a search without a result is kept [o]
-    longest: int = 16  # maximum number of predictions for which it is kept [o]
+    longest: int = 64  # maximum number of predictions for which it is kept [o]
 
 
 class Grouping(Struct, frozen=True):

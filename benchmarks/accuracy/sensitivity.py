@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 from iotide.analyzers.offline.trace import detect
+from iotide.analyzers.periodicity.phases.remembered import forget
 from iotide.analyzers.periodicity.tuning import TUNING
 from iotide.benchmarks.accuracy.groups import is_told, whole_trace
 from iotide.benchmarks.common.figures import Figure, report
@@ -143,12 +144,14 @@ def outcome_with(changed: tuple[str, str, float]) -> Outcome:
     group, name, factor = changed
     own, usual = getattr(TUNING, group), getattr(getattr(TUNING, group), name)
     force_setattr(own, name, scaled(usual, factor))
+    forget()
     try:
         return outcome(groups=group == "grouping")
     except (ArithmeticError, IndexError, ValueError):  # outside the allowed range of the constant
         return Outcome(*[math.nan] * len(COLUMNS))
     finally:
         force_setattr(own, name, usual)
+        forget()
 
 
 def measure() -> list[Figure]:

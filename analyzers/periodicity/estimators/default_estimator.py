@@ -15,7 +15,7 @@ from ..confidence import calibrated, certain, chance_in_time, chance_of_mean, pa
 from ..estimator import PeriodEstimate, SignalWindow
 from ..phases.phases import Segmenter
 from ..spectrum.spectral_peak import SpectralPeak, component, dominant_peak, refined
-from ..spectrum.spectrum import Floats, describe, find_candidates, spectrum_of
+from ..spectrum.spectrum import Candidates, Floats, describe, find_candidates, spectrum_of
 from ..tuning import TUNING
 from ..upcoming.clock import Clock, clock_of
 from ..upcoming.following import Following, following_of
@@ -37,9 +37,16 @@ def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
 
     Two programs are searched if one program does not predict the next phase with certainty. They are the result if
     their predictions are better.
+
+    If only the last period is followed, no other number of programs is tried while it holds.
     """
+    if view.followed > 1 and (two := find_two_programs(view)) is not None and two.confidence >= _SAME.trusted:
+        candidates, listed = _spectral_candidates(view, settings)
+        return replace(two, dominant=listed, harmonics_dropped=candidates.dropped)
     one = _of_one_program(view, settings)
     if one.foresight >= _SAME.sure or len(view.window) < TUNING.cutting.fewest_bins:
+        return one
+    if view.followed == 1 and one.period_s is not None:
         return one
     two = find_two_programs(view)
     if two is None or two.foresight <= one.foresight or two.confidence < _SAME.trusted:
@@ -70,9 +77,7 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     there is no period.
     """
     window = view.window
-    spectrum = spectrum_of(window, 1 / view.bin_s)
-    candidates = find_candidates(spectrum, settings)
-    listed = describe(spectrum, candidates)
+    candidates, listed = _spectral_candidates(view, settings)
     if len(window) < TUNING.cutting.fewest_bins or not window.any():
         return PeriodEstimate(harmonics_dropped=candidates.dropped)
     line, candidate = _look(view)
@@ -135,12 +140,21 @@ def _drift(view: SignalWindow, candidate: PeriodCandidate, clock: Clock) -> Drif
     return Drift(period_s=Estimate(value=value, low=low, high=high), per_phase=per_phase)
 
 
+def _spectral_candidates(view: SignalWindow, settings: DetectSettings) -> tuple[Candidates, list[Frequency]]:
+    """Returns the candidates of the window's spectrum, and their public rows, strongest first."""
+    spectrum = spectrum_of(view.window, 1 / view.bin_s)
+    candidates = find_candidates(spectrum, settings)
+    return candidates, describe(spectrum, candidates)
+
+
 def _look(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | None]:
     """Returns the strongest line and the best segmentation; no line if it is not needed."""
     known = candidate_at_known_period(view)
     if known is not None and (known.settled or (known.sure and not view.thorough)):
         return None, known
     line, peaks = dominant_peak(view.window)
+    if known is not None and view.followed:
+        return line, known
     return line, with_history(view, line, peaks, known)
 
 

@@ -175,7 +175,7 @@ def _surer_candidate(
         if other is not None and (best is None or other.confidence > best.confidence):
             best = other
     for quantile, least_confidence in _levels():
-        if best is not None and best.settled:
+        if best is not None and (best.settled or (best.sure and view.followed)):
             break
         other = score_candidates(view, segmenter.levelled(quantile), 0, hypothesis, by_pauses=by_pauses)
         if other is not None and other.confidence >= max(least_confidence, 0.0 if best is None else best.confidence):

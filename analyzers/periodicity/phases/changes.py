@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..tuning import TUNING
 from .phases import Floats
+from .remembered import remembered
 
 _REGULAR = TUNING.regular
 _NOTHING = 1e-9
@@ -16,6 +17,7 @@ LONGER = 1.5
 """Factor of the usual interval from which on an interval is closer to two periods than to one."""
 
 
+@remembered
 def last_change(intervals: Floats) -> int:
     """Returns the index of the first interval after the last change of period; 0 if there is none.
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ..tuning import TUNING
 from .phase_volumes import with_trickle
 from .phases import Floats, Phases, Positions, Segmenter
+from .remembered import remembered
 
 _MULTIPLES: Final = TUNING.multiples
 _TRIED: Final = 48  # maximum number of volumes tried as the unit
@@ -45,6 +46,7 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
     return Phases(np.array(starts), np.array(ends), volume, np.array(firsts, np.int64), np.array(stops, np.int64))
 
 
+@remembered
 def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
     """Returns the number of equal phases in each phase, int64; None if there is no common size.
 

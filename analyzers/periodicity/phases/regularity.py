@@ -13,6 +13,7 @@ from ..confidence import chance_of
 from ..tuning import TUNING
 from .changes import LONGER, last_change, line_through
 from .phases import Floats, Phases
+from .remembered import remembered
 from .stumbles import RESOLVED, read_as_stumbling
 
 _REGULAR = TUNING.regular
@@ -69,23 +70,26 @@ def regularity(phases: Phases, shortest: float = 0.0, *, held_up: bool = True) -
         shortest: shortest interval that the segmentation allows, bins.
         held_up: whether phases may have been missed, or may be late.
     """
-    if len(phases) < 2:
-        return None
-    if len(phases) == 2:
-        interval = phases.start[1:] - phases.start[:1]
+    return None if len(phases) < 2 else _regularity(phases.start, phases.end, shortest, held_up)
+
+
+@remembered
+def _regularity(start: Floats, end: Floats, shortest: float, held_up: bool) -> Regularity:
+    if len(start) == 2:
+        interval = start[1:] - start[:1]
         return Regularity(float(interval[0]), 1.0, 1.0, interval)
-    found = _measure(phases.start[1:] - phases.start[:-1], shortest)
+    found = _measure(start[1:] - start[:-1], shortest)
     if found.spread > TUNING.same.even:
-        others = [_measure(phases.end[1:] - phases.end[:-1], shortest)]
-        if len(phases) > 3:
+        others = [_measure(end[1:] - end[:-1], shortest)]
+        if len(start) > 3:
             others.append(_measure(found.intervals[1:], shortest))
         best = min(others, key=lambda other: other.chance)
         if best.chance < _REGULAR.far_likelier * found.chance and best.spread < TUNING.same.far_less * found.spread:
             found = best
-    if found.spread > TUNING.same.even and (fixed := _of_fixed_pauses(found, phases, shortest)) is not None:
+    if found.spread > TUNING.same.even and (fixed := _of_fixed_pauses(found, start, end, shortest)) is not None:
         return fixed
     if (change := last_change(found.intervals)) > 0:
-        since = _since(len(phases), found.intervals[change:], shortest)
+        since = _since(len(start), found.intervals[change:], shortest)
         # if intervals wander, the latest are always a separate group
         found = since if since.spread < TUNING.same.near else found
     if found.spread > TUNING.same.even:
@@ -117,7 +121,7 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
     return kept, after
 
 
-def _of_fixed_pauses(found: Regularity, phases: Phases, shortest: float) -> Regularity | None:
+def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: float) -> Regularity | None:
     """Measures the pauses between phases; None if they are not far more regular than the intervals between starts.
 
     A program with a fixed computation time behaves like this: if other jobs delay a phase, the next one starts later. A
@@ -126,7 +130,7 @@ def _of_fixed_pauses(found: Regularity, phases: Phases, shortest: float) -> Regu
     n = len(found.intervals)
     if n < _REGULAR.fewest:
         return None
-    pauses = (phases.start[1:] - phases.end[:-1])[-n:]
+    pauses = (start[1:] - end[:-1])[-n:]
     pause = float(pauses.sum()) / n
     if pause < TUNING.chances.clock_pause * found.period or float(pauses.min()) <= 0:
         return None
@@ -136,11 +140,12 @@ def _of_fixed_pauses(found: Regularity, phases: Phases, shortest: float) -> Regu
     if deviation >= most:
         if not _has_longer(found.intervals):
             return None
-        own, starts = read_as_stumbling(pauses), read_as_stumbling(found.intervals)
+        own = read_as_stumbling(pauses)
         usual = own.multiple == 1
-        if own.likelihood - max(starts.likelihood, starts.plain) < _REGULAR.likelier or not usual[-1]:
+        if not usual[-1] or not _may_be_astray(found.intervals, ~usual, _REGULAR.longer):
             return None
-        if not _may_be_astray(found.intervals, ~usual, _REGULAR.longer):
+        starts = read_as_stumbling(found.intervals)
+        if own.likelihood - max(starts.likelihood, starts.plain) < _REGULAR.likelier:
             return None
         pauses, rest = pauses[usual], _measure(found.intervals[usual], shortest)
         if (deviation := _deviation(pauses)) >= min(most, TUNING.same.near * rest.period):

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..tuning import TUNING
+from .remembered import remembered
 
 Floats = npt.NDArray[np.float64]
 Multiples = npt.NDArray[np.int64]
@@ -33,6 +34,7 @@ class Reading(NamedTuple):
     plain: float
 
 
+@remembered
 def read_as_stumbling(intervals: Floats) -> Reading:
     """Determines how many periods each interval spans.
 

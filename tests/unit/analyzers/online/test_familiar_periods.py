@@ -1,0 +1,40 @@
+"""A period that many predictions found is only measured between searches; what changes is found all the same."""
+
+from __future__ import annotations
+
+import numpy as np
+from iotide.analyzers.online.predictor import Predictor
+from iotide.events import Kind, make_batch
+from iotide.results.prediction import Prediction
+from support.jobs.periodic_jobs import TYPES, UNIX_S
+
+
+def _after_each(starts_s: np.ndarray) -> list[Prediction]:
+    """Predicts after each phase of 16 requests in 0.8 s."""
+    predictor, predictions = Predictor("job"), []
+    for start_s in starts_s:
+        start = ((UNIX_S + start_s + 0.05 * np.arange(16)) * 1e9).astype(np.int64)
+        columns = {"start": start, "duration": 50 * 10**6, "bytes": 1 << 20, "kind": int(Kind.WRITE)}
+        predictor.update(make_batch(16, columns), TYPES)
+        predictions.append(predictor.predict(round((UNIX_S + start_s + 0.9) * 1e9)))
+    return predictions
+
+
+def _share(predictions: list[Prediction], period_s: float) -> float:
+    near = [row.period_s is not None and abs(row.period_s.value / period_s - 1) < 0.1 for row in predictions]
+    return sum(near) / len(near)
+
+
+def test_another_period_after_a_familiar_uneven_one_is_found() -> None:
+    distance = np.random.default_rng(3).normal(1, 0.1, 72) * np.repeat([5.0, 12.0], [60, 12])
+    found = _after_each(np.cumsum(distance))
+    assert _share(found[20:60], 5.0) > 0.9
+    assert _share(found[65:], 12.0) > 0.8
+
+
+def test_two_familiar_programs_are_followed_side_by_side() -> None:
+    starts = np.sort(np.concatenate([5 + 8.0 * np.arange(100), 1 + 13.7 * np.arange(58)]))
+    found = _after_each(starts)[60:]
+    both = [row for row in found if any(abs(each.period_s.value / 13.7 - 1) < 0.02 for each in row.others)]
+    assert _share(found, 8.0) > 0.9
+    assert len(both) > 0.9 * len(found)
