@@ -61,6 +61,7 @@ class Destination(Model):
     type: str
     """File system type as in mountinfo; "" where it is not known."""
     bytes_read: int
+    """Read from it: below a library that converts, compresses or caches, the bytes of its requests."""
     bytes_written: int
     seconds: float
     """Time in calls that moved or flushed data, of the slowest lane, s."""

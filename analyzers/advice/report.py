@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from ...events import Kind
+from ...events import Kind, Layer
 from ...results.advice import Advice, AdviceFinding, Destination, Spent
 from ...results.prediction import Prediction
-from ..file_groups import CHANNEL, SYSTEM
-from .picture import Calls, Flags, Picture
+from ..file_groups import CHANNEL, DATA, SYSTEM
+from .picture import LOWEST, Calls, Flags, Floats, Picture
 from .rules.claims import findings_of
 from .rules.rules_conflicts import conflicts
 from .rules.rules_metadata import fsync, of_files
@@ -130,9 +130,29 @@ def _spent(calls: Calls) -> Spent:
     )
 
 
+def _at_file_system(calls: Calls, ways: Flags, kind: Kind) -> Floats:
+    """Returns the bytes that reached the file system in one direction, by file.
+
+    A library that converts, compresses or caches moves other bytes than it is asked for. Its calls count only for files
+    without recorded calls of a lowest layer below.
+    """
+    keys, sums = calls.picture.keys, calls.picture.cells.sums
+    size = len(calls.picture.files)
+    system_calls = (keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL))
+    deep = system_calls & keys.deep & (keys.group == DATA)
+    moves = deep & ((keys.kind == int(Kind.READ)) | (keys.kind == int(Kind.WRITE)))
+    is_below = np.bincount(keys.file[moves], minlength=size) > 0
+    this_way = deep & (keys.kind == int(kind))
+    below = np.bincount(keys.file[this_way], sums[this_way, 2], minlength=size)
+    lowest = np.isin(calls.layer, LOWEST)
+    asked = calls.by_file(calls.bytes, ways & ~lowest)
+    is_asked = calls.by_file(calls.calls, ~lowest) > 0
+    moved: Floats = calls.by_file(calls.bytes, ways & lowest) + np.where(is_asked & is_below, below, asked)
+    return moved
+
+
 def _destinations(calls: Calls) -> list[Destination]:
     picture = calls.picture
-    moves = np.flatnonzero(calls.reads | calls.writes)
     places: dict[tuple[str, str], int] = {}
     of_file = np.array(
         [
@@ -141,11 +161,12 @@ def _destinations(calls: Calls) -> list[Destination]:
         ],
         np.int64,
     )
-    at = of_file[calls.file[moves]]
     taken = np.flatnonzero(calls.reads | calls.writes | (calls.kind == int(Kind.SYNC)))
     taken_at = of_file[calls.file[taken]]
-    read = np.bincount(at, np.where(calls.reads[moves], calls.bytes[moves], 0), minlength=len(places))
-    written = np.bincount(at, np.where(calls.writes[moves], calls.bytes[moves], 0), minlength=len(places))
+    read, written = (
+        np.bincount(of_file, _at_file_system(calls, ways, kind), minlength=len(places))
+        for ways, kind in ((calls.reads, Kind.READ), (calls.writes, Kind.WRITE))
+    )
     made = []
     for number, (place, kind) in enumerate(places):
         total = float(read[number] + written[number])

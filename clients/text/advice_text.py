@@ -17,6 +17,8 @@ _PARTS: Final = (
 _TELLING: Final = 0.05
 _SLIGHT: Final = 0.001
 _SMALL_SHARE: Final = 0.1
+_CHANGED: Final = 0.1
+"""Share by which bytes in files differ from those in the program's calls if a library is named as the cause."""
 _LEAST_MOVED: Final = 0.01
 """Least share of the bytes for which a place is named."""
 
@@ -67,7 +69,15 @@ def moved_line(advice: Advice, *, partial: bool = False) -> str:
         rate = f" at {rate_text(place.rate)}" if place.rate else ""
         told.append(f"{' and '.join(ways)} {place.place or 'files without a name'}{kind}{rate}")
     more = len(places) - _PLACES
-    return "; ".join(told) + (f"; {more:,} more places" if more > 0 else "")
+    return "; ".join(told) + (f"; {more:,} more places" if more > 0 else "") + _changed_below(advice, moved)
+
+
+def _changed_below(advice: Advice, moved: int) -> str:
+    """Return the bytes that the program asked a library for, if clearly other ones reached the file systems."""
+    asked = advice.bytes_read + advice.bytes_written
+    if abs(moved - asked) <= _CHANGED * max(moved, asked):
+        return ""
+    return f", for {byte_text(asked)} in the program's calls: a library below converts, compresses or caches"
 
 
 def floor_text(advice: Advice) -> str:

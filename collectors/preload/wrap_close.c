@@ -152,7 +152,8 @@ static int record_control(struct iotide_span span, struct iotide_site *site, int
     if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
         return iotide_record_duplicate(span, site, fd, result, words, 3);
     struct iotide_facts facts = iotide_facts(site, iotide_descriptor_target(fd), fd, result == -1);
-    facts.kind = command == F_SETFL || command == F_SETFD ? KIND_CHANGE_FLAGS : KIND_OTHER;
+    bool changes = command == F_SETFL || command == F_SETFD || is_lock(command); /* locks: as flock and lockf */
+    facts.kind = changes ? KIND_CHANGE_FLAGS : KIND_OTHER;
     if (is_lock(command) && result == 0) {
         const struct flock *lock = argument;
         facts.offset = lock->l_whence == SEEK_SET ? lock->l_start : -1;

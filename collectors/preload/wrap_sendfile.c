@@ -1,4 +1,5 @@
-/* Calls that move data between descriptors are recorded twice: as a read from one and as a write to the other. */
+/* Calls that move data between descriptors are recorded twice: as a read from one and as a write to the other. Each has
+ * half of the time, so that it counts once. */
 #include "wrap_sendfile.h"
 #include "libc.h"
 #include "sites_posix.h"
@@ -24,8 +25,10 @@ ssize_t iotide_record_transfer(struct iotide_span span, struct iotide_site *site
                                unsigned int count) {
     if (span.start_ns) {
         iotide_end_span(&span);
-        record_end(span, site, from, KIND_READ, wanted, got, words, count);
-        record_end(span, site, to, KIND_WRITE, wanted, got, words, count);
+        struct iotide_span reading = span, writing = span;
+        reading.end_ns = writing.start_ns = span.start_ns + (span.end_ns - span.start_ns) / 2;
+        record_end(reading, site, from, KIND_READ, wanted, got, words, count);
+        record_end(writing, site, to, KIND_WRITE, wanted, got, words, count);
     }
     return got;
 }

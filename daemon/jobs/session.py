@@ -254,7 +254,7 @@ class JobSession:
         now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
         with self.failures.asking(PREDICTION):
             # a run ends with its last I/O: the silence until the job counts as ended is not part of its period
-            at_ns = (self.predictor.last_ns or now_ns) if whole else now_ns
+            at_ns = (self.predictor.last_ns or self.last_ns) if whole else now_ns
             predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
             if looks:
                 predicted = self.analyzers.with_groups(predicted, at_ns, self.span_s, whole=whole)

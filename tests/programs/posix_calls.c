@@ -222,7 +222,7 @@ static void duplicating(void) {
     SEE(CHANGE_FLAGS, "a", "fcntl(fd=%d, command=F_SETFL, argument=0x800) = 0", fd);
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 7};
     RUN(int, fcntl, (int, int, ...), (fd, F_SETLK, &lock));
-    see("OTHER", "a", 7, 0, 5, "fcntl(fd=%d, command=F_SETLK, argument=0x0) = 0", fd);
+    see("CHANGE_FLAGS", "a", 7, 0, 5, "fcntl(fd=%d, command=F_SETLK, argument=0x0) = 0", fd);
     int waiting = 0;
     RUN(int, ioctl, (int, unsigned long, ...), (fd, FIONREAD, &waiting));
     SEE(OTHER, "a", "ioctl(fd=%d, request=0x541b) = 0", fd);

@@ -13,7 +13,9 @@ from ....events import Layer
 from ....results.advice import AdviceFinding, Cause
 from ...common.state import Ints
 from ..picture import Calls, Floats, Picture
+from .words import common_pattern
 
+_COMPARED: Final = 1000  # maximum number of paths that are compared for a pattern
 _EXAMPLES: Final = 3  # maximum number of example paths per finding
 
 
@@ -103,7 +105,8 @@ def group_of(calls: Calls, rows: Ints) -> Group:
         classes = np.unique(picture.class_of[files])
         folders = np.unique(picture.folder_of[files])
         if len(classes) == 1:
-            where = f"{len(files):,} files {picture.class_names[int(classes[0])]}"
+            paths = [picture.path(int(file)) for file in files[:_COMPARED].tolist()]
+            where = f"{len(files):,} files {common_pattern(paths)}"
         elif len(folders) == 1:
             where = f"{len(files):,} files in {picture.folders[int(folders[0])]}"
         else:

@@ -25,7 +25,8 @@ _FEW: Final = 0.9
 """Share of the time saved when one file or look-up replaces many."""
 _OWN: Final = 1.02
 """Factor on gains that makes these claims win over reopening of the same file."""
-_LOG_ENDINGS: Final = ("-journal", "-wal")
+_WAL: Final = "-wal"
+_LOG_ENDINGS: Final = ("-journal", _WAL)
 _DATABASES: Final = (".db", ".sqlite", ".sqlite3", ".db3")
 
 
@@ -59,7 +60,13 @@ def _fsync_words(group: Group) -> Words:
     each = int(calls.ns[synced].sum()) / max(times, 1) / 1e9
     paths = [group.picture.path(int(file)) for file in files.tolist()]
     after = f", one for each {size_text(written / max(times, 1))} written" if written else ""
-    if any(path.endswith((*_LOG_ENDINGS, *_DATABASES)) for path in paths):
+    if any(path.endswith(_WAL) for path in paths):
+        change = (
+            "Put many changes into one transaction (BEGIN ... COMMIT, executemany inside one commit). With PRAGMA "
+            "synchronous=NORMAL only checkpoints of the write-ahead log flush; a larger PRAGMA wal_autocheckpoint "
+            "makes them rarer."
+        )
+    elif any(path.endswith((*_LOG_ENDINGS, *_DATABASES)) for path in paths):
         change = (
             "Put many changes into one transaction (BEGIN ... COMMIT, executemany inside one commit); "
             "PRAGMA journal_mode=WAL with synchronous=NORMAL flushes less often."
@@ -88,6 +95,7 @@ def of_files(calls: Calls) -> Iterator[Claim]:
     beside = ~(calls.reads | calls.writes) & (calls.kind != int(Kind.SYNC)) & ~of_objects
     yield from _reopened(calls, opens, openers.astype(np.float64), beside)
     yield from _many(calls, opens)
+    yield from _removed(calls)
     yield from _looks(calls)
 
 
@@ -192,6 +200,29 @@ def _many(calls: Calls, opens: Floats) -> Iterator[Claim]:
     yield Claim("many_files", rows, gain, of, words)
 
 
+def _removed(calls: Calls) -> Iterator[Claim]:
+    """Reports many removed files that the job itself has not opened."""
+    removals = (calls.kind == int(Kind.DELETE)) & ~np.isin(calls.layer, LIBRARIES) & (calls.file > 0)
+    removed = (calls.by_file(calls.calls, removals) > 0).astype(np.float64)
+    place_of, names = calls.picture.crowds(removed, _FILES)
+    many = np.bincount(place_of, removed, minlength=len(names)) >= _FILES
+    rows = np.flatnonzero(removals & many[place_of[calls.file]])
+    if not len(rows):
+        return
+
+    def words(group: Group) -> Words:
+        each = int(calls.ns[group.rows].sum()) / max(group.calls_made, 1) / 1e9
+        place = names[int(place_of[calls.file[group.rows][0]])]
+        return Words(
+            title=f"{count_text(group.files, 'file')} in {place} are removed",
+            why=f"Each takes {time_text(each)}, on a parallel file system requests to its servers.",
+            change="Make fewer and larger files: HDF5, NetCDF, SQLite, tar or zip; or keep short-lived files on a "
+            "local file system ($TMPDIR, /dev/shm).",
+        )
+
+    yield Claim("many_files", rows, calls.ns[rows] * _FEW, place_of[calls.file[rows]], words)
+
+
 def _looks(calls: Calls) -> Iterator[Claim]:
     looks = (calls.kind == int(Kind.OTHER)) | (calls.kind == int(Kind.DELETE))
     looks &= ~np.isin(calls.layer, LIBRARIES)
@@ -207,10 +238,11 @@ def _looks(calls: Calls) -> Iterator[Claim]:
         place = names[int(place_of[calls.file[group.rows][0]])]
         where = group.where if group.files == 1 else f"{count_text(group.files, 'file')} in {place}"
         return Words(
-            title=f"{count_text(group.calls_made, 'call')} that only look at names (stat, access ...): {where}",
+            title=f"{count_text(group.calls_made, 'call')} about names that move no data (stat, access, readdir ...): "
+            f"{where}",
             why=f"Each takes {time_text(each)}, on a parallel file system a request to its metadata server.",
-            change="Look once and remember; list a folder with scandir, which tells types without a stat each; wait "
-            "for a file with inotify or a longer pause.",
+            change="Look once and remember; list a folder once, with scandir, which has types without a stat each; "
+            "wait for a file with inotify or a longer pause.",
         )
 
     yield Claim("metadata", rows, calls.ns[rows] * _FEW, place_of[calls.file[rows]], words)

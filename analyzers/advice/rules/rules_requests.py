@@ -55,7 +55,8 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
     flushes, where = _flushes(calls, rows, place)
     rows, place = np.concatenate([rows, flushes]), np.concatenate([place, where])
     library = np.isin(calls.layer[rows], LIBRARIES)
-    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 0.0)
+    # At least 1 ns: a finding describes the requests of all threads, also of those that were fast.
+    gain = np.maximum(calls.ns[rows] - calls.ideal_ns[rows], 1.0)
     copied = ~library & (calls.bytes[rows] >= _LARGE * calls.calls[rows])
     copied &= calls.ns[rows] < _CACHED_NS * calls.calls[rows]
     each_ns = np.where(calls.writes[rows], _WRITE_CALL_NS, _READ_CALL_NS)
@@ -63,7 +64,7 @@ def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
     ranked = np.array([thread.rank >= 0 for thread in picture.threads])[calls.thread[rows]]
     shared = ranked & (calls.users[calls.file[rows]] >= 2) & ~calls.together[rows]
     apart = np.where(shared, 0.0, places.jumps[rows] / np.maximum(places.calls[rows], 1))
-    gain *= 1.0 - apart
+    gain = np.maximum(gain * (1.0 - apart), np.where(apart < 1.0, 1.0, 0.0))
     for together, cause in ((True, "small_shared"), (False, "small_requests")):
         for of_library in (True, False):
             mine = (shared == together) & (library == of_library)

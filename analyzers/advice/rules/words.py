@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ...layers.state.registries import class_name
+
+_NUMBER: Final = re.compile(r"(\d+)")
+
 
 def count_text(number: int, what: str) -> str:
     """Formats a count with its noun.
@@ -10,6 +18,18 @@ def count_text(number: int, what: str) -> str:
     ('1 file', '4,096 reads')
     """
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def common_pattern(paths: Sequence[str]) -> str:
+    """Returns paths that differ only in numbers as one, with ``#`` for the numbers that differ.
+
+    >>> common_pattern(["/run7/t1.h5", "/run7/t22.h5"]), common_pattern(["/run7/x"])
+    ('/run7/t#.h5', '/run7/x')
+    """
+    parts = [_NUMBER.split(path) for path in paths]
+    if len({len(each) for each in parts}) != 1:
+        return class_name(paths[0])
+    return "".join(same.pop() if len(same := set(each)) == 1 else "#" for each in zip(*parts, strict=True))
 
 
 def size_text(size: float) -> str:

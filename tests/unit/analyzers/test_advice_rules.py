@@ -11,7 +11,7 @@ from iotide.analyzers.pipeline.analysis_queue import Taken
 from iotide.analyzers.pipeline.numbering import JobNames
 from iotide.clients.text.advice_text import first_line
 from iotide.events import FileInfo, Flag, Kind, Layer, StreamInfo, make_batch
-from iotide.results.advice import AdviceFinding
+from iotide.results.advice import Advice, AdviceFinding
 from support.jobs.analyzer_kinds import context
 
 T0 = 1_700_000_000 * 10**9
@@ -21,6 +21,11 @@ NFS = {"filesystem": "nfs4", "mount_point": "/home"}
 
 
 def judged(files: Sequence[FileInfo], *columns: Mapping[str, object], ranks: int = 1) -> list[AdviceFinding]:
+    """Return the findings on the same calls of each rank."""
+    return advice_of(files, *columns, ranks=ranks).findings
+
+
+def advice_of(files: Sequence[FileInfo], *columns: Mapping[str, object], ranks: int = 1) -> Advice:
     """Analyse the same calls of each rank, 10 ms apart; columns are those of further batches of calls."""
     names = JobNames(10_000, 10_000)
     for info in files:
@@ -36,7 +41,7 @@ def judged(files: Sequence[FileInfo], *columns: Mapping[str, object], ranks: int
             given = {"start": start, "layer": int(Layer.POSIX), "tid": rank + 7, "pid": rank + 7, "rank": info.rank}
             analyzer.update(Taken.of(make_batch(count, {**given, "handle": 3, "file": 1, **each}), f"s{rank}", info))
             begin += count * 10**7
-    return analyzer.frozen()().findings
+    return analyzer.frozen()()
 
 
 def writes(count: int, size: int, first: int = 0, **further: object) -> dict[str, object]:
@@ -136,3 +141,51 @@ def test_short_run_is_told_from_which_saving_on_there_would_be_a_finding(run_s: 
     advice = analyzer.frozen()(None, run_s)
     assert first_line(advice).endswith(told)
     assert advice.slowest == "dd (pid 7)"
+
+
+def test_small_requests_are_those_of_all_threads_also_of_fast_ones() -> None:
+    files = [FileInfo(f"/scratch/run7/t{at}") for at in range(4)]
+    of = np.repeat(np.arange(4), 100)
+    took = np.where(of < 2, 3 * 10**6, 10)
+    found = judged(files, writes(400, 8192, file=of + 1, tid=of + 50, handle=of + 3, duration=took, offset=-1))
+    assert [row.cause for row in found] == ["small_requests"]
+    assert found[0].title == "400 writes of 8 KiB on average to 4 files /scratch/run7/t#"
+
+
+def test_removed_files_are_not_looked_up() -> None:
+    files = [FileInfo(f"/scratch/old/f{at}") for at in range(300)]
+    removed = {"kind": int(Kind.DELETE), "file": 1 + np.arange(300), "duration": 10**6, "handle": 0}
+    found = judged(files, removed)
+    assert [(row.cause, row.title) for row in found] == [("many_files", "300 files in /scratch/old are removed")]
+
+
+def test_lock_file_that_is_made_and_removed_is_looked_up() -> None:
+    removed = {"kind": int(Kind.DELETE), "duration": np.full(300, 10**6), "handle": 0}
+    found = judged([FileInfo("/scratch/lock")], removed)
+    assert [row.cause for row in found] == ["metadata"]
+
+
+@pytest.mark.parametrize(("names", "told"), [(("x.db", "x.db-wal"), "wal_autocheckpoint"), (("x.db",), "WAL")])
+def test_database_that_has_a_log_is_not_told_to_use_one(names: tuple[str, ...], told: str) -> None:
+    files = [FileInfo(f"/scratch/{name}") for name in names]
+    count = 20 * len(files)
+    flushes = {"kind": int(Kind.SYNC), "file": 1 + np.arange(count) % len(files), "duration": 9 * 10**6}
+    (found,) = judged(files, flushes)
+    assert told in found.change
+    assert ("journal_mode=WAL" in found.change) == (told == "WAL")
+
+
+def test_bytes_of_a_file_system_are_those_below_a_library_that_converts() -> None:
+    files = [FileInfo("/scratch/x.h5", **LUSTRE), FileInfo("/scratch/x.txt", **LUSTRE)]
+    asked = writes(10, 8 * MIB, layer=int(Layer.HDF5))
+    below = writes(10, 4 * MIB, depth=1)
+    text = writes(10, MIB, file=2, layer=int(Layer.STDIO))
+    buffers = writes(10, MIB, file=2, depth=1)
+    places = advice_of(files, asked, below, text, buffers).destinations
+    assert [(each.place, each.bytes_written) for each in places] == [("/scratch", 50 * MIB)]
+
+
+def test_bytes_of_a_file_system_are_those_asked_for_where_nothing_below_is_recorded() -> None:
+    asked = writes(10, 8 * MIB, layer=int(Layer.HDF5))
+    (place,) = advice_of([FileInfo("/scratch/x.h5", **LUSTRE)], asked).destinations
+    assert (place.bytes_read, place.bytes_written) == (0, 80 * MIB)

@@ -92,9 +92,20 @@ def test_places_with_hardly_a_byte_are_not_named() -> None:
     def place(name: str, size: int) -> Destination:
         return Destination(place=name, type="", bytes_read=0, bytes_written=size, seconds=1.0, rate=float(size))
 
-    told = moved_line(advice(destinations=[place("/scratch", 10**9), place("/home", 10**8), place("", 4)]))
+    told = moved_line(
+        advice(destinations=[place("/scratch", 10**9), place("/home", 10**8), place("", 4)], bytes_written=11 * 10**8)
+    )
     assert told == "1.0 GB written to /scratch at 1.0 GB/s; 100.0 MB written to /home at 100.0 MB/s"
 
 
 def test_each_cause_has_its_words() -> None:
     assert set(_CHANGE) == set(get_args(Cause))
+
+
+def test_bytes_of_files_that_are_not_those_asked_for_are_explained() -> None:
+    place = Destination(
+        place="/scratch", type="lustre", bytes_read=0, bytes_written=5 * 10**8, seconds=1.0, rate=5 * 10**8
+    )
+    told = moved_line(advice(destinations=[place], bytes_read=0, bytes_written=10**9))
+    assert told.endswith(", for 1.0 GB in the program's calls: a library below converts, compresses or caches")
+    assert moved_line(advice(destinations=[place], bytes_read=0, bytes_written=52 * 10**7)).endswith(" at 500.0 MB/s")
