@@ -24,14 +24,15 @@ _SLOWEST_S = 600.0
 
 
 class Served:
-    """An aggregator that can be killed and restarted; ``IOTIDE_SERVE_*`` configures it.
+    """An aggregator that can be killed and restarted; options and ``IOTIDE_SERVE_*`` configure it.
 
     Attributes:
         url: of its HTTP API, once it has started.
         pid: of its process.
     """
 
-    def __init__(self, folder: Path, **settings: str) -> None:
+    def __init__(self, folder: Path, *options: str, **settings: str) -> None:
+        self._options = options
         self.endpoint = f"ipc://{folder}/in"
         self.state = folder / "state"
         self.log = folder / "log"
@@ -48,7 +49,7 @@ class Served:
         """Start it; return the time until ``/readyz`` succeeds, s."""
         begun = time.monotonic()
         command = [sys.executable, "-m", "iotide", "serve", "--ingest", self.endpoint, "--publish", "none"]
-        command += ["--http", "127.0.0.1:0", "--state", str(self.state)]
+        command += ["--http", "127.0.0.1:0", "--state", str(self.state), *self._options]
         with self.log.open("ab") as log:
             at = log.tell()
             self._process = subprocess.Popen(command, stderr=log, env=self._environment)
@@ -100,12 +101,17 @@ class Served:
 class Peer:
     """Send messages, with a limit on unacknowledged ones; sends no HELLO itself.
 
+    Args:
+        endpoint: endpoint for collectors.
+        name: name of the collector.
+
     Attributes:
         acknowledged: number of acks.
         rejected: the first few rejections.
     """
 
-    def __init__(self, endpoint: str) -> None:
+    def __init__(self, endpoint: str, name: str = "bench") -> None:
+        self._name = name
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._socket = self._context.socket(zmq.DEALER)
         self._socket.linger = 0
@@ -143,7 +149,7 @@ class Peer:
     def _take(self, wait_ms: int) -> None:
         if (now_s := time.monotonic()) > self._beaten_s + _HEARTBEAT_S:
             self._beaten_s = now_s
-            self._socket.send_multipart(encode(Heartbeat(collector="bench")))
+            self._socket.send_multipart(encode(Heartbeat(collector=self._name)))
         while self._socket.poll(wait_ms):
             wait_ms = 0
             answer = decode_header(self._socket.recv_multipart()[0])
@@ -155,9 +161,9 @@ class Peer:
 
 
 @contextlib.contextmanager
-def served(folder: Path, **settings: str) -> Iterator[Served]:
+def served(folder: Path, *options: str, **settings: str) -> Iterator[Served]:
     """Run an aggregator during the block."""
-    server = Served(folder, **settings)
+    server = Served(folder, *options, **settings)
     server.start()
     try:
         yield server

@@ -19,6 +19,7 @@ from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...events.network.wire import Frame
 from ..access.admission import REFUSAL
 from ..ingest.ingest import GATEWAY_NAME
+from ..ingest.loop_socket import LoopSocket
 from ..ingest.peer_bound import PeerBound
 from .gateway_routes import GatewayRoutes
 from .members import Worker
@@ -74,7 +75,8 @@ class Gateway:
         self._front.setsockopt(zmq.MAXMSGSIZE, _LARGEST)
         self._front.setsockopt(zmq.BACKLOG, backlog())
         self.peers = PeerBound(self._front, connections_per_peer, counters)
-        self._owners: dict[int, tuple[Worker, zmq.asyncio.Socket]] = {}
+        self._receiving = LoopSocket(self._front)
+        self._owners: dict[int, tuple[Worker, LoopSocket]] = {}
         self._answering: dict[int, asyncio.Task[None]] = {}
 
     def bind(self) -> str:
@@ -114,7 +116,7 @@ class Gateway:
         self._keys = keys
         for number in [number for number, (known, _) in self._owners.items() if stays.get(number) != known]:
             self._answering.pop(number).cancel()
-            self._owners.pop(number)[1].close(linger=0)
+            self._owners.pop(number)[1].close()
         for number, worker in owners.items():
             if number in self._owners:
                 continue
@@ -122,18 +124,19 @@ class Gateway:
             socket.setsockopt(zmq.ROUTING_ID, self._name)
             socket.setsockopt(zmq.IPV6, is_ipv6(worker.ingest))
             socket.setsockopt(zmq.MAXMSGSIZE, _LARGEST)
-            socket.sndhwm = _WAITING
+            socket.sndhwm, socket.linger = _WAITING, 0
             if keys is not None:
                 keys.secure(socket)
             socket.connect(worker.ingest)
-            self._owners[number] = worker, socket
-            self._answering[number] = asyncio.create_task(self._answer(number, socket))
+            owner = LoopSocket(socket)
+            self._owners[number] = worker, owner
+            self._answering[number] = asyncio.create_task(self._answer(number, owner))
 
     async def run(self) -> None:
         """Forward messages until cancelled."""
         next_s = 0.0
         while True:
-            if await self._front.poll(int(_TICK_S * 1000)):
+            if await self._receiving.wait(_TICK_S):
                 await self._receive_some()
             if (now_s := time.monotonic()) >= next_s:
                 self.routes.forget(now_s)
@@ -145,44 +148,52 @@ class Gateway:
             task.cancel()
         self.peers.close()
         for _, socket in self._owners.values():
-            socket.close(linger=0)
+            socket.close()
         self._owners, self._answering = {}, {}
-        self._front.close()
+        self._receiving.close()
 
     async def _receive_some(self) -> None:
         for _ in range(_MESSAGES_A_TURN):
-            try:
-                parts: Sequence[zmq.Frame] = await self._front.recv_multipart(zmq.NOBLOCK, copy=False)
-            except zmq.Again:
+            if (parts := self._receiving.receive()) is None:
                 return
-            peer = parts[0].bytes
-            user = self._access.user_of(parts[-1]) if len(parts) > 1 else ""
+            peer, *frames = parts
+            user = self._access.user_of(frames[-1]) if frames else ""
             if user is None:
                 self._access.count("revoked")
-                await self._send(peer, REFUSAL)
+                self._send([peer, *REFUSAL])
                 continue
             # The owner trusts the gateway about the user, which it cannot find itself.
-            way = [peer, user.encode()] if self._keys is not None else [peer]
-            sent, answers = self.routes.receive(peer, [part.buffer for part in parts[1:]], time.monotonic(), user)
-            for partition, frames in sent:
+            way: list[Frame | zmq.Frame] = [peer, user.encode()] if self._keys is not None else [peer]
+            views: list[Frame] = [frame.buffer for frame in frames]
+            sent, answers = self.routes.receive(peer.bytes, views, time.monotonic(), user)
+            for partition, message in sent:
+                unchanged = frames if message is views else message  # frames of ZeroMQ are not copied
                 # A message that would wait too long is lost: the next one reveals the gap to the owner.
                 try:
-                    await self._owners[partition][1].send_multipart([*way, *frames], zmq.NOBLOCK, copy=False)
+                    self._owners[partition][1].send([*way, *unchanged])
                 except zmq.ZMQError:
                     self.routes.counters["lost"] += 1
             for answer in answers:
-                await self._send(peer, answer)
+                self._send([peer, *answer])
         await asyncio.sleep(0)
 
-    async def _answer(self, partition: int, owner: zmq.asyncio.Socket) -> None:
+    async def _answer(self, partition: int, owner: LoopSocket) -> None:
         await asyncio.sleep(_FIRST_S)
         for peer, told in self.routes.moved(partition):
-            await self._send(peer, told)
+            self._send([peer, *told])
         while True:
-            peer, *frames = await owner.recv_multipart()
-            if self.routes.answer(peer, partition, frames):
-                await self._send(peer, frames)
+            if await owner.wait(_TICK_S):
+                self._answer_some(partition, owner)
+                await asyncio.sleep(0)
 
-    async def _send(self, peer: bytes, frames: Sequence[Frame]) -> None:
+    def _answer_some(self, partition: int, owner: LoopSocket) -> None:
+        for _ in range(_MESSAGES_A_TURN):
+            if (parts := owner.receive()) is None:
+                return
+            peer, *frames = parts
+            if self.routes.answer(peer.bytes, partition, [frame.buffer for frame in frames]):
+                self._send(parts)
+
+    def _send(self, message: Sequence[Frame | zmq.Frame]) -> None:
         with contextlib.suppress(zmq.ZMQError):  # the peer has disconnected or does not read; it will ask again
-            await self._front.send_multipart([peer, *frames], zmq.NOBLOCK)
+            self._receiving.send(message)

@@ -19,6 +19,7 @@ from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...events.network.wire import Frame
 from ..stages import Stages
 from .ingest_core import IngestCore, IngestSettings, Reply
+from .loop_socket import LoopSocket
 from .peer_bound import PeerBound
 from .sink import Sink
 
@@ -83,6 +84,7 @@ class Ingest:
         if not for_gateways:
             most = self._settings.connections_per_peer
             self.peers = PeerBound(self._socket, most, Counter() if counters is None else counters)
+        self._messages = LoopSocket(self._socket)
         self._unread_turns = 0
         self.durability: Durability | None = None
         """Journals messages and decides when they may be answered; without it they are answered at once."""
@@ -124,7 +126,7 @@ class Ingest:
         """Receive messages until cancelled."""
         next_tick = 0.0
         while True:
-            read_all = not await self._socket.poll(int(_TICK_S * 1000)) or await self._receive_some()
+            read_all = not await self._messages.wait(_TICK_S) or await self._receive_some()
             if self.durability is not None:
                 self.durability.sync()
                 while self.durability.is_full:
@@ -144,7 +146,7 @@ class Ingest:
         while self.durability is not None and self.durability.holds_answers:
             self.durability.sync()
             self._may_answer.clear()
-            await self._send(self.durability.released())
+            self._send(self.durability.released())
             if self.durability.holds_answers:
                 await self._may_answer.wait()
 
@@ -159,13 +161,13 @@ class Ingest:
             await self._may_answer.wait()
             self._may_answer.clear()
             if self.durability is not None:
-                await self._send(self.durability.released())
+                self._send(self.durability.released())
 
     def close(self) -> None:
         """Close the socket."""
         if self.peers is not None:
             self.peers.close()
-        self._socket.close()
+        self._messages.close()
 
     @property
     def crowded(self) -> bool:
@@ -183,9 +185,7 @@ class Ingest:
         """Process a few messages; return whether these were all."""
         until_s = time.monotonic() + _TURN_S
         for _ in range(max(1, round(_MESSAGES_A_TURN * self.core.share))):
-            try:
-                parts: Sequence[zmq.Frame] = await self._socket.recv_multipart(zmq.NOBLOCK, copy=False)
-            except zmq.Again:
+            if (parts := self._messages.receive()) is None:
                 return True
             identity, parts = parts[0].bytes, parts[1:]
             if self._for_gateways:
@@ -195,19 +195,19 @@ class Ingest:
                 identity, parts = identity + parts[0].bytes, parts[1:]
             frames, refusal = self._admitted(parts)
             if refusal:
-                await self._send([(identity, refusal)])
+                self._send([(identity, refusal)])
                 continue
-            await self._send(self._answers(identity, frames))
+            self._send(self._answers(identity, frames))
             if time.monotonic() > until_s:
                 break
         await asyncio.sleep(0)
         return False
 
-    async def _send(self, replies: list[Reply]) -> None:
+    def _send(self, replies: list[Reply]) -> None:
         for peer, reply in replies:
             with contextlib.suppress(zmq.ZMQError):  # the peer has disconnected or does not read; it will ask again
                 way = [peer[:GATEWAY_NAME], peer[GATEWAY_NAME:]] if self._for_gateways else [peer]
-                await self._socket.send_multipart([*way, *reply], zmq.NOBLOCK)
+                self._messages.send([*way, *reply])
 
     def _secure(self) -> None:
         if self._access is not None:
