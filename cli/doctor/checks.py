@@ -31,6 +31,18 @@ class Finding(msgspec.Struct, frozen=True):
     remedy: str = ""
 
 
+class BrokenError(RuntimeError):
+    """A failed check with a remedy for its cause.
+
+    Attributes:
+        remedy: what mends it.
+    """
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.remedy = remedy
+
+
 def run_checks() -> list[Finding]:
     """Run all checks, in the order in which problems should be fixed."""
     return [

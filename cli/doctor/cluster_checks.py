@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import socket
@@ -12,17 +11,21 @@ import sys
 import tempfile
 import time
 import urllib.parse
-import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
 
-from ...clients.job_fetch import fetch, text_at
-from ...collectors.tracer.preload_environment import traced_environment
+from ...clients.job_fetch import TOKEN_FILE, fetch, text_at
+from ...collectors.tracer.preload_environment import TRACER_VARIABLE, traced_environment
 from ...events import InputError, IotideError
+from ...events.losses import MISPLACED
 from ...results.jobs.job import JobDetail, JobList
 from ...results.prediction import Prediction
-from .checks import Finding
+from .aggregator_checks import status_findings
+from .checks import BrokenError, Finding
+from .connection_check import connect
+from .layer_checks import trace_posix
+from .prometheus_check import scraped
 from .slurm_checks import slurm_scripts
 
 T = TypeVar("T")
@@ -39,21 +42,26 @@ with open(sys.argv[1], "wb", buffering=0) as out:
 _UP_S: Final = 60.0
 _SEEN_S: Final = 45.0
 _PERIOD_S: Final = 20.0
-_SCRAPED_S: Final = 90.0
 _END_S: Final = 60.0
 _LOOK_S: Final = 0.1
 _NOT_TRIED: Final = "not tried, as what comes before it does not work"
-_NAMES: Final = ("aggregator", "collector", "tracing", "prediction", "everything acknowledged", "metrics")
+_CLOCK_OFF_S: Final = 1.0
+"""Clock offset that is reported, s: NTP keeps clocks of a cluster within milliseconds."""
+_TOKEN: Final = (
+    f"let {TOKEN_FILE} name a file with a token that `iotide keys token ... --may read --may metrics` printed"
+)
 _REMEDIES: Final = {
-    "aggregator": "start `iotide serve` there, or name its address by --aggregator, and a token by IOTIDE_TOKEN_FILE",
-    "collector": "see what it says; keys are named by IOTIDE_KEY and IOTIDE_SERVER_KEY",
-    "tracing": "--connect names the `ingest` of the aggregator: its address, its log, and the packet filter between; "
-    "`iotide doctor` says whether programs are traced here",
-    "prediction": "`iotide_predictions_late_total` and the log of the aggregator",
-    "everything acknowledged": "the aggregator was away or is too slow: its log, iotide_predictions_late_total",
-    "metrics": "max_job_series of the aggregator, or a token that may see metrics",
-    "Prometheus": "its address; its target, which is the aggregator's (deploy/prometheus/scrape.yml): see /targets",
-    "Slurm": "`iotide slurm scripts` writes them and says what slurm.conf needs; then `scontrol reconfigure`",
+    "aggregator": "start `iotide serve` there, or name its address by --aggregator",
+    "connection": "see docs/operations.md",
+    "tracer": "see docs/preload.md, 'When nothing is traced'",
+    "collector": "see its message; IOTIDE_KEY and IOTIDE_SERVER_KEY name its keys",
+    "tracing": "see the log of the aggregator at --connect, and whether --aggregator is the same one",
+    "prediction": "see `iotide_predictions_late_total` and the log of the aggregator",
+    "everything acknowledged": "see the log of the aggregator, and `iotide_predictions_late_total`: it is too slow",
+    "clock": "let NTP set the clock of this node (chronyd, systemd-timesyncd)",
+    "metrics": "raise max_job_series of the aggregator, or use a token with the permission metrics",
+    "Prometheus": "see its /targets, and deploy/prometheus/scrape.yml",
+    "Slurm": "`iotide slurm scripts` writes them and prints the lines for slurm.conf; then `scontrol reconfigure`",
 }
 
 
@@ -69,21 +77,29 @@ def cluster_findings(http: str, ingest: str, prometheus: str | None) -> list[Fin
     found: list[Finding] = []
 
     def check(name: str, probe: Callable[[], str], *, necessary: bool = True) -> None:
-        if necessary and not all(each.works for each in found):
+        if necessary and not all(each.works for each in found if each.necessary):
             found.append(Finding(name, False, necessary, _NOT_TRIED))
             return
         try:
             found.append(Finding(name, True, necessary, probe()))
         except (OSError, IotideError, RuntimeError, ValueError) as error:
-            found.append(Finding(name, False, necessary, str(error) or type(error).__name__, _REMEDIES[name]))
+            remedy = error.remedy if isinstance(error, BrokenError) else _REMEDIES[name]
+            found.append(Finding(name, False, necessary, str(error) or type(error).__name__, remedy))
 
     with contextlib.ExitStack() as stack:
         probe = _Probe(stack, http.rstrip("/"), ingest, job)
-        probes = (probe.aggregator, probe.collector, probe.tracing, probe.prediction, probe.acknowledged, probe.metrics)
-        for name, each in zip(_NAMES, probes, strict=True):
-            check(name, each)
+        check("aggregator", probe.aggregator)
+        check("connection", lambda: connect(ingest))
+        check("tracer", _tracer)
+        check("collector", probe.collector)
+        check("tracing", probe.tracing)
+        check("prediction", probe.prediction)
+        check("everything acknowledged", probe.acknowledged)
+        check("metrics", probe.metrics)
+        if all(each.works for each in found):
+            check("clock", probe.clock, necessary=False)
     if prometheus is not None:
-        check("Prometheus", lambda: _scraped(prometheus.rstrip("/"), job))
+        check("Prometheus", lambda: scraped(prometheus.rstrip("/"), http, job))
     if shutil.which("scontrol"):
         check("Slurm", lambda: slurm_scripts(ingest), necessary=False)
     return found
@@ -96,14 +112,20 @@ class _Probe:
         self._stack, self._http, self._ingest, self._job = stack, http, ingest, job
         self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="iotide-doctor-")))
         self._collector: subprocess.Popen[bytes] | None = None
+        self._missing = ""
 
     @property
     def _address(self) -> str:
         return f"{self._http}/jobs/{urllib.parse.quote(self._job)}"
 
     def aggregator(self) -> str:
-        text_at(f"{self._http}/readyz")
-        jobs = JobList.model_validate_json(text_at(f"{self._http}/api/v1/jobs")).jobs
+        try:
+            text_at(f"{self._http}/readyz")
+            jobs = JobList.model_validate_json(text_at(f"{self._http}/api/v1/jobs")).jobs
+        except InputError as error:
+            if any(f"status {status}" in str(error) for status in (401, 403)):
+                raise BrokenError(str(error), _TOKEN) from None
+            raise
         return f"{len(jobs)} jobs at {self._http}, ready"
 
     def collector(self) -> str:
@@ -113,7 +135,8 @@ class _Probe:
         said = self._stack.enter_context((self._folder / "said").open("wb"))
         self._collector = self._stack.enter_context(_running(command, stderr=said))
         collector = self._collector
-        _wait(lambda: gate.exists() or collector.poll() is not None, _UP_S, "its socket was not there")
+        if not _wait(lambda: gate.exists() or collector.poll() is not None, _UP_S):
+            raise RuntimeError(f"its socket was not there after {_UP_S:g} s: {self._said()}")
         if collector.poll() is not None:
             raise RuntimeError(f"it ended at once: {self._said()}")
         return f"listens, ships to {self._ingest}"
@@ -123,7 +146,8 @@ class _Probe:
         command = [sys.executable, "-c", _PROGRAM, str(self._folder / "out")]
         self._stack.enter_context(_running(command, env=environment))
         begun_s = time.monotonic()
-        detail = _wait(self._detail, _SEEN_S, f"a program that writes is not seen: {self._said()}")
+        if (detail := _wait(self._detail, _SEEN_S)) is None:
+            raise self._because(f"the job of a traced program is not at {self._http}: {self._missing}; {self._said()}")
         return f"job {self._job} seen after {time.monotonic() - begun_s:.1f} s, on {', '.join(detail.hosts)}"
 
     def prediction(self) -> str:
@@ -135,10 +159,9 @@ class _Probe:
                 said[:] = [fetch(self._address, "prediction", Prediction)]
             return bool(said) and said[0].period_s is not None
 
-        with contextlib.suppress(RuntimeError):
-            _wait(periodic, _PERIOD_S, "")
+        _wait(periodic, _PERIOD_S)
         if not said:
-            raise RuntimeError("the job exists, but has no prediction")
+            raise self._because("the job exists, but has no prediction")
         if (period := said[0].period_s) is None:
             return "predicted, without a period: this machine is busy"
         return f"a period of {period.value:.2f} s, {said[0].confidence:.0%} sure"
@@ -150,17 +173,28 @@ class _Probe:
             detail = self._detail()
             return detail if detail is not None and detail.bytes_written >= wanted else None
 
-        _wait(written, _SEEN_S, f"of {wanted:,} bytes not all arrived")
         collector = self._collector
         if collector is None:
             raise RuntimeError(_NOT_TRIED)
+        if _wait(written, _SEEN_S) is None:
+            raise self._because(f"of {wanted:,} bytes not all arrived")
         collector.terminate()
         if status := collector.wait(_END_S):
-            raise RuntimeError(f"the collector ended with status {status}: {self._said()}")
+            raise self._because(f"the collector ended with status {status}: {self._said()}")
         detail = self._detail()
-        if detail is None or not detail.complete:
-            raise RuntimeError(f"losses: {detail.losses if detail is not None else 'all'}")
+        if detail is None:
+            raise self._because("the job is gone")
+        if MISPLACED in detail.losses:
+            raise BrokenError(clock_problem(detail.clocks_off_s) or f"losses: {detail.losses}", _REMEDIES["clock"])
+        if not detail.complete:
+            raise self._because(f"losses: {detail.losses}")
         return f"{detail.events:,} calls, none lost"
+
+    def clock(self) -> str:
+        detail = self._detail()
+        if problem := clock_problem({} if detail is None else detail.clocks_off_s):
+            raise RuntimeError(problem)
+        return "this node and the aggregator agree"
 
     def metrics(self) -> str:
         text = text_at(f"{self._http}/metrics")
@@ -169,39 +203,55 @@ class _Probe:
         return f"{text.count(chr(10)):,} lines, with the job"
 
     def _detail(self) -> JobDetail | None:
-        with contextlib.suppress(InputError):
+        try:
             detail = fetch(self._address, "", JobDetail)
-            return detail if detail.bytes_written else None
-        return None
+        except InputError as error:
+            self._missing = error.problem
+            return None
+        self._missing = "it has no writes yet"
+        return detail if detail.bytes_written else None
+
+    def _because(self, problem: str) -> RuntimeError:
+        """Return the error of a failed check, with the first trouble that the aggregator itself reports."""
+        for each in status_findings(self._http):
+            if each.necessary and not each.works:
+                return BrokenError(f"{problem}; the aggregator reports ({each.name}): {each.detail}", each.remedy)
+        return RuntimeError(problem)
 
     def _said(self) -> str:
         text = (self._folder / "said").read_text(errors="replace").strip()
         return " ".join(text.split())[:300] or "the collector says nothing"
 
 
-def _scraped(prometheus: str, job: str) -> str:
-    query = urllib.parse.urlencode({"query": f'iotide_job_events_total{{job_id="{job}"}}'})
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    begun_s = time.monotonic()
-
-    def has_it() -> bool:
-        try:
-            with opener.open(f"{prometheus}/api/v1/query?{query}", timeout=_UP_S) as answer:
-                return bool(json.loads(answer.read())["data"]["result"])
-        except (OSError, LookupError, TypeError, ValueError) as error:
-            raise RuntimeError(f"{prometheus} does not answer as Prometheus does: {error}") from None
-
-    _wait(has_it, _SCRAPED_S, f"it has no series of the job after {_SCRAPED_S:g} s")
-    return f"has the job's series, after {time.monotonic() - begun_s:.1f} s"
+def _tracer() -> str:
+    try:
+        return trace_posix()
+    except RuntimeError as error:
+        if chosen := os.environ.get(TRACER_VARIABLE):
+            raise BrokenError(f"{error}; {TRACER_VARIABLE} names {chosen}", f"unset {TRACER_VARIABLE}") from None
+        raise
 
 
-def _wait(condition: Callable[[], T | None], deadline_s: float, problem: str) -> T:
+def clock_problem(offsets_s: Mapping[str, float]) -> str:
+    """Return the largest clock offset of a job's hosts in words; "" if it is small.
+
+    >>> clock_problem({"n1": -7200.5, "n2": 0.2})
+    "n1 is 7,200.5 s behind the aggregator's clock"
+    """
+    host, off_s = max(offsets_s.items(), key=lambda each: abs(each[1]), default=("", 0.0))
+    if abs(off_s) < _CLOCK_OFF_S:
+        return ""
+    return f"{host} is {abs(off_s):,.1f} s {'ahead of' if off_s > 0 else 'behind'} the aggregator's clock"
+
+
+def _wait(condition: Callable[[], T | None], deadline_s: float) -> T | None:
+    """Return the first true answer of a condition; None if there is none within the time."""
     limit_s = time.monotonic() + deadline_s
     while time.monotonic() < limit_s:
         if found := condition():
             return found
         time.sleep(_LOOK_S)
-    raise RuntimeError(problem)
+    return None
 
 
 @contextlib.contextmanager

@@ -21,9 +21,11 @@ whether the ledger of each of its latest thousand jobs balances, for all calls f
 --journal checks the NATS servers in the settings of iotide serve: whether acknowledged messages are durable (three
 replicas, or each message synced), the contents of the journal, and which aggregator owns the jobs.
 
---cluster follows a program from this node through a running installation: a collector ships its calls to --connect,
-its job appears at --aggregator within seconds, is predicted, is acknowledged to the last call, has series in /metrics
-and, with --prometheus, is scraped. The first failed check is the cause.
+--cluster follows a program from this node through a running installation: the connection to --connect can be made with
+IOTIDE_KEY and IOTIDE_SERVER_KEY, a program is traced, its job appears at --aggregator within seconds, is predicted, is
+acknowledged to the last call, has series in /metrics and, with --prometheus, is scraped. The first failed check names
+the cause and the remedy. On a node of Slurm it also checks the scripts in slurm.conf, their settings, and the node's
+log.
 
 Exit status: 0 if all necessary checks succeed, else 1.
 """

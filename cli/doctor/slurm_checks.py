@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import stat
 import subprocess
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from ..slurm.settings import slurm_settings
+from .checks import BrokenError
 
 _ASKED_S: Final = 60.0
 _NAMES: Final = ("Prolog", "TaskProlog", "Epilog")
 _LARGEST: Final = 1 << 16
+_RECENT_S: Final = 86_400.0
+"""Maximum age of a failure in the node's log that is reported, s."""
+_OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 
 
 def slurm_scripts(ingest: str) -> str:
@@ -22,35 +30,98 @@ def slurm_scripts(ingest: str) -> str:
         ingest: endpoint for collectors.
 
     Raises:
+        BrokenError: Slurm does not answer, or a collector failed; has the remedy.
         RuntimeError: slurm.conf lacks a script, or one would not start a collector for this endpoint.
         ConfigError: their settings are invalid.
     """
     told = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, timeout=_ASKED_S, check=False)
     if told.returncode:
-        raise RuntimeError(told.stderr.strip()[:200] or "scontrol does not answer")
+        said = told.stderr.strip().splitlines()
+        raise BrokenError(
+            said[-1][:200] if said else "scontrol does not answer",
+            "run this on a node of Slurm, where SLURM_CONF or /etc/slurm/slurm.conf names a controller that runs",
+        )
     named = dict(re.findall(r"^(Prolog|TaskProlog|Epilog)\s*=\s*(\S+)", told.stdout, re.MULTILINE))
     if missing := [name for name in _NAMES if named.get(name, "(null)") == "(null)"]:
         raise RuntimeError(f"slurm.conf has no {', '.join(missing)}")
+    folders: dict[str, str] = {}
+    files: list[str] = []
     for name in _NAMES:
-        _check_script(name, named[name], ingest)
+        text = _script(name, named[name])
+        for folder in _assigned("folder", text):
+            folders[named[name]] = folder
+        files += _assigned("settings", text)
+    for file in dict.fromkeys(files):
+        _check_settings(Path(file), ingest, folders)
     return ", ".join(f"{name} {named[name]}" for name in _NAMES)
 
 
-def _check_script(name: str, path: str, ingest: str) -> None:
-    """Check a script of iotide; a foreign one may call ours, and is not checked."""
+def _script(name: str, path: str) -> str:
+    """Return the text of a script that can run; "" for a pattern of several. A foreign one may call ours."""
     if any(letter in path for letter in "*?["):
         if not any(os.access(each, os.X_OK) for each in Path("/").glob(path.lstrip("/"))):
             raise RuntimeError(f"{name}: no executable file is called {path} on this node")
-        return
+        return ""
     if not os.access(path, os.X_OK):
         raise RuntimeError(f"{name}: {path} cannot be run on this node, or is not there")
     with Path(path).open(errors="replace") as file:
         text = file.read(_LARGEST)
-    program, settings = (re.search(rf"^{word}=(\S+)$", text, re.MULTILINE) for word in ("iotide", "settings"))
-    if program is not None and not os.access(program[1], os.X_OK):
-        raise RuntimeError(f"{name}: {path} calls {program[1]}, which is not on this node")
-    if settings is None:
+    for program in _assigned("iotide", text):
+        if not os.access(program, os.X_OK):
+            raise RuntimeError(f"{name}: {path} calls {program}, which is not on this node")
+    return text
+
+
+def _assigned(variable: str, text: str) -> list[str]:
+    return re.findall(rf"^{variable}=(\S+)$", text, re.MULTILINE)
+
+
+def _check_settings(file: Path, ingest: str, folders: Mapping[str, str]) -> None:
+    """Check the settings of the scripts.
+
+    Args:
+        file: settings file.
+        ingest: endpoint for collectors.
+        folders: folder for sockets in each script that has one, by the script's path.
+    """
+    settings = slurm_settings(file, required=True)
+    if settings.connect != ingest:
+        raise RuntimeError(f"{file}: connect is {settings.connect}, and collectors are to reach {ingest}")
+    for path, folder in folders.items():
+        if Path(folder) != settings.folder:
+            raise BrokenError(
+                f"{path} looks for jobs in {folder}, and {file} names {settings.folder}",
+                "write the scripts again: `iotide slurm scripts`",
+            )
+    _check_folder(settings.folder)
+    for key in (settings.key, settings.server_key):
+        if key and not os.access(Path(key).expanduser(), os.R_OK):
+            raise BrokenError(f"{file} names {key}, which you cannot read", "create the key: docs/security.md")
+    _check_log(settings.log)
+
+
+def _check_folder(folder: Path) -> None:
+    """Check the mode of the folder for sockets, if it exists: the prolog refuses one that others may write to."""
+    with contextlib.suppress(FileNotFoundError):
+        state = folder.stat()
+        if state.st_uid not in (0, os.geteuid()) or state.st_mode & _OTHERS_WRITE:
+            raise BrokenError(
+                f"{folder} is writable by other users (mode {stat.S_IMODE(state.st_mode):o}, uid {state.st_uid}): "
+                "the prolog starts no collector",
+                f"as root: chown root {folder}; chmod 755 {folder}",
+            )
+
+
+def _check_log(log: Path) -> None:
+    """Report the last failure in the node's log, if it is recent and readable; only root may read it."""
+    try:
+        recent = time.time() - log.stat().st_mtime < _RECENT_S
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - _LARGEST))
+            lines = file.read(_LARGEST).decode(errors="replace").splitlines()
+    except OSError:
         return
-    connect = slurm_settings(Path(settings[1]), required=True).connect
-    if connect != ingest:
-        raise RuntimeError(f"{settings[1]}: connect is {connect}, and collectors are to reach {ingest}")
+    if recent and lines:
+        raise BrokenError(
+            f"the last line of {log}: {lines[-1][:300]}", "see 'When something is wrong' in docs/slurm.md"
+        )

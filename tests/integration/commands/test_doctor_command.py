@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from iotide.cli.doctor.aggregator_checks import problems_of
+from iotide.cli.doctor.cluster_checks import clock_problem
 from iotide.daemon.jobs.losses.job_ledger import ledger_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
@@ -14,6 +15,7 @@ from iotide.events import StreamInfo
 from support.places import DATA
 from support.servers.served_process import served
 from support.system.commands import iotide, plain_environment
+from support.system.small_file_systems import fill, small_room
 from support.tracing.programs import need
 
 
@@ -92,7 +94,7 @@ def test_program_is_followed_through_a_running_installation(tmp_path: Path) -> N
         status, checks = cluster_checks(tmp_path, "--aggregator", server.url, "--connect", server.endpoint)
     necessary = [check for check in checks.values() if check["necessary"]]
     assert [check["detail"] for check in necessary if not check["works"]] == []
-    assert (status, len(necessary)) == (0, 6)
+    assert (status, len(necessary), checks["clock"]["works"]) == (0, 8, True)
 
 
 def test_what_is_broken_in_an_installation_is_named(tmp_path: Path) -> None:
@@ -108,6 +110,23 @@ def test_collectors_that_reach_nobody_are_named(tmp_path: Path) -> None:
         elsewhere = f"ipc://{tmp_path}/nobody"
         status, checks = cluster_checks(tmp_path, "--aggregator", server.url, "--connect", elsewhere)
     assert status == 1
-    assert checks["collector"]["works"]
-    assert not checks["tracing"]["works"]
-    assert "--connect names" in str(checks["tracing"]["remedy"])
+    assert "nothing listens" in str(checks["connection"]["detail"])
+    assert "--connect must be" in str(checks["connection"]["remedy"])
+    assert "not tried" in str(checks["tracing"]["detail"])
+
+
+@pytest.mark.slow
+def test_disk_of_the_aggregator_that_is_full_is_named(tmp_path: Path) -> None:
+    with small_room(tmp_path / "room", 1 << 20) as room, served(room) as server:
+        fill(room)
+        status, checks = cluster_checks(tmp_path, "--aggregator", server.url, "--connect", server.endpoint)
+    assert status == 1
+    assert "No space left on device" in str(checks["everything acknowledged"]["detail"])
+    assert "free or repair the disk" in str(checks["everything acknowledged"]["remedy"])
+
+
+def test_clock_that_is_off_is_named_with_its_side() -> None:
+    assert clock_problem({"n1": 0.2, "n2": 30.0}) == "n2 is 30.0 s ahead of the aggregator's clock"
+    assert "behind" in clock_problem({"n1": -7200.0})
+    assert not clock_problem({"n1": 0.5})
+    assert not clock_problem({})

@@ -17,6 +17,7 @@ INGEST = "tcp://127.0.0.1:9787"
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = install_scripts(tmp_path, tmp_path, INGEST)
     (tmp_path / "bin").mkdir()
+    (tmp_path / "iotide").mkdir()
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
     configure(tmp_path, *lines)
     return tmp_path
@@ -32,6 +33,10 @@ def change(path: Path, before: str, after: str) -> None:
     text = path.read_text()
     assert before in text
     path.write_text(text.replace(before, after))
+
+
+def prepend(path: Path, line: str) -> None:
+    path.write_text(f"{line}\n{path.read_text()}")
 
 
 def test_scripts_that_are_as_they_should_be_are_named(cluster: Path) -> None:
@@ -51,9 +56,26 @@ def test_scripts_that_are_as_they_should_be_are_named(cluster: Path) -> None:
         (lambda it: (it / "slurm.toml").unlink(), "there is no"),
         (lambda it: (it / "slurm.toml").write_text("conect = 1\n"), "slurm.toml"),
         (lambda it: change(it / "slurm.toml", "# connect = ", 'connect = "tcp://10.0.0.9:9787"\n# '), "10.0.0.9:9787"),
-        (lambda it: (it / "bin/scontrol").write_text("#!/bin/sh\necho no controller >&2; exit 1"), "no controller"),
+        (lambda it: (it / "bin/scontrol").write_text("#!/bin/sh\necho a; echo no controller >&2; exit 1"), "^no contr"),
+        (lambda it: (it / "iotide").chmod(0o777), "mode 777.*the prolog starts no collector"),
+        (lambda it: change(it / "task-prolog.sh", f"{it}/iotide\n", "/run/gone\n"), "looks for jobs in /run/gone"),
+        (lambda it: prepend(it / "slurm.toml", 'key = "/gone/key"'), "names /gone/key, which you cannot read"),
+        (lambda it: (it / "log").write_text("old\nn1 job 7 prolog: failed: no key\n"), "last line.*job 7 prolog"),
     ],
-    ids=["unnamed", "gone", "not to be run", "no iotide", "no settings", "wrong settings", "elsewhere", "no Slurm"],
+    ids=[
+        "unnamed",
+        "gone",
+        "not to be run",
+        "no iotide",
+        "no settings",
+        "wrong settings",
+        "elsewhere",
+        "no Slurm",
+        "writable folder",
+        "folder of old scripts",
+        "no key",
+        "failed collector",
+    ],
 )
 @pytest.mark.usefixtures("cluster")
 def test_what_is_broken_is_named(cluster: Path, breaking: Callable[[Path], object], named: str) -> None:
