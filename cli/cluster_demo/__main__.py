@@ -19,7 +19,6 @@ from typing import Any, Final
 import click
 
 from ...events import IotideError
-from ..slurm.scripts import SHIPPED
 from .processes import plain_environment, program, running, wait_for
 from .scripts import install_scripts
 from .small_slurm import Slurm, small_slurm
@@ -128,7 +127,9 @@ def _alertmanager(folder: Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _prometheus(folder: Path, alertmanager: str, target: str) -> Iterator[str]:
-    rules = SHIPPED.parent / "prometheus" / "rules.yml"
+    rules = folder / "rules.yml"
+    with urllib.request.urlopen(f"http://{target}/rules.yml") as answer:
+        rules.write_bytes(answer.read())
     made = _SCRAPES.format(rules=rules, alertmanager=alertmanager, target=target)
     (folder / "prometheus.yml").write_text(made)
     command = [program("prometheus"), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data"]

@@ -7,6 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
@@ -22,6 +23,8 @@ from .live_job import job_page, waiting_page
 from .runbooks_page import runbooks_page
 
 MOST_PAGES: Final = 64
+RULES: Final = "rules.yml"
+_PROMETHEUS: Final = Path(__file__).parents[2] / "deploy" / "prometheus"
 REFRESH_S: Final = 2.0
 _NO_LOSSES: Final[Mapping[str, int]] = MappingProxyType({})
 _SHARE: Final = 0.1  # of a core, per page
@@ -93,6 +96,8 @@ class LivePages:
         if name == "runbooks.html":
             page = runbooks_page()
             return None if page is None else (page, "text/html")
+        if name == RULES:
+            return (rules.read_text(), "application/yaml") if (rules := _PROMETHEUS / RULES).exists() else None
         return web_file(name)
 
     def _keep(self, name: str, text: str, layout: Layout | None, begun: float) -> None:

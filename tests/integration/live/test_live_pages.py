@@ -22,6 +22,7 @@ from iotide.clients.pages.live_pages import LivePages
 from iotide.collectors.source import Chunk
 from iotide.daemon.server import Server
 from iotide.events import FileInfo, FileType, Kind, make_batch
+from support.places import ROOT
 from support.servers.running_aggregator import Fed, asking, feeding, serving, until
 from support.system.accessibility import serious_findings
 from support.system.browser import Page, looking
@@ -95,6 +96,22 @@ def is_clean(page: Page, server: Server) -> None:
     home = urlsplit(str(server.http_url)).netloc
     asked = {urlsplit(request).netloc for request in page.requests if not request.startswith(("data:", "about:"))}
     assert asked == {home}
+
+
+async def test_rules_for_prometheus_link_to_runbooks_that_open() -> None:
+    async with running(Jobs(), "sim") as server, asking(server) as http:
+        shipped = (ROOT / "deploy/prometheus/rules.yml").read_text()
+        rules = (await http.get("/rules.yml")).text
+        addresses = re.findall(r"runbook_url: (\S+)#", rules)
+        assert set(addresses) == {f"{server.http_url}/runbooks"}
+        assert rules.replace(f"{addresses[0]}#", "runbooks.md#") == shipped
+        assert (await http.get(addresses[0])).status_code == 200
+        elsewhere = "https://wiki.example.org/iotide/runbooks"
+        rules = (await http.get("/rules.yml", params={"runbooks": elsewhere})).text
+        assert set(re.findall(r"runbook_url: (\S+)#", rules)) == {elsewhere}
+        assert (await http.get("/rules.yml", params={"runbooks": "x: y\n"})).status_code == 422
+        assert (await http.get("/rules.yml", headers={"Host": "a b"})).status_code != 500
+        assert (await http.get("/assets/rules.yml")).status_code == 404
 
 
 async def test_pages_carry_a_strict_policy_and_relative_addresses() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 from urllib.parse import quote
 
@@ -15,6 +16,8 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'self'; form-action 'none'; frame-ancestors 'self'"
 )
+_ADDRESS: Final = re.compile(r"https?://[A-Za-z0-9_.:/\[\]~%@-]{1,500}")
+"""Addresses that are a plain scalar in YAML."""
 _HEADERS: Final = {
     "Content-Security-Policy": _POLICY,
     "X-Content-Type-Options": "nosniff",
@@ -40,13 +43,24 @@ def shell_routes(pages: Pages) -> APIRouter:
     @router.get("/runbooks")
     @router.get("/runbooks.md")
     async def runbooks(request: Request) -> Response:
-        """Shows what to do about each alert; the second address is that of the alerts of Prometheus."""
+        """Show the actions for each alert; the second address is that of the shipped rules for Prometheus."""
         return _shown(_file(pages, "runbooks.html")[0], request)
+
+    @router.get("/rules.yml")
+    async def rules(request: Request, runbooks: str = "") -> Response:
+        """Return the rules for Prometheus, whose alerts link to runbooks by an address that opens: by default here."""
+        if runbooks and not _ADDRESS.fullmatch(runbooks):
+            raise HTTPException(422, {"error": f"{runbooks[:80]!r} is no address", "expected": "http://HOST/PATH"})
+        address = runbooks or f"{request.base_url}runbooks"
+        text, kind = _file(pages, "rules.yml")
+        if _ADDRESS.fullmatch(address):  # the client chooses the Host
+            text = text.replace("runbook_url: runbooks.md#", f"runbook_url: {address}#")
+        return Response(text, media_type=kind, headers=_HEADERS)
 
     @router.get("/assets/{name}")
     async def asset(name: str) -> Response:
         """Return a script or a style sheet."""
-        if name.endswith(".html"):
+        if name.endswith((".html", ".yml")):
             raise not_found(f"no asset {name!r}", "a script or a style sheet of a page")
         text, kind = _file(pages, name)
         return Response(text, media_type=kind, headers=_HEADERS | {"Cache-Control": "no-cache"})
