@@ -168,6 +168,8 @@ class AggregatorSettings(AnalyzerSettings):
             return self
         if not self.journal.servers:
             raise ConfigError("cluster.on needs journal.servers, which store the jobs")
+        if self.access.local_users:
+            raise ConfigError("access.local_users cannot be set in a cluster: its members cannot share an ipc endpoint")
         if self.http is not None and self.http.startswith("unix:"):
             raise ConfigError(f"http = {self.http}: in a cluster, set an address that other members can connect to")
         if len(self.journal.name) > _LONGEST_CLUSTER:

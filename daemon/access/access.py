@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ...events.network.curve import ClientKeys
     from .admission import Admission
     from .curve_server import CurveServer
+    from .local_users import LocalUsers
     from .principals import PrincipalsFile
     from .projects import Projects
 
@@ -61,6 +62,12 @@ class Access:
 
             self.principals = PrincipalsFile(settings.principals)
             self._admission = Admission(user_of, self.count)
+        self._local: LocalUsers | None = None
+        if settings.local_users:
+            from .admission import Admission
+            from .local_users import LocalUsers
+
+            self._admission, self._local = Admission(user_of, self.count), LocalUsers()
         if settings.visibility == "project" and settings.projects is not None and settings.vouching is not None:
             from .projects import Projects
 
@@ -94,7 +101,7 @@ class Access:
         Returns:
             The frames to process instead, and the frames of an answer; either may be empty.
         """
-        if self._curve is None or self._admission is None:
+        if self._admission is None or (self._local is None and self._curve is None):
             return frames, []
         return self._admission.admit(self.user_of(last), frames)
 
@@ -109,6 +116,8 @@ class Access:
 
     def user_of(self, last: zmq.Frame) -> str | None:
         """Return the user for whom the sender of a frame acts: "" for a node, None if it may not send."""
+        if self._local is not None:
+            return self._local.user_of(last)
         if self._curve is None or self.principals is None:
             return ""
         from .curve_server import principal_of

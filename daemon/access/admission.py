@@ -14,7 +14,7 @@ from ..jobs.job_ids import LONGEST_JOB, clean_job
 _MOST_NAMES: Final = 4
 _BATCH: Final = b"\xa4type\xa5batch"
 """Prefix of a batch's map, after its first byte."""
-REFUSAL: Final = encode(Reject(stream="", seq=0, code="foreign", reason="this key may not send any more"))
+REFUSAL: Final = encode(Reject(stream="", seq=0, code="foreign", reason="the sender may not send any more"))
 
 
 class Admission:

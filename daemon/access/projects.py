@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import grp
 import logging
+import re
 import time
 import tomllib
 from collections.abc import Callable, Mapping
@@ -93,7 +94,7 @@ class Projects:
             self._count("voucher")
             return
         job = clean_job(info.job)
-        if clean_job(proved.job) not in (job, job.removesuffix(f"@{proved.user}")):
+        if not re.fullmatch(f"{re.escape(clean_job(proved.job))}(@{re.escape(proved.user)})*", job):
             return  # a collector sends the voucher of its job with all its streams
         session = jobs.get(job)
         if info.user != proved.user or (session is not None and session.user != proved.user):

@@ -38,6 +38,11 @@ class AccessSettings(BaseModel):
         description="Secret key, as written by `iotide keys new`, by which root of the nodes vouches for the accounts "
         "of jobs.",
     )
+    local_users: bool = Field(
+        False,
+        description="Let all users of this machine send to `ingest`, which must be `ipc://PATH`. The kernel identifies "
+        "the user of each connection, to whom its streams belong.",
+    )
     operators: tuple[str, ...] = Field(
         (),
         description="Users of this machine who see all jobs over a Unix socket, in addition to root and the "
@@ -52,6 +57,8 @@ class AccessSettings(BaseModel):
             raise ConfigError("access.key needs access.principals, the list of principals that may connect")
         if (self.certificate is None) != (self.certificate_key is None):
             raise ConfigError("access.certificate and access.certificate_key need each other: set both")
+        if self.local_users and self.key is not None:
+            raise ConfigError("access.local_users and access.key exclude each other: the kernel or keys identify peers")
         if self.visibility == "project" and (self.projects is None or self.vouching is None):
             raise ConfigError(
                 'access.visibility = "project" needs access.projects, the members of projects, and access.vouching, '

@@ -8,6 +8,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import zmq
@@ -98,11 +99,12 @@ class Ingest:
         """
         allowed = self._settings.allow_plaintext or (self._access is not None and self._access.is_encrypted)
         check_private(self._endpoint, allow=allowed, permission="access.key or bounds.allow_plaintext")
+        if self._is_for_all and not self._endpoint.startswith("ipc:///"):
+            raise ConfigError(f"access.local_users needs ingest = ipc:///PATH, not {self._endpoint}")
         self._socket.setsockopt(zmq.IPV6, is_ipv6(self._endpoint))
         self._secure()
         try:
-            with private_files():
-                self._socket.bind(self._endpoint)
+            self._bind(self._endpoint)
         except zmq.ZMQError as error:
             raise ConfigError(f"cannot listen on {self._endpoint}: {error}") from None
         self._bound = bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
@@ -117,8 +119,7 @@ class Ingest:
         """Listen at the same endpoint again; raise an OSError if that is not yet possible."""
         self._secure()
         try:
-            with private_files():
-                self._socket.bind(self._bound)
+            self._bind(self._bound)
         except zmq.ZMQError as error:  # zmq.ZMQError is not an OSError
             raise OSError(error.errno, error.strerror) from None
 
@@ -208,6 +209,16 @@ class Ingest:
             with contextlib.suppress(zmq.ZMQError):  # the peer has disconnected or does not read; it will ask again
                 way = [peer[:GATEWAY_NAME], peer[GATEWAY_NAME:]] if self._for_gateways else [peer]
                 self._messages.send([*way, *reply])
+
+    @property
+    def _is_for_all(self) -> bool:
+        return self._access is not None and self._access.settings.local_users
+
+    def _bind(self, endpoint: str) -> None:
+        with private_files():
+            self._socket.bind(endpoint)
+        if self._is_for_all:
+            Path(endpoint.removeprefix("ipc://")).chmod(0o666)
 
     def _secure(self) -> None:
         if self._access is not None:

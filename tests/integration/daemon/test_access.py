@@ -535,6 +535,7 @@ async def test_another_user_of_the_machine_sees_what_is_of_that_user(tmp_path: P
         ({"access": {"certificate": "a.pem"}}, "need each other: set both"),
         ({"access": {"certificate": "a.pem", "certificate_key": "b.pem"}}, "access.certificate = a.pem"),
         ({"ingest": "tcp://0.0.0.0:*"}, "access.key"),
+        ({"access": {"local_users": True}}, "needs ingest = ipc:///PATH"),
         ({"publish": "tcp://0.0.0.0:*"}, "access.key"),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import http.client
+import json
 import os
 import shutil
 import signal
@@ -19,9 +20,11 @@ from iotide.collectors.source import Origin
 from iotide.collectors.sources.preload.source import PreloadSource
 from iotide.collectors.transport.spool_files import SpoolFiles
 from iotide.daemon.publish.http import application, authentication, http_server  # noqa: F401  (the copies import nothing)
-from iotide.events import Interner
+from iotide.events import Interner, StreamInfo
+from iotide.events.network.wire import Heartbeat, Hello, encode
 from support.servers.running_aggregator import Fed, feeding, periodic_batch, serving
 from support.system.users import ALICE, BOB, Acting, as_user, need_root
+from support.system.waiting import DEADLINE_S, wait_for
 from support.tracing.regions import MadeRegion
 
 pytestmark = [need_root, pytest.mark.slow]
@@ -36,7 +39,7 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(path)
 
 
-def aggregator(folder: Path, visibility: str) -> Callable[[Callable[[Any], None]], None]:
+def aggregator(folder: Path, access: dict[str, Any]) -> Callable[[Callable[[Any], None]], None]:
     """Return a function that runs an aggregator with a job until its process is ended."""
 
     async def run(say: Callable[[Any], None]) -> None:
@@ -49,7 +52,7 @@ def aggregator(folder: Path, visibility: str) -> Callable[[Callable[[Any], None]
             "http": f"unix:{folder}/http",
             "state": folder / "state",
             "archive": {"folder": folder / "archives", "checkpoint_s": 0.01},
-            "access": {"visibility": visibility},
+            "access": access,
         }
         async with serving(**options) as server, feeding(server, source):
             while not (list((folder / "archives").glob("*.iotide")) and "hers" in server.aggregator.jobs):
@@ -62,7 +65,7 @@ def aggregator(folder: Path, visibility: str) -> Callable[[Callable[[Any], None]
 
 
 @contextlib.contextmanager
-def of_alice(folder: Path, visibility: str = "all") -> Iterator[int]:
+def of_alice(folder: Path, **access: Any) -> Iterator[int]:
     """Run an aggregator of user alice; yield its process."""
     warm = folder / "warm"
     warm.mkdir()
@@ -71,12 +74,12 @@ def of_alice(folder: Path, visibility: str = "all") -> Iterator[int]:
         raise KeyboardInterrupt  # all lazy imports are done now
 
     with contextlib.suppress(KeyboardInterrupt):
-        aggregator(warm, visibility)(said)
+        aggregator(warm, access)(said)
     own = folder / "alice"
     own.mkdir()
     os.chown(own, ALICE, ALICE)
     own.chmod(0o755)
-    with Acting(ALICE, aggregator(own, visibility)) as hers:
+    with Acting(ALICE, aggregator(own, access)) as hers:
         assert hers.heard() == "ready"
         yield hers.pid
 
@@ -139,7 +142,7 @@ def test_sockets_files_and_processes_of_an_aggregator_are_closed_to_another_user
 
 def test_another_user_who_may_ask_sees_no_job_of_hers_by_any_route(folder: Path) -> None:
     path = folder / "alice" / "http"
-    with of_alice(folder, "own"):
+    with of_alice(folder, visibility="own"):
         paths = as_user(BOB, lambda: asked(path, ("GET", "/api/v1/jobs"), ("GET", "/api/v1/openapi.json")))
         assert "hers" not in paths[0][1]
         questions = [
@@ -166,6 +169,53 @@ def test_another_user_who_may_ask_sees_no_job_of_hers_by_any_route(folder: Path)
             assert status in (200, 403, 404, 405, 422), question
             assert status != 200 or "hers" not in text, question
         assert as_user(ALICE, lambda: asked(path, ("GET", "/api/v1/jobs/hers"))[0][0]) == 200
+
+
+def test_streams_of_a_local_user_are_of_the_user_whom_the_kernel_names(folder: Path) -> None:
+    """bob claims alice's job and name, and in the handshake alice's credentials."""
+    own = folder / "alice"
+    forged = {b"Socket-Type": b"DEALER", b"Peer-Address": f"localhost:{ALICE}:{ALICE}:1".encode()}
+    with of_alice(folder, visibility="own", local_users=True):
+        as_user(BOB, lambda: introduced(own / "in", forged, "b"))
+        as_user(ALICE, lambda: introduced(own / "in", {b"Socket-Type": b"DEALER"}, "a"))
+        wait_for(lambda: len(jobs := jobs_at(own / "http")) == 3 and jobs, what="the jobs")
+        assert jobs_at(own / "http") == {"hers": "alice", "hers@#61002": "#61002", "a": "alice"}
+        seen = as_user(BOB, lambda: asked(own / "http", ("GET", "/api/v1/jobs"))[0][1])
+        assert [job["job"] for job in json.loads(seen)["jobs"]] == ["hers@#61002"]
+
+
+def jobs_at(path: Path) -> dict[str, str]:
+    ((_, text),) = asked(path, ("GET", "/api/v1/jobs"))
+    return {job["job"]: job["user"] for job in json.loads(text)["jobs"]}
+
+
+def introduced(path: Path, properties: dict[bytes, bytes], stream: str) -> str:
+    """Opens a stream by hand, with properties of a connection as ZMTP 3.0 has them; returns the answer."""
+
+    def block(text: bytes, size: int) -> bytes:
+        return len(text).to_bytes(size, "big") + text
+
+    answers = bytearray()
+
+    def answered(expected: bytes) -> None:
+        while expected not in answers:
+            answers.extend(part := peer.recv(4096))
+            assert part, "the connection was closed"
+
+    job = "a" if stream == "a" else "hers"
+    (hello,) = encode(Hello(collector=stream, stream=stream, info=StreamInfo(job=job, source="test", user="alice")))
+    ready = b"\x05READY" + b"".join(block(name, 1) + block(value, 4) for name, value in properties.items())
+    with socket.socket(socket.AF_UNIX) as peer:
+        peer.settimeout(DEADLINE_S)
+        peer.connect(str(path))
+        peer.sendall(b"\xff" + bytes(8) + b"\x7f\x03\0" + b"NULL".ljust(20, b"\0") + bytes(32))
+        answered(b"NULL")
+        peer.sendall(b"\x04" + block(ready, 1))
+        answered(b"READY")
+        (beat,) = encode(Heartbeat(collector=stream))  # its answer shows that the stream was opened
+        peer.sendall(b"".join(b"\x02" + block(bytes(each), 8) for each in (hello, beat)))
+        answered(b"heartbeat")
+    return "opened"
 
 
 def test_collector_takes_no_calls_of_another_users_program(folder: Path) -> None:
