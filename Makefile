@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PARTS := events results scheduling archive collectors analyzers daemon clients cli api
-TRACER := $(wildcard collectors/preload/*.[ch] collectors/preload/hooks/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py)
+TRACER := $(wildcard collectors/preload/*.h collectors/preload/*/*.[ch] collectors/preload/signatures/*.sig collectors/wrappers/*.py)
 # The compiled helpers and the headers that they share.
 HELPERS := $(wildcard analyzers/common/native/*.[ch] archive/native/*.[ch] events/compiled.py collectors/native/*.h collectors/sources/preload/records/native/*.[ch] collectors/sources/strace/native/*.[ch] collectors/sources/kernel_traces/lexing/native/*.[ch])
 SIGNATURES := $(filter-out posix stdio,$(basename $(notdir $(wildcard collectors/preload/signatures/*.sig))))

@@ -13,7 +13,7 @@ from setuptools.errors import CompileError
 
 sys.path.insert(0, str(Path("collectors").resolve()))
 from wrappers import build  # the package is not installed yet, so not by its whole name
-from wrappers.sources import ALL_LAYERS, PRELOAD
+from wrappers.sources import ALL_LAYERS, core_files
 
 compiled = run_path("events/compiled.py")
 
@@ -87,7 +87,7 @@ def tracers():
     """The core library, which has libc's calls, one a signature file else, the longest first, and one of all these."""
     for path in sorted(build.layer_files(), key=lambda path: path.stat().st_size, reverse=True):
         yield tracer(path.stem, build.hooks_of(path, path.stem)[1], path)
-    yield tracer("preload", sorted(PRELOAD.glob("*.c")))
+    yield tracer("preload", core_files())
     yield tracer(ALL_LAYERS, [])
 
 

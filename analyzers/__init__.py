@@ -1,1 +1,1 @@
-"""The science: incremental and pure. No clock, no I/O, no threads, no sockets."""
+"""Incremental, pure analyses of a job's I/O. No clock, no I/O, no threads, no sockets."""

@@ -6,7 +6,7 @@
 #ifndef IOTIDE_TYPES_H
 #define EXPORT __attribute__((visibility("default"), weak))
 #include "tracer.h"
-#include "library_copies.h"
+#include "state/library_copies.h"
 #undef EXPORT
 #define EXPORT __attribute__((visibility("default")))
 #endif

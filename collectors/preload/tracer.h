@@ -5,19 +5,19 @@
 #ifndef IOTIDE_TRACER_H
 #define IOTIDE_TRACER_H
 
-#include "clock.h"
-#include "definitions.h"
-#include "descriptors.h"
-#include "symbol_lookup.h"
-#include "handle_map.h"
-#include "pace.h"
-#include "user_text.h"
-#include "record.h"
-#include "region.h"
-#include "session.h"
-#include "state.h"
-#include "filters.h"
-#include "types.h"
+#include "state/clock.h"
+#include "tables/definitions.h"
+#include "tables/descriptors.h"
+#include "base/symbol_lookup.h"
+#include "tables/handle_map.h"
+#include "recording/pace.h"
+#include "base/user_text.h"
+#include "recording/record.h"
+#include "state/region.h"
+#include "recording/session.h"
+#include "state/state.h"
+#include "state/filters.h"
+#include "base/types.h"
 
 /* How a call is traced (iotide_trace_mode); 0: not at all. */
 static inline uint32_t iotide_traced(struct iotide_site *site) {

@@ -15,7 +15,7 @@ from typing import Final
 from .emit import emit_sites, emit_wrappers, sites_name, wrappers_name
 from .model import SignatureFile
 from .signature import read
-from .sources import ALL_LAYERS, CORE, CORE_NAME, PRELOAD, digest_of, layers_in, library_of, note_of
+from .sources import ALL_LAYERS, CORE, CORE_NAME, PRELOAD, core_files, digest_of, layers_in, library_of, note_of
 
 COMPILE_FLAGS: Final = (
     "-std=gnu11",
@@ -228,14 +228,14 @@ def _layer_object(name: str, scratch: Path) -> Path:
 
 
 def compile_core(to: Path, scratch: Path) -> Path:
-    """Builds the core library: the hand-written files in ``collectors/preload``, and libc's calls.
+    """Builds the core library: the hand-written files below ``collectors/preload``, and libc's calls.
 
     Raises as `compile_library`.
     """
     digest = digest_of(CORE_NAME)
     made = [generate(PRELOAD / "signatures" / f"{name}.sig", scratch) for name in CORE]
     library = to / CORE_LIBRARY
-    link(made, sorted(PRELOAD.glob("*.c")), library, CORE_LINK_FLAGS, digest)
+    link(made, core_files(), library, CORE_LINK_FLAGS, digest)
     return library
 
 

@@ -15,6 +15,8 @@ PRELOAD: Final = Path(__file__).parent.parent / "preload"
 CORE: Final = ("posix", "stdio")
 """The signature files of the core library."""
 CORE_NAME: Final = "preload"
+CORE_FOLDERS: Final = ("base", "state", "tables", "recording", "libc")
+"""Folders of the core library's files, from the lowest layer up."""
 ALL_LAYERS: Final = "layers"
 """The library of all layers above libc, because loading each library costs time in each process."""
 
@@ -48,12 +50,13 @@ def problem_of(name: str, folder: Path = PRELOAD) -> str:
 
 def digest_of(name: str, folder: Path = PRELOAD) -> str:
     """Returns a digest of a library's sources and of the generator; "" if only headers are installed."""
-    own = sorted(folder.glob("*.c"))
+    own = core_files(folder)
     if not own:
         return ""
     names = layers_in(folder) if name == ALL_LAYERS else CORE if name == CORE_NAME else (name,)
     paths = own if name == CORE_NAME else [path for row in names for path in sorted(folder.glob(f"hooks/{row}*.c"))]
-    paths = [*paths, *sorted(folder.glob("*.h")), *sorted(folder.glob("hooks/*.h"))]
+    headers = [path for name in ("", *CORE_FOLDERS, "hooks") for path in sorted((folder / name).glob("*.h"))]
+    paths = [*paths, *headers]
     paths += [folder / "signatures" / f"{row}.sig" for row in names]
     told = hashlib.sha256()
     writers = [path for path in sorted(Path(__file__).parent.glob("*.py")) if path.stem not in _OTHERS]
@@ -61,6 +64,11 @@ def digest_of(name: str, folder: Path = PRELOAD) -> str:
         content = path.read_bytes() if path.is_file() else b""
         told.update(b"%d %s %s" % (len(content), path.name.encode(), content))
     return told.hexdigest()[:_DIGEST_LENGTH]
+
+
+def core_files(folder: Path = PRELOAD) -> list[Path]:
+    """Returns the C files of the core library; none if only headers are installed."""
+    return [path for name in CORE_FOLDERS for path in sorted((folder / name).glob("*.c"))]
 
 
 def layers_in(folder: Path = PRELOAD) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 /* The tracer's core on many threads at once, without wrappers. This allows a build with ThreadSanitizer, whose
  * runtime calls the wrappers before it is initialised.
  * usage: core_threads FOLDER; needs the tracer's environment. */
-#include "library_copies.h"
+#include "state/library_copies.h"
 #include "tracer.h"
 
 #include <dlfcn.h>

@@ -19,7 +19,6 @@ LONGER = {
     "collectors/preload/hooks/mpiio_fortran.c": "one shim a function",
 }
 WIDER = {
-    "collectors/preload": "one include path, also of users' libraries; test_preload_core.py holds its layers",
     "tests/programs": "each file is a program of its own",
     "tests/programs/pairs": "each file is a program of its own",
 }

@@ -4,7 +4,7 @@
 #ifndef IOTIDE_HOOKS_HDF5_H
 #define IOTIDE_HOOKS_HDF5_H
 
-#include "thread_memory.h"
+#include "state/thread_memory.h"
 
 /* H5I_type_t; only values that no release has renumbered */
 enum { HDF5_IS_DATATYPE = 3, HDF5_IS_DATASPACE = 4 };

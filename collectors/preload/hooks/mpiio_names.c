@@ -1,6 +1,6 @@
 /* Names of datatypes, communicators, hints and modes. */
 #include "mpiio_names.h"
-#include "thread_memory.h"
+#include "state/thread_memory.h"
 
 #include <string.h>
 

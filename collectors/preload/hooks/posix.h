@@ -2,8 +2,8 @@
 #ifndef IOTIDE_HOOKS_POSIX_H
 #define IOTIDE_HOOKS_POSIX_H
 
-#include "raw_syscall.h"
-#include "path_buffers.h"
+#include "base/raw_syscall.h"
+#include "state/path_buffers.h"
 #include "tracer.h"
 
 #include <fcntl.h>

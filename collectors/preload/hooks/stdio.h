@@ -2,7 +2,7 @@
 #ifndef IOTIDE_HOOKS_STDIO_H
 #define IOTIDE_HOOKS_STDIO_H
 
-#include "../ring.h"
+#include "ring.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 #ifndef IOTIDE_VARIABLES_H
 #define IOTIDE_VARIABLES_H
 
-#include "thread_memory.h"
+#include "state/thread_memory.h"
 
 #define VARIABLES 64      /* cached per thread; colliding variables are queried again */
 #define MAX_DIMENSIONS 1024

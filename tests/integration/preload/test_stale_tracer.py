@@ -68,7 +68,7 @@ def test_checkout_in_a_folder_with_a_space_traces(tmp_path: Path, checkout: Path
 
 @pytest.mark.slow
 def test_stale_library_is_built_again_and_this_is_said_once(checkout: Path) -> None:
-    touch(checkout, "session.c")
+    touch(checkout, "recording/session.c")
     touch(checkout, "hooks/mpiio_library.c")
     done = traced(checkout)
     assert done.returncode == 0, done.stderr
@@ -86,7 +86,7 @@ def test_stale_library_is_built_again_and_this_is_said_once(checkout: Path) -> N
 
 @pytest.mark.slow
 def test_stale_library_without_a_compiler_is_told_and_not_preloaded(checkout: Path) -> None:
-    touch(checkout, "session.c")
+    touch(checkout, "recording/session.c")
     done = traced(checkout, CC="absent-cc")
     assert done.returncode == 0
     assert "cannot be built: the C compiler that CC names is not there: absent-cc" in done.stderr

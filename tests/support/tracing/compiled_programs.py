@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.wrappers.build import CORE_LIBRARY, CORE_LINK_FLAGS, generate, link
-from iotide.collectors.wrappers.sources import CORE, PRELOAD
+from iotide.collectors.wrappers.sources import CORE, PRELOAD, core_files
 from support.places import PROGRAMS
 from support.tracing.programs import need
 
@@ -37,7 +37,7 @@ def _sanitized(folder: Path) -> Path:
     made = [generate(PRELOAD / "signatures" / f"{name}.sig", folder / "wrappers") for name in CORE]
     checks = ["-O0", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", *CORE_LINK_FLAGS]
     library = folder / CORE_LIBRARY
-    link(made, sorted(PRELOAD.glob("*.c")), library, checks)
+    link(made, core_files(), library, checks)
     return library
 
 
@@ -51,4 +51,4 @@ def sanitized_core(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]
 
 def core_sources() -> list[Path]:
     """Return the core's source files without wrappers."""
-    return [path for path in sorted(PRELOAD.glob("*.c")) if "SITE(" not in path.read_text()]
+    return [path for path in core_files() if "SITE(" not in path.read_text()]

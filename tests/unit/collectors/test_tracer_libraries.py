@@ -46,7 +46,7 @@ def test_iotides_own_libraries_are_those_of_their_sources(name: str) -> None:
     ("changed", "stale"),
     [
         ("ring.h", NAMES),
-        ("session.c", ("preload",)),
+        ("recording/session.c", ("preload",)),
         ("signatures/stdio.sig", ("preload",)),
         ("signatures/netcdf.sig", ("netcdf", "layers")),
         ("hooks/mpiio_wait.h", NAMES),
@@ -88,7 +88,7 @@ def test_library_of_another_format_has_no_digest(folder: Path, at: int) -> None:
 def test_libraries_without_sources_are_taken_as_they_were_installed(folder: Path) -> None:
     build(folder, "preload")
     (folder / "ring.h").write_text("")
-    for path in folder.glob("*.c"):
+    for path in folder.rglob("*.c"):
         path.unlink()
     assert problem_of("preload", folder) == ""
 

@@ -27,7 +27,7 @@ def seconds(name: str) -> float:
     return int(nanoseconds) / 1e9
 
 
-TRACER = ROOT / "collectors/preload/session.c"
+TRACER = ROOT / "collectors/preload/recording/session.c"
 GONE_S = seconds("COLLECTOR_TIMEOUT_NS")
 """Time without a sign of the collector after which it counts as gone, s."""
 GONE_CALLS = round(1.1 * 1000 * (GONE_S + seconds("COLLECTOR_CHECK_NS")))

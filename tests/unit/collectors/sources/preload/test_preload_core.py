@@ -8,49 +8,40 @@ from pathlib import Path
 
 import pytest
 from iotide.collectors.sources.preload.records.ring_layout import BOUNDS, HEADER
+from iotide.collectors.wrappers.sources import CORE, CORE_FOLDERS
 from iotide.events.losses import DETAILS, REASONS
 from support.places import ROOT
 
 FOLDER = ROOT / "collectors/preload"
 
 LAYERS = (
-    ("ring",),
-    ("types",),
-    ("hash", "number_pool", "environment", "symbol_lookup"),
-    ("raw_syscall",),
-    ("state", "user_text", "sockets"),
-    ("region", "thread_memory", "library_copies", "clock", "path_buffers"),
-    ("filters",),
-    ("collector_wait", "definitions"),
-    ("path_cache",),
-    ("handle_map",),
-    ("descriptors",),
-    ("session",),
-    ("record",),
-    ("pace",),
-    ("process", "seccomp", "tracer"),
-    ("parameter_words",),
+    ("", ("ring",)),
+    ("base", ("types",)),
+    ("base", ("sanitizer", "hash", "number_pool", "environment", "symbol_lookup")),
+    ("base", ("raw_syscall",)),
+    ("base", ("user_text", "sockets")),
+    ("state", ("state",)),
+    ("state", ("region", "thread_memory", "library_copies", "clock", "path_buffers")),
+    ("state", ("filters",)),
+    ("tables", ("definitions",)),
+    ("tables", ("path_cache",)),
+    ("tables", ("handle_map",)),
+    ("tables", ("descriptors",)),
+    ("recording", ("collector_wait",)),
+    ("recording", ("session",)),
+    ("recording", ("record",)),
+    ("recording", ("pace",)),
+    ("recording", ("process", "seccomp")),
+    ("", ("tracer",)),
+    ("", ("parameter_words",)),
 )
-"""From the lowest on. A file may include files of its own layer (without a cycle) and of layers below."""
-WRAPPERS = {
-    *(
-        "wrap_aio",
-        "wrap_close",
-        "wrap_directory",
-        "wrap_exec",
-        "wrap_formatted",
-        "wrap_syscall",
-        "libc",
-        "wrap_io_uring",
-        "wrap_linux_aio",
-        "wrap_mmap",
-        "wrap_open",
-    ),
-    *("sanitizer", "wrap_standard_streams", "wrap_fopen", "wrap_sendfile", "wrap_dlclose", "posix", "stdio"),
-}
+"""Folder and files of each layer, from the lowest on. Files may include those of their own layer (without a cycle) and
+of layers below. The folder "" has the headers that generated and users' wrappers include."""
+TOP = len(LAYERS)
+WRAPPERS = {path.stem for path in (FOLDER / "libc").glob("*.[ch]")} | {"posix", "stdio"}
 """Above all layers: they export names that libc and the runtimes of compilers look up."""
-RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names} | dict.fromkeys(WRAPPERS, len(LAYERS))
-RANK["layer"] = len(LAYERS) + 1  # of the layer libraries: it calls the functions that the core wraps
+RANK = {name: rank for rank, (_, names) in enumerate(LAYERS) for name in names} | dict.fromkeys(WRAPPERS, TOP)
+RANK["layer"] = TOP + 1  # of the layer libraries: it calls the functions that the core wraps
 LONGEST = 400
 """Lines of a file."""
 
@@ -61,8 +52,14 @@ def code_of(text: str) -> str:
 
 def sources() -> dict[str, str]:
     """The core's files by name, without comments."""
-    paths = [*FOLDER.glob("*.[ch]"), FOLDER / "hooks/posix.h", FOLDER / "hooks/stdio.h"]
-    return {path.name: code_of(path.read_text()) for path in paths}
+    return {path.name: code_of(path.read_text()) for path in core_paths()}
+
+
+def core_paths() -> list[Path]:
+    folders = [FOLDER, *(FOLDER / name for name in CORE_FOLDERS)]
+    return [path for folder in folders for path in folder.glob("*.[ch]")] + [
+        FOLDER / f"hooks/{name}.h" for name in CORE
+    ]
 
 
 def included(code: str) -> set[str]:
@@ -138,6 +135,16 @@ def test_each_file_has_a_layer() -> None:
     assert {Path(name).stem for name in sources()} == set(RANK)
 
 
+def test_each_file_is_in_the_folder_of_its_layer() -> None:
+    expected = {name: folder for folder, names in LAYERS for name in names} | dict.fromkeys(WRAPPERS, "libc")
+    expected |= {"layer": ""} | dict.fromkeys(CORE, "hooks")
+    paths = [path.relative_to(FOLDER) for path in core_paths()]
+    assert {path.stem: str(path.parent).strip(".") for path in paths} == expected
+    order = [folder for folder, _ in LAYERS if folder]
+    assert list(dict.fromkeys(order)) == [*CORE_FOLDERS[:-1]]
+    assert order == sorted(order, key=CORE_FOLDERS.index)
+
+
 def test_includes_go_down() -> None:
     assert upward(sources()) == []
 
@@ -156,7 +163,7 @@ def test_hooks_of_a_library_call_each_other_in_no_circle(name: str) -> None:
 
 
 def test_no_file_is_long() -> None:
-    lines = {path.name: path.read_text().count("\n") for path in FOLDER.glob("*.[ch]")}
+    lines = {path.name: path.read_text().count("\n") for path in core_paths()}
     assert {name: count for name, count in lines.items() if count > LONGEST} == {}
 
 
@@ -171,17 +178,17 @@ def test_nothing_is_declared_that_nobody_uses() -> None:
 def test_a_file_includes_its_own_header() -> None:
     files = sources()
     own = [name for name in files if name.endswith(".c") and f"{name[:-2]}.h" in files]
-    assert [name for name in own if f'#include "{name[:-2]}.h"' not in files[name]] == []
+    assert [name for name in own if f'/{name[:-2]}.h"' not in files[name]] == []
 
 
 @pytest.mark.parametrize(
     ("name", "added", "found"),
     [
-        ("clock.c", '#include "session.h"', upward),
-        ("thread_memory.c", '#include "libc.h"', upward),
+        ("clock.c", '#include "recording/session.h"', upward),
+        ("thread_memory.c", '#include "libc/libc.h"', upward),
         ("clock.c", "int ask(void) { return syscall(1); }", called_upward),
         ("types.h", "static inline int now(void) { return iotide_read_clock(); }", called_upward),
-        ("thread_memory.h", '#include "library_copies.h"\n', None),
+        ("thread_memory.h", '#include "state/library_copies.h"\n', None),
         ("clock.c", "extern int iotide_anything;", externals),
         ("record.h", "void iotide_nobody_calls(void);", unused),
     ],
@@ -192,7 +199,7 @@ def test_a_fault_is_found(name: str, added: str, found: Callable[[dict[str, str]
     if found:
         assert found(files)
     else:
-        files["library_copies.h"] = f'#include "thread_memory.h"\n{files["library_copies.h"]}'
+        files["library_copies.h"] = f'#include "state/thread_memory.h"\n{files["library_copies.h"]}'
         assert upward(files)
 
 
@@ -206,5 +213,5 @@ def test_each_bound_has_a_place_a_sentence_and_a_row_in_the_documents() -> None:
 
 
 def test_each_bound_is_counted_somewhere() -> None:
-    code = "".join(code_of(path.read_text()) for path in [*FOLDER.glob("*.[ch]"), *FOLDER.glob("hooks/*.[ch]")])
+    code = "".join(code_of(path.read_text()) for path in [*core_paths(), *FOLDER.glob("hooks/*.[ch]")])
     assert [name for name in BOUNDS if not re.search(rf"_count_overflow\(BOUND_{name.upper()}\)", code)] == []

@@ -1,9 +1,0 @@
-/* Programs that restrict themselves. */
-#ifndef IOTIDE_SECCOMP_H
-#define IOTIDE_SECCOMP_H
-
-#include "types.h"
-
-void iotide_restrict(bool on);
-
-#endif
