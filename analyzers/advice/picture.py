@@ -34,6 +34,7 @@ class Picture:
     Attributes:
         cells: sums of calls, ns and bytes by thread, file and kind.
         places: access order of the first calls by thread, file and kind.
+        datasets: sums of format libraries by handle.
         extents: byte ranges accessed by the first calls of each stream.
         shown: times at which streams flushed and closed files.
     """
@@ -45,6 +46,7 @@ class Picture:
     files: Sequence[FileInfo]
     cells: Rows
     places: Rows
+    datasets: Rows
     extents: Extents
     shown: Shown
     losses: dict[str, int]

@@ -13,11 +13,12 @@ from ...results.prediction import Prediction
 from ..file_groups import CHANNEL, DATA, SYSTEM
 from .picture import LOWEST, Calls, Flags, Floats, Picture
 from .rules.claims import findings_of
+from .rules.rules_chunks import chunks
 from .rules.rules_conflicts import conflicts
 from .rules.rules_metadata import fsync, of_files
 from .rules.rules_order import Places, again, misaligned, random, read_back
 from .rules.rules_processes import checkpoints, imbalance, mounts
-from .rules.rules_requests import chunks, small
+from .rules.rules_requests import small
 from .rules.words import size_text
 
 _MOST_DESTINATIONS: Final = 8  # maximum number of listed destinations

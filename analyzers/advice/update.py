@@ -17,6 +17,7 @@ from ..file_groups import DATA
 from ..pipeline.analysis_queue import Taken
 from ..pipeline.contract import JobContext
 from .cells import Table
+from .datasets import DatasetTable
 from .extents import ExtentTable
 from .keys import DEEP, THROUGH, TOGETHER, cell_key, place_key
 from .positions import Positions, jumps_of
@@ -51,6 +52,7 @@ class AdviceAnalyzer:
         self._cells = Table(settings.max_rows, len(CELL))
         self._places = Table(settings.max_rows, len(PLACE))
         self._positions = Positions(settings.max_handles)
+        self._datasets = DatasetTable(settings.max_rows)
         self._extents = ExtentTable(settings.max_extents)
         self._events = 0
         self._ordered = 0
@@ -67,6 +69,7 @@ class AdviceAnalyzer:
         self._sum_up(batch, stream)
         if self._ordered < self._settings.max_ordered_calls and spread(batch) is None:
             self._put_in_order(batch, stream, np.broadcast_to(data, (len(batch),)))
+        self._datasets.update(batch, stream, np.broadcast_to(data, (len(batch),)))
         if spread(batch) is None:
             self._extents.update(batch, stream, self._threads, np.broadcast_to(data, (len(batch),)))
 
@@ -83,6 +86,7 @@ class AdviceAnalyzer:
         told = {
             "calls": self._cells.dropped,
             "ordered_calls": self._places.dropped,
+            "dataset_calls": self._datasets.dropped,
             "threads": self._threads.beyond,
             "handles": self._positions.forgotten,
             "extents": self._extents.left_out,
@@ -105,6 +109,7 @@ class AdviceAnalyzer:
             files=list(self._names.files),
             cells=self._cells.rows(),
             places=self._places.rows(),
+            datasets=self._datasets.rows(),
             extents=self._extents.extents(),
             shown=self._extents.shown(),
             losses=self.losses(),

@@ -24,7 +24,7 @@ from ...events import IotideError
 
 FORMAT: Final = 1
 """Version of the encoding of values."""
-STATE_VERSION: Final = 14
+STATE_VERSION: Final = 15
 """Version of the classes' attributes and their meaning; a state of another version is not restored."""
 _PACKAGE: Final = __name__.rsplit(".", 3)[0]
 _FOLDERS: Final = ("analyzers", "daemon", "events", "results")

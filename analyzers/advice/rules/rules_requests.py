@@ -15,8 +15,6 @@ from .rules_order import Places
 from .words import count_text, size_text, time_text
 
 _FEWEST: Final = 100  # minimum number of requests for a finding
-_LIBRARY_CALL_NS: Final = 20_000.0
-"""Overhead of a read or write of a format library besides its bytes, ns."""
 _BUFFERED: Final = 4
 """Minimum C library calls per system call for the buffer to be effective."""
 _BUFFERED_BYTES: Final = 1_024
@@ -31,8 +29,6 @@ _READ_CALL_NS, _WRITE_CALL_NS = 1_000.0, 4_000.0
 
 Measured with 80 MiB to a new file on ext4: writes of 2 to 64 KiB took 4.0 to 5.7 us each more than writes of 1 MiB.
 """
-_MORE_CALLS: Final = 4  # minimum requests below per library call
-_MORE_BYTES: Final = 1.5  # minimum bytes below per requested byte
 
 
 def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
@@ -172,54 +168,3 @@ def _shared_words(group: Group) -> Words:
         "turns, collective calls gather them (MPI_File_write_at_all, H5FD_MPIO_COLLECTIVE), which pays off on parallel "
         "file systems.",
     )
-
-
-def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
-    """Reports format libraries that issue many more requests, or bytes, than they are asked for.
-
-    Returns:
-        The claims, and whether each file is affected, bool[files].
-    """
-    picture = calls.picture
-    size = len(picture.files)
-    chunked = np.zeros(size, np.bool_)
-    library = np.isin(calls.layer, LIBRARIES)
-    moves = library & (calls.reads | calls.writes)
-    if not moves.any():
-        return [], chunked
-    keys, sums = picture.keys, picture.cells.sums
-    below = keys.deep & ((keys.kind == int(Kind.READ)) | (keys.kind == int(Kind.WRITE)))
-    below &= (keys.layer == int(Layer.POSIX)) | (keys.layer == int(Layer.KERNEL))
-    count = np.bincount(keys.file[below], sums[below, 0], minlength=size)
-    moved = np.bincount(keys.file[below], sums[below, 2], minlength=size)
-    asked = calls.by_file(calls.bytes, moves)
-    times = calls.by_file(calls.calls, moves)
-    many = (count >= _FEWEST) & (count >= _MORE_CALLS * times) & (moved < picture.settings.small_bytes * count)
-    more = (moved >= _MORE_BYTES * asked) & (moved > 2**20) & (asked > 0)
-    chunked = many | more
-    chunked[0] = False
-    ends = library & ((calls.kind == int(Kind.DESTROY)) | (calls.kind == int(Kind.SYNC)))
-    rows = np.flatnonzero((moves | ends) & chunked[calls.file])
-    if not len(rows):
-        return [], chunked
-    file = calls.file[rows]
-    rest = calls.ideal_ns[rows] + np.minimum(calls.calls[rows] * _LIBRARY_CALL_NS, 0.5 * calls.ns[rows])
-    of_calls = np.maximum(calls.ns[rows] - rest, 0.0)
-    of_bytes = calls.ns[rows] * np.clip(1.0 - asked[file] / np.maximum(moved[file], 1.0), 0.0, 1.0)
-    gain = np.where(many[file], np.maximum(of_calls, np.where(more[file], of_bytes, 0.0)), of_bytes)
-
-    def words(group: Group) -> Words:
-        files = np.unique(group.calls.file[group.rows])
-        each = moved[files].sum() / max(count[files].sum(), 1)
-        return Words(
-            title=f"{int(times[files].sum()):,} reads and writes "
-            f"of {size_text(asked[files].sum())} in {group.where} become {int(count[files].sum()):,} requests of "
-            f"{size_text(each)} and {size_text(moved[files].sum())} below",
-            why="Chunks do not have the shape of the access: each call touches many small chunks, or reads whole "
-            "chunks for a part of them. The numbers are those of all datasets (variables) of a file together: one of "
-            "them may cause most requests.",
-            change="Make chunks of the shape that is read and written at once, 1 MiB or so each (chunks=... in h5py, "
-            "H5Pset_chunk), or give the cache room for all that a call touches (rdcc_nbytes, H5Pset_chunk_cache).",
-        )
-
-    return [Claim("chunks", rows, gain, picture.class_of[file], words)], chunked

@@ -189,3 +189,47 @@ def test_bytes_of_a_file_system_are_those_asked_for_where_nothing_below_is_recor
     asked = writes(10, 8 * MIB, layer=int(Layer.HDF5))
     (place,) = advice_of([FileInfo("/scratch/x.h5", **LUSTRE)], asked).destinations
     assert (place.bytes_read, place.bytes_written) == (0, 80 * MIB)
+
+
+H5 = {"layer": int(Layer.HDF5), "file": 1}
+
+
+def datasets(*handles: int) -> list[dict[str, object]]:
+    """Returns 8 writes of 1 MiB through each handle, which make 1 request below each; 512 for an odd handle."""
+    made: list[dict[str, object]] = []
+    for handle in handles:
+        below = 512 if handle % 2 else 1
+        made.append(writes(8 * below, MIB // below, depth=1, parent=handle, handle=99, duration=10**4))
+        made.append(writes(8, MIB, handle=handle, duration=9 * 10**8, **H5))
+    return made
+
+
+def test_chunks_are_those_of_each_dataset() -> None:
+    (found,) = judged([FileInfo("/scratch/x.h5")], *datasets(2, 5, 4, 6))
+    assert found.cause == "chunks"
+    assert found.title == (
+        "8 of 32 reads and writes in /scratch/x.h5, of 8 MiB, become 4,096 requests of 2 KiB and 8 MiB below"
+    )
+    assert found.gain_s == pytest.approx(8 * 0.9, rel=0.1)
+
+
+def test_chunks_of_datasets_that_are_opened_for_each_access_add_up() -> None:
+    few = [{**each, "handle": 11 + 2 * at, "parent": 11 + 2 * at} for at in range(40) for each in datasets(5)]
+    for each in few:
+        if "depth" in each:
+            each |= writes(30, 1000, depth=1, handle=99, duration=10**4)
+        else:
+            each |= writes(1, 30_000, duration=9 * 10**6, **H5)
+            del each["parent"]
+    (found,) = judged([FileInfo("/scratch/x.h5")], *few)
+    assert (found.cause, found.title.partition(" below")[0]) == (
+        "chunks",
+        "40 reads and writes in /scratch/x.h5, of 1.1 MiB, become 1,200 requests of 1000 B and 1.1 MiB",
+    )
+
+
+def test_requests_of_unknown_datasets_are_those_of_the_file() -> None:
+    flushed = writes(8000, 1000, depth=1, parent=77, handle=99, duration=10**4)
+    (found,) = judged([FileInfo("/scratch/x.h5")], *datasets(2, 4), flushed)
+    assert found.title.startswith("16 reads and writes in /scratch/x.h5, of 16 MiB, become 8,016 requests")
+    assert "all datasets" in found.why
