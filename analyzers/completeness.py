@@ -57,7 +57,10 @@ class Completeness:
             self._holes = [_joined(*first[at : at + 2]) for at in range(0, len(first), 2)] + rest
 
     def share(self, start_ns: int, end_ns: int) -> float:
-        """Returns the share of received calls in [start, end], or of received bytes if that is lower, 0 to 1."""
+        """Returns the share of received calls in [start, end], 0 to 1.
+
+        The share of received bytes counts if it is lower.
+        """
         if not self._holes:
             return 1.0
         events = sum(hole.events * hole.within(start_ns, end_ns) for hole in self._holes)

@@ -1,4 +1,7 @@
-"""Programs that read code as data: tar, cp or git copy a Python module, and only an interpreter imports it."""
+"""Programs that read code as data.
+
+Programs such as tar, cp and git copy a Python module, and only an interpreter imports it.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ def copies_files(command: str) -> bool:
 
 
 def as_copied(info: FileInfo, rule: CountRule) -> FileInfo:
-    """Return a file as a copying program reads it: code outside the machine's folders has the type COPIED.
+    """Return a file as a copying program reads it. Code outside the machine's folders has the type COPIED.
 
     Args:
         info: a file of a stream for which ``copies_files`` holds.

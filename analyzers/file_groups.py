@@ -70,8 +70,9 @@ _OWN_MEMORY: Final = tuple(
 
 
 def _kind_of_folder(folder: str) -> tuple[bool, bool]:
-    """Returns whether a folder (with trailing slash) belongs to software, and whether software writes there for
-    itself.
+    """Returns whether a folder (with trailing slash) belongs to software.
+
+    The second flag is whether software writes there for itself.
     """
     own = bool(_OWN.search(folder))
     machine = folder.startswith(_MACHINE) and not folder.startswith(_NOT_THE_MACHINE)
@@ -136,7 +137,7 @@ class CountRule(Struct, frozen=True):
         return SYSTEM if _kind_of(path)[0] else DATA
 
     def is_code(self, path: str) -> bool:
-        """Return whether a file counts as system only because it is code outside the machine's folders.
+        """Return whether a file counts as system only because it is code. Such code lies outside the machine's folders.
 
         >>> rule = CountRule()
         >>> rule.is_code("/scratch/src/a.py"), rule.is_code("/usr/lib/python3/a.py"), rule.is_code("/scratch/a.nc")
@@ -149,7 +150,7 @@ class CountRule(Struct, frozen=True):
         return not path.startswith(_MACHINE) or path.startswith(_NOT_THE_MACHINE)
 
     def left_out(self, path: str, kind: int) -> int:
-        """Returns the mask of directions that do not count for a file: READS, WRITES, their sum, or 0.
+        """Returns the mask of directions that do not count for a file. It is READS, WRITES, their sum, or 0.
 
         Writes by a program count for every file, except files that software writes for itself.
 

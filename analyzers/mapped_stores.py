@@ -1,4 +1,4 @@
-"""Upper bounds for stores to mapped files, which make no calls: lengths of mappings and of ``msync``."""
+"""Upper bounds for stores to mapped files, which make no calls. The bounds are lengths of mappings and of ``msync``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .signal.selection import ALL_COUNTS, LeftOut
 
 
 def mapped_stores(batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> tuple[int, int]:
-    """Returns the bytes mapped with stores that reach the file, and the bytes passed to ``msync``.
+    """Returns the bytes mapped with stores that reach the file. It also returns the bytes passed to ``msync``.
 
     Both are lengths; how many of these bytes were stored to is unknown. Nested calls (depth > 0) are excluded, since
     the outer call has the same bytes. Files to which writes do not count are excluded, too.

@@ -129,7 +129,10 @@ class DetectSettings(BaseModel):
 
     @property
     def bin_ns(self) -> int:
-        """Bin length (online: of the finest resolution), ns: the sampling interval rounded to a whole nanosecond."""
+        """Bin length, ns; online that of the finest resolution.
+
+        It is the sampling interval rounded to a whole nanosecond.
+        """
         return FINEST_NS if self.fixed_hz is None else max(1, round(1e9 / self.fixed_hz))
 
     @model_validator(mode="wrap")

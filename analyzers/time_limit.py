@@ -1,4 +1,7 @@
-"""Prediction of what a job has saved when it is killed at a known time: last complete checkpoint, and work lost."""
+"""Prediction of what a job has saved when it is killed at a known time.
+
+It gives the last complete checkpoint and the lost work.
+"""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class Totals:
         self._layers = np.zeros(1, np.uint8)
 
     def update(self, batch: EventBatch, left_out: LeftOut = ALL_COUNTS) -> None:
-        """Adds events whose ``call`` and ``file`` columns have the job's ids; ``left_out`` is indexed by file."""
+        """Adds events whose ``call`` and ``file`` columns have the job's ids. ``left_out`` is indexed by file."""
         if not len(batch):
             return
         self.events += len(batch)
@@ -166,7 +166,7 @@ class Totals:
         }
 
     def _missing(self, left_out: LeftOut) -> LeftOut:
-        """Returns the mask of directions that do not count for each row of the file table."""
+        """Returns the mask of directions that do not count. It has an entry for each row of the file table."""
         rows = len(self._files)
         return np.concatenate([left_out[:rows], np.zeros(max(rows - len(left_out), 0), np.uint8)])
 

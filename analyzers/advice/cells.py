@@ -1,4 +1,4 @@
-"""Sums of calls by thread, file and kind of call, with first start and last end."""
+"""Sums of calls by thread, file and kind of call. Each sum has a first start and a last end."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Rows(NamedTuple):
 
 
 class Table(State):
-    """Stores ``width`` sums, a minimum and a maximum per key; keys beyond the budget add to their fallback."""
+    """Stores ``width`` sums, a minimum and a maximum per key. Keys beyond the budget add to their fallback."""
 
     def __init__(self, budget: int, width: int) -> None:
         self._dropped = 0

@@ -1,4 +1,4 @@
-"""Byte ranges of files that processes read and write, and the times at which writes become visible to others."""
+"""Byte ranges that processes read and write. Each write has the time at which others can see it."""
 
 from __future__ import annotations
 

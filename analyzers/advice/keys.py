@@ -1,4 +1,4 @@
-"""Integer keys for sums of calls: thread, file, layer, kind, file group and manner of call."""
+"""Integer keys for sums of calls. A key combines thread, file, layer, kind, file group and manner of call."""
 
 from __future__ import annotations
 

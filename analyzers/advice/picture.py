@@ -151,14 +151,19 @@ class Picture:
 
     @cached_property
     def place_of(self) -> Ints:
-        """Place of each file for grouping findings: files of one class, and classes of one folder, int64[files]."""
+        """Place of each file for grouping findings, int64[files].
+
+        Files of one class share a place, as do classes of one folder.
+        """
         classes, _, folders, names = self._names
         first = np.full(int(classes.max(initial=-1)) + 1, len(names), np.int64)
         np.minimum.at(first, classes, folders)
         return first[classes]
 
     def crowds(self, count: Floats, least: int) -> tuple[Ints, list[str]]:
-        """Finds places with many files: one folder, folders that differ only in numbers, or below one folder.
+        """Finds places with many files.
+
+        A place is one folder, folders that differ only in numbers, or everything below one folder.
 
         Args:
             count: weight of each file, float64[files].
@@ -186,7 +191,10 @@ class Picture:
         return at[folders], list(places)
 
     def rate(self, read: bool) -> float:
-        """Returns the bandwidth of the job's large requests, bytes/s, or a page cache's typical rate if it has none."""
+        """Returns the bandwidth of the job's large requests, bytes/s.
+
+        Without large requests it is a page cache's typical rate.
+        """
         kind = int(Kind.READ if read else Kind.WRITE)
         rows = self.top() & (self.keys.kind == kind)
         calls, ns, size = (self.cells.sums[rows, at] for at in range(3))

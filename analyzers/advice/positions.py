@@ -109,7 +109,7 @@ class Positions:
 
 
 def _certainty(flags: IntArray, opened: npt.NDArray[np.bool_], first: npt.NDArray[np.bool_], carried: Ints) -> Ints:
-    """Returns the certainty of each row's handle position after its last open, or as carried over.
+    """Returns the certainty of each row's handle position. It is that after the last open, or as carried over.
 
     Args:
         flags: flags of the rows, sorted by handle.
@@ -124,6 +124,9 @@ def _certainty(flags: IntArray, opened: npt.NDArray[np.bool_], first: npt.NDArra
 
 
 def jumps_of(placed: Placed) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Returns which calls do not start at the end of the previous one, and which of them start before it, bool[n]."""
+    """Returns the calls that do not start at the end of the previous one.
+
+    The second mask marks those that start before it. Both are bool[n].
+    """
     jump = (placed.before >= 0) & (placed.offset != placed.before)
     return jump, jump & (placed.offset < placed.before)

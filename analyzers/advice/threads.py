@@ -24,7 +24,7 @@ class Thread(NamedTuple):
 
 
 class Threads:
-    """Numbers the threads of a job's streams from 1; 0 stands for threads beyond the bound."""
+    """Numbers the threads of a job's streams from 1. 0 stands for threads beyond the bound."""
 
     def __init__(self, bound: int) -> None:
         self.known: list[Thread] = [Thread(-1, 0, "", "")]

@@ -38,7 +38,7 @@ _ORDERED[[Kind.CREATE, Kind.SEEK, Kind.READ, Kind.WRITE]] = True
 
 
 class AdviceAnalyzer:
-    """Sums calls by thread, file and kind, and analyzes the order of a job's first calls.
+    """Sums calls by thread, file and kind. It also analyzes the order of a job's first calls.
 
     Only top-level calls (depth 0) cost the program time. Nested calls are summed separately, because they show how a
     library translates requests.

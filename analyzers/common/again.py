@@ -1,4 +1,4 @@
-"""Iterables that are generated anew for each pass, so that their items need not be in memory."""
+"""Iterables that are generated anew for each pass. Their items need not be in memory."""
 
 from __future__ import annotations
 

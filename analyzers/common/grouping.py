@@ -1,4 +1,4 @@
-"""Numbering of rows that are equal in some columns, and sums over these groups; first step of most analyzers."""
+"""Numbering of rows that are equal in some columns, and sums over these groups. First step of most analyzers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ints = npt.NDArray[np.int64]
 _PATH: Final = __file__.rpartition("/")[0] + "/native/libiotide_grouping.so"
 _WORD: Final = 8  # bytes per word of a packed row
 _SEED: Final = randbits(64)
-"""Random seed, so that an input cannot be crafted to collide in the hash table; results do not depend on it."""
+"""Random seed, so that an input cannot be crafted to collide in the hash table. Results do not depend on it."""
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 _POINTER, _U64, _I64 = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_int64
 _REDUCTION: Final = (None, [_POINTER, _U64, _POINTER, _I64, _POINTER])
@@ -49,7 +49,7 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the compiled helper, or None if it was not built; the fallback is then used."""
+    """Returns the compiled helper, or None if it was not built. The fallback is then used."""
     return load(_PATH, _FUNCTIONS)
 
 
@@ -135,7 +135,7 @@ class Grouping:
     def steps(
         self, start: npt.NDArray[Any], duration: npt.NDArray[Any], size: npt.NDArray[Any], step_ns: int
     ) -> tuple[npt.NDArray[np.intp], list[Ints]] | None:
-        """Sums events by group and by the time step in which they start; a step may have several parts.
+        """Sums events by group and by the time step in which they start. A step may have several parts.
 
         Args:
             start: start times, ns, int64 like the others.

@@ -19,7 +19,7 @@ def one_group(length: int) -> tuple[Ints, Ints, Ints]:
 
 
 def number(columns: Sequence[npt.NDArray[Any]]) -> tuple[Ints, Ints, Ints]:
-    """Returns the group number of each row, and the first and last row of each group."""
+    """Returns the group number of each row. It also returns the first and last row of each group."""
     length = len(columns[0])
     group = np.zeros(length, np.int64)
     for column in columns:

@@ -1,4 +1,4 @@
-"""Sorting of columns by one of them, in memory; callers with a disk provide another ``Ordering``."""
+"""Sorting of columns by one of them, in memory. Callers with a disk provide another ``Ordering``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Ordering: TypeAlias = Callable[[Iterable[Columns], str], Iterable[Columns]]
 
 
 def ordered(pieces: Iterable[Columns], key: str) -> list[Columns]:
-    """Returns all rows sorted by a key, stable, as one piece; an empty list without rows."""
+    """Returns all rows sorted by a key, stable, as one piece. Returns an empty list without rows."""
     held = [piece for piece in pieces if len(piece[key])]
     if not held:
         return []

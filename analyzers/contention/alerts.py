@@ -90,7 +90,7 @@ class Alerts:
         return resolved
 
     def _candidates(self, found: Contention) -> Iterable[tuple[Alert, bool]]:
-        """Yields candidates, and whether each suffices to raise an alert; otherwise it only keeps a raised one."""
+        """Yields candidates, and whether each suffices to raise an alert. Otherwise it only keeps a raised one."""
         settings, now_s = self._settings, found.made_at_s
         for slowdown in found.slowdowns:
             if slowdown.slowdown is None or slowdown.last_shared_s < now_s - settings.quiet_s:

@@ -46,7 +46,7 @@ def capacity_of(configured: float | None, loads: Sequence[Load], slowed: Collect
 
 
 def alone_rates(load: Load, others: Sequence[Load]) -> float:
-    """Returns a job's bandwidth in phases without overlap by others, bytes/s; in all phases if there are none."""
+    """Returns a job's bandwidth in phases without overlap by others, bytes/s. In all phases if there are none."""
     lasting = (load.end > load.start) & (load.moved > 0)
     if not lasting.any():
         return 0.0
@@ -69,7 +69,7 @@ def alone_phases(load: Load, others: Sequence[Load]) -> npt.NDArray[np.bool_]:
 
 
 def _busy_spans(loads: Sequence[Load]) -> Floats:
-    """Returns the time spans in which any job moves data, float[n, 2]; each phase lies within one span."""
+    """Returns the time spans in which any job moves data, float[n, 2]. Each phase lies within one span."""
     phases = np.concatenate([np.stack([load.start, load.end], axis=1)[load.moved > 0] for load in loads] or [_NONE])
     phases = phases[np.argsort(phases[:, 0])]
     if not len(phases):

@@ -1,4 +1,4 @@
-"""Cost of collisions with other jobs, as a finding of a job's advice, from measured slowdowns."""
+"""Cost of collisions with other jobs, as a finding of a job's advice. It is computed from measured slowdowns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Properties of a job that do not depend on others' I/O: compute time between phases, and volume per phase."""
+"""Properties of a job that do not depend on others' I/O.
+
+These are compute time between phases, and volume per phase.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ class Cycle:
 
 
 def cycle_of(load: Load, period: float | None, now_s: float, silence_s: float) -> Cycle | None:
-    """Returns the cycle of a job; None if there is none (any more), or if phases follow a timer.
+    """Returns the cycle of a job. Returns None if there is none (any more), or if phases follow a timer.
 
     Args:
         load: data phases.

@@ -1,4 +1,7 @@
-"""Test whether phases overlapped by other jobs take longer than phases alone, robust against drift and outliers."""
+"""Test whether phases overlapped by other jobs take longer than phases alone.
+
+The test is robust against drift and outliers.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Expected phases of a job on one file system, from its cycle or its prediction; one row per period."""
+"""Expected phases of a job on one file system, from its cycle or its prediction. One row per period."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNDER_WAY_S: Final = 0.5  # maximum pause of a phase in progress, s
 def expected_of(
     view: JobView, use: FileSystemUse, load: Load, rate: float, now_s: float, *, horizon_s: float, phases_ahead: int
 ) -> list[Expected]:
-    """Returns the expected phases of a job on a file system, one row per period; none if its share is small.
+    """Returns the expected phases of a job on a file system, one row per period. Returns none if its share is small.
 
     The distribution of a period's volume over file systems is unknown, so each period has the job's share.
 
@@ -96,7 +96,7 @@ def _expected(
     phases_ahead: int,
     moved: float | None,
 ) -> Expected:
-    """Returns the expectation for one period; ``moved`` is the bytes of its phase in progress, None without one."""
+    """Returns the expectation for one period. ``moved`` is the bytes of its phase in progress, None without one."""
     coming, period = periodicity.next_phase, periodicity.period_s.value
     volume = coming.volume_bytes.value * share
     deviation = _deviation(coming.start_s)

@@ -1,4 +1,4 @@
-"""Files that several jobs change or read at the same time, from the ranking of jobs by shared files."""
+"""Files that several jobs change or read at the same time. They come from the ranking of jobs by shared files."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _place_of(path: str, places: Mapping[str, Sequence[tuple[str, str]]], jobs: 
 
 
 def _common(views: Sequence[JobView], jobs: Mapping[str, int]) -> str:
-    """Returns the only file system common to some jobs, if no mount point matches; "" if there are several."""
+    """Returns the only file system common to some jobs, if no mount point matches. Returns "" if there are several."""
     used = [{use.file_system for use in view.use.file_systems} for view in views if view.summary.job in jobs]
     common = set.intersection(*used) if used else set()
     return common.pop() if len(common) == 1 else ""

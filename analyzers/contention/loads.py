@@ -44,7 +44,7 @@ class JobView:
 
 @dataclass(frozen=True)
 class Load:
-    """Phases of one job on one file system, of data or of metadata calls, in order of time.
+    """Phases of one job on one file system, in order of time. They are phases of data or of metadata calls.
 
     Attributes:
         job, user: job name and user name.
@@ -79,7 +79,7 @@ class Load:
         return np.stack([self.start, self.end], axis=1).ravel()
 
     def within(self, start: Floats, end: Floats, values: Floats | None = None) -> Floats:
-        """Returns the part of the job's values within time spans, assuming an even distribution over each phase.
+        """Returns the part of the job's values within time spans. Each phase is assumed to be evenly distributed.
 
         Args:
             start: start of each span, s.

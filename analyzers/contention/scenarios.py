@@ -55,7 +55,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Scenarios:
-    """Outcome of the phases, each array of shape [scenarios, jobs, phases]; phase 0 is the one in progress.
+    """Outcome of the phases, each array of shape [scenarios, jobs, phases]. Phase 0 is the one in progress.
 
     Attributes:
         start, end: seconds from now; NaN for missing phases.
@@ -120,7 +120,7 @@ def _following(job: Expected, gap: float, count: int, chance: np.random.Generato
 
 
 def _first(job: Expected, first: Floats, chance: np.random.Generator) -> Floats:
-    """Returns the start of the next phase, given that it has not come yet and that the period may be wrong."""
+    """Returns the start of the next phase, given that it has not come yet. The period may be wrong."""
     behind = first < 0  # negative starts are drawn again from the future
     first[behind] = np.abs(first[behind]) * chance.random(int(behind.sum()))
     wrong = chance.random(len(first)) >= job.on_time

@@ -78,7 +78,7 @@ class Victim:
 
 
 def slowdown_of(victim: Victim, tests: int, settings: ContentionSettings) -> Slowdown | None:
-    """Returns the slowdown of a job on a file system; None if its I/O never overlapped that of others.
+    """Returns the slowdown of a job on a file system. Returns None if its I/O never overlapped that of others.
 
     Args:
         victim: phases of the job.
@@ -162,7 +162,7 @@ def _culprits(victim: Victim, found: Evidence, tests: int, settings: ContentionS
 
 
 def _explains(victim: Victim, found: Evidence, done: float) -> bool:
-    """Returns whether the others' work matches the loss, which is what the job would have done in that time."""
+    """Returns whether the others' work matches the loss. The loss is what the job would have done in that time."""
     if found.slowdown is None:
         return False
     own = float(victim.load.moved[victim.rows[victim.shared]].sum())

@@ -1,4 +1,4 @@
-"""Comparison of two graphs by coloring ([DFG], Section IV-C) and by distance, and detection of outlier runs.
+"""Comparison of two graphs by coloring ([DFG], Section IV-C) and by distance. It also detects outlier runs.
 
 The distance is the total variation distance of the edges' shares, including those of the start and end markers: half
 the sum of the absolute differences. 0 means that both graphs have the same steps equally often, independent of their
@@ -63,7 +63,7 @@ def compare(green: Graph, red: Graph, green_name: str = "green", red_name: str =
 
 
 def distance(green: Graph, red: Graph) -> float:
-    """Returns the difference of two graphs, in [0, 1]: the total variation distance of their edges' shares."""
+    """Returns the difference of two graphs, in [0, 1]. It is the total variation distance of their edges' shares."""
     return _variation(edge_shares(green), edge_shares(red))
 
 
@@ -157,7 +157,7 @@ def _shares(counts: Mapping[Key, int]) -> dict[Key, float]:
 
 
 def _variation(green: Mapping[Key, float], red: Mapping[Key, float]) -> float:
-    """Returns half the sum of the differences of two distributions; 1 if exactly one is empty."""
+    """Returns half the sum of the differences of two distributions. Returns 1 if exactly one is empty."""
     if not green or not red:
         return float(bool(green) != bool(red))
     return min(sum(abs(green.get(key, 0.0) - red.get(key, 0.0)) for key in {**green, **red}) / 2, 1.0)

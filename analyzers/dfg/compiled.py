@@ -1,4 +1,7 @@
-"""Adds large batches of ordered events to the parts of a graph with the compiled helper; NumPy is the fallback."""
+"""Adds large batches of ordered events to the parts of a graph.
+
+The compiled helper does this; NumPy is the fallback.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ def library(events: int) -> ctypes.CDLL | None:
 def tally(
     compiled: ctypes.CDLL, nodes: Nodes, durations: Durations, rows: Rows, start: Ints, duration: Ints, size: Ints
 ) -> None:
-    """Adds events to the sums by activity and to the quantiles of durations; columns have shape (n,), n >= 1."""
+    """Adds events to the sums by activity and to the quantiles of durations. Columns have shape (n,), n >= 1."""
     made, shortest = Nodes(len(nodes.events)), np.full(len(nodes.events), 2**62)
     columns = (made.events, made.bytes, made.timed, made.first, shortest, made.longest, made.ns, made.rates)
     told = _addresses(*columns)

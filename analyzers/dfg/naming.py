@@ -1,4 +1,4 @@
-"""Applies a mapping to batches: two table look-ups per event, one name per distinct (call, file) pair."""
+"""Applies a mapping to batches. It needs two table look-ups per event, and one name per distinct (call, file) pair."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_CELLS: Final = 1 << 22
 BEYOND: Final = "(beyond the bound)"
 """Activity of events beyond the bound on activities."""
 RESERVED: Final = frozenset(("(start)", "(end)", "(other)"))
-"""Names with a special meaning in a graph; an activity with such a name gets a prime appended."""
+"""Names with a special meaning in a graph. An activity with such a name gets a prime appended."""
 UNMAPPED: Final = -1  # activity of events dropped by the mapping
 _UNSEEN: Final = -2  # pair without a name so far
 
@@ -154,7 +154,7 @@ class Mapper:
         return number
 
     def _fit(self) -> None:
-        """Grows the table of pairs to the number of classes; both dimensions stop at the bound."""
+        """Grows the table of pairs to the number of classes. Both dimensions stop at the bound."""
         rows, columns = self._cells.shape
         while rows < len(self._calls.meanings):
             rows *= 2

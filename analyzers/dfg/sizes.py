@@ -10,7 +10,10 @@ from ..common.state import Ints
 
 
 def sizes_of(batch: EventBatch) -> Ints:
-    """Returns the bytes moved by each event, int64[n]; -1 for failed calls and calls other than reads and writes."""
+    """Returns the bytes moved by each event, int64[n].
+
+    Returns -1 for failed calls and calls other than reads and writes.
+    """
     kind, flags = occurring(batch.kind), occurring(batch.flags)
     moves = ((kind == Kind.READ) | (kind == Kind.WRITE)) & (flags & int(Flag.FAILED) == 0)
     return np.where(moves, batch.bytes, -1).astype(np.int64, copy=False)

@@ -84,7 +84,7 @@ class DfgAnalyzer:
         duration: IntArray,
         size: IntArray,
     ) -> None:
-        """Adds events; arrays have shape (n,), and events of equal start follow one another in this order.
+        """Adds events in arrays of shape (n,). Events of equal start follow one another in this order.
 
         Args:
             case: case of each event, or of all, int64; above -2**62.
@@ -232,7 +232,10 @@ class DfgAnalyzer:
             self._place(self._pending.newest - int(self._settings.lateness_s * 1e9))
 
     def _look(self) -> None:
-        """Counts buffered new events and accepts those with an activity, many at a time since each pass is costly."""
+        """Counts buffered new events and accepts those with an activity.
+
+        It accepts many at a time, since each pass is costly.
+        """
         new = self._pending.new
         if not len(new.start):
             return

@@ -59,7 +59,7 @@ class PhaseTable:
             self._drop()
 
     def _widened(self, fresh: Rows) -> int:
-        """Extends the table to the used buckets, which are few or none, and returns the number of columns."""
+        """Extends the table to the used buckets, which are few or none. It returns the number of columns."""
         used = np.flatnonzero(fresh[:, BUCKETS:].any(axis=0))
         width = BUCKETS + (int(used[-1]) + 1 if len(used) else 0)
         if width > self.rows.shape[1]:
@@ -67,8 +67,9 @@ class PhaseTable:
         return int(self.rows.shape[1])
 
     def _adds_to_one(self, near: npt.NDArray[np.intp], row: Rows) -> bool:
-        """Adds a row to the only phase near it (the common case); False if there is not exactly one, or it does not
-        match.
+        """Adds a row to the only phase near it (the common case).
+
+        False if there is not exactly one, or it does not match.
         """
         if len(near) != 1:
             return False
@@ -154,7 +155,7 @@ def bucket_of(duration_ns: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64
 
 
 def quantile_s(counts: Rows, share: float, longest_ns: int) -> float:
-    """Returns a quantile of the durations, s, accurate to a factor of 1.4: interpolated between powers of two.
+    """Returns a quantile of the durations, s, accurate to a factor of 1.4. It is interpolated between powers of two.
 
     >>> round(quantile_s(np.bincount([3] * 99 + [20], minlength=28), 0.5, 10**9) * 1e6, 1)
     5.8

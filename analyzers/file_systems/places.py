@@ -19,7 +19,7 @@ Numbers = npt.NDArray[np.int64]
 
 
 class Spot(Struct, frozen=True):
-    """A file system as seen by one node; ``name`` is its identity if it is the same on all nodes."""
+    """A file system as seen by one node. ``name`` is its identity if it is the same on all nodes."""
 
     name: str = ""
     place: Place = "unknown"
@@ -64,13 +64,13 @@ def spot_of(file: FileInfo, names: Mapping[str, str]) -> Spot:
 
 
 def _given(path: str, names: Mapping[str, str]) -> str:
-    """Returns the configured name of the longest path prefix that ends at a slash; "" if there is none."""
+    """Returns the configured name of the longest path prefix that ends at a slash. Returns "" if there is none."""
     fitting = [start for start in names if start.startswith("/") and (path + "/").startswith(start.rstrip("/") + "/")]
     return names[max(fitting, key=len)] if fitting else ""
 
 
 class Places:
-    """Numbers the file systems of a job; 0 stands for unknown ones and those beyond the bound.
+    """Numbers the file systems of a job. 0 stands for unknown ones and those beyond the bound.
 
     Args:
         bound: maximum number of distinct file systems.
@@ -135,7 +135,7 @@ class Places:
         return found
 
     def tables(self) -> tuple[Numbers, Numbers, npt.NDArray[np.bool_]]:
-        """Returns three tables: spot by file; place by host and spot; and use by host and place.
+        """Returns three tables: spot by file. Place by host and spot; and use by host and place.
 
         A place that is not yet known is -1. The caller may set uses.
         """

@@ -46,7 +46,7 @@ _TYPES: Final = {"start": "<i8", "duration": "<i8", "bytes": "<i8", "kind": "u1"
 
 
 def summed(batch: EventBatch, hosts: Hosts, places: Places, counts: npt.NDArray[np.uint8], gap_ns: int) -> list[Rows]:
-    """Returns rows with the sums of the events that count; the events of a row are in one phase.
+    """Returns rows with the sums of the events that count. The events of a row are in one phase.
 
     Args:
         batch: events in the job's numbering.

@@ -1,4 +1,7 @@
-"""Incremental use of file systems by a job: batches of events in, phases by file system out on request."""
+"""Incremental use of file systems by a job.
+
+It takes batches of events, and returns phases by file system on request.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,7 @@ class FileSystemsAnalyzer:
         """Does nothing; no events are held back."""
 
     def losses(self) -> dict[str, int]:
-        """Returns the number of dropped phases, and of uses reported as unknown because of the bound."""
+        """Returns the number of dropped phases, and of uses reported as unknown. Both are due to the bound."""
         told = {"phases": self._phases.dropped, "file_systems": self._places.beyond}
         return {reason: number for reason, number in told.items() if number}
 

@@ -1,1 +1,4 @@
-"""Members of a job in bounded tables, groups of members that do I/O together, and their periods."""
+"""Members of a job in bounded tables, and groups of members that do I/O together.
+
+Each group can have its own period.
+"""

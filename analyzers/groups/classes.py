@@ -1,4 +1,4 @@
-"""Granularity of a job's members: by process or rank, by command, and by kind of file.
+"""Granularity of a job's members. Members are processes or ranks, commands, or kinds of file.
 
 Each of the three has steps from fine to coarse. A step is derived from the one before it, so that merged members stay
 merged.
@@ -45,7 +45,7 @@ class Key(Struct, frozen=True):
 
 
 def shift_at(step: int) -> int:
-    """Returns the number of bits by which ranks are shifted; processes without ranks are merged first."""
+    """Returns the number of bits by which ranks are shifted. Processes without ranks are merged first."""
     return max(step - 1, 0)
 
 
@@ -77,7 +77,7 @@ def kin_at(key: Key, step: int) -> Key:
 
 
 def files_at(path: str, step: int) -> str:
-    """Returns a kind of file at a step: path without numbers, folder and extension, extension, nothing.
+    """Returns a kind of file at a step. The steps are path without numbers, folder and extension, extension, nothing.
 
     >>> [files_at("/run7/dump.0100.chk", step) for step in range(1)], files_at("/run*/dump.*.chk", 1)
     (['/run*/dump.*.chk'], '/run*/*.chk')

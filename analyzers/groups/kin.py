@@ -1,4 +1,7 @@
-"""Members that are one program in turn: processes of a loop, or ranks or files that alternate between phases."""
+"""Members that are one program in turn.
+
+They are processes of a loop, or ranks or files that alternate between phases.
+"""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ _KINDS: Final[tuple[WhoKind, ...]] = ("commands", "ranks", "hosts", "files")
 
 
 def _apart(kind: WhoKind, told: Sequence[dict[WhoKind, list[str]]]) -> bool:
-    """Returns whether each group has names of a kind, none of them shared with another group."""
+    """Returns whether each group has names of a kind. No name may be shared with another group."""
     names = [about[kind] for about in told]
     if not all(names):
         return False

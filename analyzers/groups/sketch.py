@@ -22,7 +22,7 @@ _BITS: Final = FACTOR.bit_length() - 1
 
 
 class Sketch:
-    """Bytes of each member in bins; level l has the newest 512 bins of ``bin_ns * 4**l``.
+    """Bytes of each member in bins. Level l has the newest 512 bins of ``bin_ns * 4**l``.
 
     Levels are created like those of a ``BandwidthSignal``, when the one before can no longer cover all data.
 
@@ -51,7 +51,7 @@ class Sketch:
         return (self.newest + 1) * self.bin_ns if self.newest >= 0 else None
 
     def length(self, level: int) -> int:
-        """Returns the number of bins of a level that cover all data, up to its capacity."""
+        """Returns the number of bins of a level that cover all data. Its capacity is the maximum."""
         return min((self.newest >> _BITS * level) - (self.oldest >> _BITS * level) + 1, BINS)
 
     def add(
@@ -103,8 +103,9 @@ class Sketch:
                 self._place(level, *self._binned(*some, level, max(floor, low >> _BITS * level), members))
 
     def read(self, level: int, low: int, high: int, members: Ints) -> Floats:
-        """Returns the summed bytes of members in the bins low .. high - 1 of a level; bins that are not stored are
-        0.
+        """Returns the summed bytes of members in the bins low .. high - 1 of a level.
+
+        Bins that are not stored are 0.
         """
         sums = np.zeros(high - low)
         begin, stop = self._held(level, low, high)
@@ -113,12 +114,12 @@ class Sketch:
         return sums
 
     def each(self, level: int) -> npt.NDArray[np.float32]:
-        """Returns the bytes of each member in the bins of a level over all data, [members, bins]."""
+        """Returns the bytes of each member in the bins of a level, [members, bins]. The bins cover all data."""
         newest = self.newest >> _BITS * level
         return self._bins(level, newest - self.length(level) + 1, newest + 1)
 
     def until_ns(self, members: Ints) -> int | None:
-        """Returns the end of the latest bin with bytes of the members, ns; None without bytes."""
+        """Returns the end of the latest bin with bytes of the members, ns. Returns None without bytes."""
         for level in range(self.levels):
             newest = self.newest >> _BITS * level
             low = newest - self.length(level) + 1
@@ -128,7 +129,7 @@ class Sketch:
         return None
 
     def since_ns(self, members: Ints) -> int | None:
-        """Returns the start of the earliest bin with bytes of the members, at a level that covers all data."""
+        """Returns the start of the earliest bin with bytes of the members. The level covers all data."""
         for level in range(self.levels):
             newest = self.newest >> _BITS * level
             if newest - (self.oldest >> _BITS * level) < BINS or level == self.levels - 1:
@@ -192,7 +193,10 @@ class Sketch:
     def _binned(
         self, member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], level: int, low: int, members: int
     ) -> tuple[Floats, int]:
-        """Returns the bytes of each member in the bins of a level from ``low`` on, [members, bins], and ``low``."""
+        """Returns the bytes of each member in the bins of a level from ``low`` on.
+
+        It returns [members, bins] and ``low``.
+        """
         bin_ns = self.bin_ns << _BITS * level
         low_ns = low * bin_ns
         if int(start.min()) < low_ns:  # drop earlier parts
@@ -218,7 +222,7 @@ class Sketch:
 
 
 def _few_bins(member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int, members: int) -> Floats:
-    """Returns the bytes of each member before and after a time, [members, 2]; most batches of a burst span no more."""
+    """Returns the bytes of each member before and after a time, [members, 2]. Most batches of a burst span no more."""
     before = volume.astype(np.float64) if int(end.max()) <= border_ns else _before(start, end, volume, border_ns)
     after = volume - before
     if member.strides == (0,):
@@ -229,7 +233,7 @@ def _few_bins(member: Ints, start: Ints, end: Ints, volume: npt.NDArray[Any], bo
 
 
 def _before(start: Ints, end: Ints, volume: npt.NDArray[Any], border_ns: int) -> Floats:
-    """Returns the bytes of each request before a time; a request of zero duration moves them at its start."""
+    """Returns the bytes of each request before a time. A request of zero duration moves them at its start."""
     share = (border_ns - start) / np.maximum(end - start, 1)
     before: Floats = volume * np.minimum(np.maximum(share, 0.0), 1.0)
     return before

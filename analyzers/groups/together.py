@@ -54,7 +54,9 @@ def groups_of(sketch: Sketch, keys: Sequence[Key]) -> list[list[int]]:
 
 
 def _with_parts(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) -> list[list[int]]:
-    """Merges groups into those in whose phases they do I/O irregularly, not in all or in every n-th phase.
+    """Merges groups into those in whose phases they do I/O irregularly.
+
+    They take part neither in all nor in every n-th phase.
 
     Ranks that sometimes have nothing to write do not form a separate group.
     """
@@ -68,7 +70,7 @@ def _with_parts(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]]) ->
 
 
 def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[int]) -> bool:
-    """Returns whether a group skips phases of another at random, and does no I/O between them."""
+    """Returns whether a group skips phases of another at random. It must do no I/O between them."""
     for volume in volumes:
         signals = np.array([volume[group].sum(axis=0) for group in (whole, part)])
         shape = shape_of(signals)
@@ -86,7 +88,10 @@ def _is_part(volumes: Sequence[npt.NDArray[Any]], part: list[int], whole: list[i
 
 
 def _like(volumes: Sequence[npt.NDArray[Any]], groups: list[list[int]], rest: list[int]) -> int | None:
-    """Returns the group whose phases contain the I/O of the members without clear phases; None if there is none."""
+    """Returns the group whose phases contain the I/O of the members without clear phases.
+
+    Returns None if there is none.
+    """
     likeness = np.full(len(groups), -1.0)
     for each in volumes:
         shape = shape_of(np.array([each[group].sum(axis=0) for group in (*groups, rest)]))

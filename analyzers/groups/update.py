@@ -1,4 +1,4 @@
-"""Incremental groups of a running job: batches of events in, predictions with groups out on request."""
+"""Incremental groups of a running job. It takes batches of events, and returns predictions with groups on request."""
 
 from __future__ import annotations
 
@@ -82,7 +82,10 @@ class GroupAnalyzer:
     def numbered(
         self, batch: EventBatch, info: StreamInfo, files: Sequence[FileInfo], left_out: LeftOut
     ) -> tuple[Ints, npt.NDArray[np.intp] | None] | None:
-        """Returns the members of the events that count, and their rows (None for all); None if no event counts."""
+        """Returns the members of the events that count, and their rows (None for all).
+
+        Returns None if no event counts.
+        """
         counting = counted(batch, left_out, self._settings.mode)
         rows = None if counting.all() else np.flatnonzero(counting)
         if rows is not None and not len(rows):
@@ -130,7 +133,7 @@ class GroupAnalyzer:
         return answer_with(prediction, found).prediction
 
     def _is_explained(self, prediction: Prediction) -> bool:
-        """Returns whether the whole job's period predicts its phases, and no group is known to have another period."""
+        """Returns whether the whole job's period predicts its phases. No group may be known to have another period."""
         period, coming = prediction.period_s, prediction.next_phase
         if period is None or coming is None or min(prediction.confidence, coming.confidence) < TUNING.same.sure:
             return False
@@ -150,16 +153,16 @@ class GroupAnalyzer:
             self._groups.append(before)
 
     def losses(self) -> dict[str, int]:
-        """Returns how often members were merged because of the bound, and the number of dropped events."""
+        """Returns how often members were merged because of the bound. It also returns the number of dropped events."""
         told = {"members": self.members.joined, "ahead": self.sketch.ahead}
         return {reason: number for reason, number in told.items() if number}
 
 
 class _Resolutions(Resolutions, frozen=True):
-    """Levels of a sketch, which has fewer bins: a period has 16 to 64 of them."""
+    """Levels of a sketch, which has fewer bins. A period has 16 to 64 of them."""
 
     def of_period(self, period_s: float, current: int | None = None) -> int:
-        """Returns the level at which a period has 16 to 64 bins; the current one while it is close to that."""
+        """Returns the level at which a period has 16 to 64 bins. The current one while it is close to that."""
         return super().of_period(2 * period_s, current)
 
 

@@ -1,4 +1,4 @@
-"""Time in calls in a bounded table of rows and bins; bins and rows become coarser instead of growing."""
+"""Time in calls in a bounded table of rows and bins. Bins and rows become coarser instead of growing."""
 
 from __future__ import annotations
 
@@ -107,7 +107,10 @@ class Grid:
             self.cells = np.concatenate([self.cells, more])
 
     def _reach(self, first: int, last: int) -> None:
-        """Shifts and coarsens the bins to include those from ``first`` to ``last`` at the finest length."""
+        """Shifts and coarsens the bins to include a range.
+
+        The range is that from ``first`` to ``last`` at the finest length.
+        """
         before = self._span
         if before is not None:
             first, last = min(first, before[0]), max(last, before[1])

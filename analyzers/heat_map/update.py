@@ -1,4 +1,7 @@
-"""Incremental heat map of a job's I/O: batches of events in, table of members and times out on request."""
+"""Incremental heat map of a job's I/O.
+
+It takes batches of events, and returns a table of members and times on request.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,7 @@ class _Rows:
 
 
 class HeatMapAnalyzer:
-    """Sums the time in calls of the program (depth 0) on its data, by member and time."""
+    """Sums the time in calls of the program on its data. The calls have depth 0; sums are by member and time."""
 
     def __init__(self, context: JobContext, settings: HeatMapSettings) -> None:
         self._job = context.job
@@ -118,7 +121,7 @@ class HeatMapAnalyzer:
         return result
 
     def _wanted(self, batch: EventBatch, busy: Ints) -> Ints:
-        """Returns the rows of calls of the program on its data with a duration above 0."""
+        """Returns the rows of calls of the program on its data. Their duration is above 0."""
         left_out, groups = self._names.left_out, self._names.groups
         ways = np.where(groups == DATA, np.uint8(0), _MOVES_NOTHING) | (left_out & np.uint8(READS | WRITES))
         ways[0] = 0  # no file, or an unknown one

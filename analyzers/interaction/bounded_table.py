@@ -1,4 +1,4 @@
-"""Bounded table of sums by key, for threads, pairs of threads, and pairs of thread and file.
+"""Bounded table of sums by key. Keys are threads, pairs of threads, and pairs of thread and file.
 
 When the budget is used up, the entries with the lowest counts are evicted, and their counts are added to the dropped
 ones. Lossy counting with few entries keeps nearly all of the mass.
@@ -18,7 +18,7 @@ _KEPT: Final = 0.75  # share of the budget kept after an eviction
 
 
 class BoundedTable(State):
-    """Sums, minima and maxima of int64 columns by int64 key; the first column decides which entries are kept.
+    """Sums, minima and maxima of int64 columns by int64 key. The first column decides which entries are kept.
 
     Args:
         budget: maximum number of entries.
@@ -110,14 +110,14 @@ class BoundedTable(State):
         return self._find(keys)
 
     def meet(self, keys: Ints) -> None:
-        """Adds rows for keys in order of first occurrence; check with ``takes`` that there is room."""
+        """Adds rows for keys in order of first occurrence. Check with ``takes`` that there is room."""
         found, first = np.unique(keys, return_index=True)
         if len(found):
             order = np.argsort(first)
             self._admit(found[order], np.zeros(len(found), np.int64))
 
     def take_moves(self) -> Rows | None:
-        """Returns the new row of each old one since the last call, -1 if evicted; None if no row moved."""
+        """Returns the new row of each old one since the last call, -1 if evicted. Returns None if no row moved."""
         moves, self._moves = self._moves, None
         return moves
 

@@ -1,4 +1,7 @@
-"""Interference with a job: volumes of other jobs on its file systems during its I/O, and shared files."""
+"""Interference with a job.
+
+It is the volume of other jobs on its file systems during its I/O, and their shared files.
+"""
 
 from __future__ import annotations
 
@@ -47,14 +50,14 @@ class Load:
         return np.diff(np.interp(edges, own, whole))
 
     def common(self, other: Load) -> list[str]:
-        """Returns the mount points that are the same file system for both; node-local ones only with a common host."""
+        """Returns the mount points that are the same file system for both. Node-local ones only with a common host."""
         meet = bool(self.hosts & other.hosts)
         return sorted(
             point for point in self.mounts.keys() & other.mounts if meet or point not in self.local | other.local
         )
 
     def part_on(self, points: Sequence[str]) -> float:
-        """Returns the share of the job's bytes on some mount points; 1 if its mounts are unknown."""
+        """Returns the share of the job's bytes on some mount points. Returns 1 if its mounts are unknown."""
         whole = sum(self.mounts.values())
         return sum(self.mounts[point] for point in points) / whole if whole else 1.0
 
@@ -119,7 +122,7 @@ def _seconds(bins: npt.NDArray[np.bool_], width: float) -> float:
 
 
 def _ties(ranking: Ranking, job: str) -> dict[str, tuple[list[str], int]]:
-    """Returns, for each other job, the files shared with a job and the number of interactions."""
+    """Returns the files that each other job shares with a job. It also returns the number of interactions."""
     names = {actor.id: actor.job for actor in ranking.actors}
     paths = {file.id: file.path for file in ranking.files}
     uses: dict[int, dict[str, int]] = {}

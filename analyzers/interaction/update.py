@@ -41,7 +41,7 @@ class Introduction(NamedTuple):
 
 
 class InteractionAnalyzer:
-    """Adds batches of one job (or of several, each with a separate space) and ranks the actors.
+    """Adds batches of one job, and ranks the actors. Batches of several jobs need a separate space per job.
 
     Args:
         settings: bounds and ranking.
@@ -248,7 +248,7 @@ class InteractionAnalyzer:
         return made
 
     def _introduce_at_once(self, introductions: Sequence[Introduction]) -> None:
-        """Equivalent to ``introduce_all`` if there is room for all; rows are created in the same order."""
+        """Equivalent to ``introduce_all`` if there is room for all. Rows are created in the same order."""
         space, stream, pid, rank, parent, name = np.array(introductions, np.int64).T
         keys = space * SPACE + threads_of(pid, pid, rank, stream)
         known = self._actors.find(keys)

@@ -1,1 +1,4 @@
-"""Layers of an I/O stack: nesting of calls, time per layer, and how requests change on their way down."""
+"""Layers of an I/O stack.
+
+The analysis covers nesting of calls, time per layer, and changes of requests on their way down.
+"""

@@ -135,14 +135,14 @@ def moves(calls: Calls) -> npt.NDArray[np.bool_]:
 
 
 def size_class(calls: Calls) -> Ints:
-    """Returns the size class of each request: 0 for 0 bytes, k for 2**(k-1) to 2**k - 1 bytes."""
+    """Returns the size class of each request. The class is 0 for 0 bytes, and k for 2**(k-1) to 2**k - 1 bytes."""
     size = calls.requested if not calls.summed.any() else calls.requested // np.maximum(calls.count, 1)
     # exact up to 2**46, since float64 represents every integer below that
     return np.frexp(size.astype(np.float64))[1].astype(np.int64)
 
 
 def summed_up(calls: Calls) -> Calls:
-    """Sums rows that are equal except for times, of the same size class; the total time is kept."""
+    """Sums rows that are equal except for times, of the same size class. The total time is kept."""
     alike = [getattr(calls, name).astype(np.int64) for name in _ALIKE]
     return summed_by(calls, [*alike, size_class(calls)])[0]
 

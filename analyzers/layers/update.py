@@ -94,7 +94,7 @@ class LayerAnalyzer:
                 self._look()
 
     def close_stream(self, stream: str) -> None:
-        """Ends a stream: calls without an observed end of their enclosing call count as the program's."""
+        """Ends a stream. Calls without an observed end of their enclosing call count as the program's."""
         self._closing[stream] = self._pids.pop(stream, 0)
         # each pass is costly, and jobs of many short processes end streams often
         if len(self._closing) >= _MOST_CLOSING:
@@ -131,7 +131,7 @@ class LayerAnalyzer:
         }
 
     def merge(self, other: LayerAnalyzer, calls: Sequence[int] | None = None) -> None:
-        """Adds another part of the same job: its processes are separate, and files are matched by path.
+        """Adds another part of the same job. Its processes are separate, and files are matched by path.
 
         Args:
             other: other part; it is not changed, and its waiting calls count as made by the program.
@@ -292,7 +292,7 @@ class LayerAnalyzer:
 
 
 def _non_zero(column: IntArray, bits: int | None = None) -> int:
-    """Returns the number of values with any of the bits set, or non-zero; a constant column is tested once."""
+    """Returns the number of values with any of the bits set, or non-zero. A constant column is tested once."""
     values = occurring(column)
     found = int(np.count_nonzero(values if bits is None else values & int(bits)))
     return found * len(column) if is_constant(column) else found

@@ -31,7 +31,7 @@ class _Intervals:
 
     @property
     def moments(self) -> tuple[float, float] | None:
-        """Weighted mean and standard deviation of the kept intervals; None if the weights do not allow a mean."""
+        """Weighted mean and standard deviation of the kept intervals. None if the weights do not allow a mean."""
         return _moments(self.length[self.kept], self.weight[self.kept])
 
 

@@ -1,4 +1,4 @@
-"""List of I/O phases of a signal with known period, for pictures and for the evaluation of predictions."""
+"""List of I/O phases of a signal with known period. Pictures and the evaluation of predictions use it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BUSY = 0.5  # duty from which on pauses are searched, too
 
 
 def list_phases(values: Floats, *, bin_s: float, start_s: float, period_s: float) -> PhaseColumns:
-    """Segments a signal into phases; a busy one by its pauses, if the result is closer to the period.
+    """Segments a signal into phases. A busy one by its pauses, if the result is closer to the period.
 
     Args:
         values: bytes/s in each bin, at least 0.

@@ -1,4 +1,4 @@
-"""Replay of a finished trace as if it were live, and comparison of predictions with actual phases."""
+"""Replay of a finished trace as if it were live. Its predictions are compared with actual phases."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def replay(
     every_s: float | None = None,
     ordering: Ordering = ordered,
 ) -> Replay:
-    """Makes predictions at many times of a finished trace, each from the data seen by then.
+    """Makes predictions at many times of a finished trace. Each uses the data seen by then.
 
     Args:
         batches: events of all streams, each batch with the mask of its stream's files.
@@ -178,7 +178,7 @@ def predictions_at(
 
 
 def _with_some_between(moments: Times) -> Times:
-    """Returns the times with up to four evenly spaced ones between each two; fewer if there are many.
+    """Returns the times with up to four evenly spaced ones between each two. Fewer if there are many.
 
     An aggregator also predicts between the ends of phases, and these predictions affect the next ones: a period within
     phases is discarded when they are over.
@@ -190,7 +190,10 @@ def _with_some_between(moments: Times) -> Times:
 
 
 def judge(job: str, predictions: Sequence[Prediction], phases: PhaseColumns, period_s: float | None) -> Replay:
-    """Compares each predicted next start with the first phase that began after the prediction was made."""
+    """Compares each predicted next start with the actual one.
+
+    That is the first phase that began after the prediction was made.
+    """
     made = np.array([row.made_at_s for row in predictions])
     seen = np.searchsorted(phases.start_s, made, side="right")
     steps = [_step(row, int(at), phases, period_s) for row, at in zip(predictions, seen, strict=True)]

@@ -1,4 +1,4 @@
-"""Requests of a finished trace that count: kept in memory if few, otherwise read again for each pass."""
+"""Requests of a finished trace that count. Few are kept in memory; many are read again for each pass."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_PAUSE_NS: Final = 4 * 86_400 * 10**9  # times beyond such a pause come 
 
 
 class Requests:
-    """Start, end and bytes of the requests that count, in pieces; in one piece if they are few.
+    """Start, end and bytes of the requests that count, in pieces. In one piece if they are few.
 
     Attributes:
         count: number of requests.
@@ -124,7 +124,7 @@ class _Spells:
             self._put(box, int(mine.min()), int(mine.max()), len(mine))
 
     def longest(self) -> tuple[int, int] | None:
-        """Returns the first and last time of the range with the most times; None if there is only one range."""
+        """Returns the first and last time of the range with the most times. Returns None if there is only one range."""
         spells: list[list[int]] = []
         for box in sorted(self._boxes):
             low, high = self._boxes[box]

@@ -38,7 +38,7 @@ def detect(batches: Batches, settings: DetectSettings, job: str) -> Prediction:
 
 
 def examine(batches: Batches, settings: DetectSettings, job: str) -> tuple[Prediction, SignalWindow]:
-    """Finds the period of a finished trace; without a certain one, that of reads or writes alone.
+    """Finds the period of a finished trace. Without a certain one, that of reads or writes alone.
 
     The mode of the prediction names the direction. Everything else is as in ``examine_mode``.
     """
@@ -103,7 +103,7 @@ def _estimated(view: SignalWindow, settings: DetectSettings, requests: Requests)
 
 
 def _periodicity(view: SignalWindow, settings: DetectSettings, requests: Requests) -> PeriodEstimate:
-    """Runs the estimator; a result of the default estimator that is only due to binning is discarded."""
+    """Runs the estimator. A result of the default estimator that is only due to binning is discarded."""
     periodicity = ESTIMATORS[settings.method](view, settings)
     if settings.method == "reference" or periodicity.period_s is None:
         return periodicity
@@ -113,7 +113,10 @@ def _periodicity(view: SignalWindow, settings: DetectSettings, requests: Request
 
 
 def _signal(requests: Requests, bin_ns: int, settings: DetectSettings) -> BandwidthSignal:
-    """Bins requests; if the bins do not cover their time, all at once, since the selection depends on all."""
+    """Bins requests.
+
+    If the bins do not cover their time, all are binned at once, since the selection depends on all.
+    """
     signal = BandwidthSignal(bin_ns, settings.trace_bins)
     span_ns = 0 if requests.first_ns is None else requests.last_ns - requests.first_ns
     for piece in requests if span_ns // bin_ns < settings.trace_bins - 1 else [requests.together()]:
@@ -122,7 +125,7 @@ def _signal(requests: Requests, bin_ns: int, settings: DetectSettings) -> Bandwi
 
 
 def _finest(span_ns: int, settings: DetectSettings) -> int:
-    """Returns the bin length for a trace, ns: 10 ms, less for short and more for long traces."""
+    """Returns the bin length for a trace, ns. It is 10 ms, less for short and more for long traces."""
     bin_ns = FINEST_NS
     while span_ns // bin_ns >= settings.trace_bins - 1:
         bin_ns *= FACTOR
@@ -134,7 +137,7 @@ def _finest(span_ns: int, settings: DetectSettings) -> int:
 def _best(
     finest: SignalWindow, look: Callable[[SignalWindow], tuple[SignalWindow, PeriodEstimate]]
 ) -> tuple[SignalWindow, PeriodEstimate]:
-    """Analyzes a trace in few bins first, then in finer ones until its period is certain and resolved.
+    """Analyzes a trace in few bins first. Finer bins follow until its period is certain and resolved.
 
     Of results that agree, the one with the fewest bins counts, if it has 32 bins per period or more. Otherwise the most
     certain one counts, or that of the coarser bins if the certainty is similar and its period has 32 bins.

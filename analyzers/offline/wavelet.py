@@ -1,4 +1,7 @@
-"""Power over time and period from a continuous Morlet wavelet transform, and the validity of a period over time."""
+"""Power over time and period from a continuous Morlet wavelet transform.
+
+It yields the validity of a period over time.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +184,7 @@ def _folded(values: Floats, width: int) -> Floats:
 
 
 def _column_means(values: Floats, edges: Floats) -> Floats:
-    """Averages values between edges; a column narrower than a value takes the value at its middle."""
+    """Averages values between edges. A column narrower than a value takes the value at its middle."""
     at = np.minimum(edges[:-1].astype(np.intp), len(values) - 1)
     if len(values) < len(at):
         middle = np.minimum((0.5 * (edges[1:] + edges[:-1])).astype(np.intp), len(values) - 1)
@@ -191,8 +194,9 @@ def _column_means(values: Floats, edges: Floats) -> Floats:
 
 
 def _inside(count: int, scale: float) -> Floats:
-    """Returns the share of a wavelet around each bin's middle that lies within the signal, by its envelope, in (0.5,
-    1].
+    """Returns the share of a wavelet that lies within the signal, per bin.
+
+    The wavelet is at the bin's middle; its envelope gives the share, in (0.5, 1].
     """
     reached = np.cumsum(np.exp(-0.5 * np.square(np.arange(count) / scale))) / (scale * math.sqrt(2 * math.pi))
     half = np.minimum(reached, 0.5)

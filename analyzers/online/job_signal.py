@@ -1,4 +1,4 @@
-"""Signal of one job at several resolutions, windows of it, and the period of a window."""
+"""Signal of one job at several resolutions. It provides windows and the period of a window."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..totals import MOST, added
 
 
 class Seen:
-    """Signals of one job's reads and writes, in rings of bounded length; no data is read or summed twice.
+    """Signals of one job's reads and writes, in rings of bounded length. No data is read or summed twice.
 
     Attributes:
         reads: signal of reads, bytes.
@@ -135,7 +135,7 @@ class JobSignal:
         followed: int = 0,
         ended: bool = False,
     ) -> tuple[SignalWindow, PeriodEstimate]:
-        """Returns the window of a level and its period; single bursts that hide a period are removed.
+        """Returns the window of a level and its period. Single bursts that hide a period are removed.
 
         Args:
             level: level of resolution.
@@ -202,7 +202,7 @@ class JobSignal:
         )
 
     def _bins(self, level: int, from_ns: int, to_ns: int) -> tuple[int, int]:
-        """Returns the first bin that overlaps [from, to) and is still stored, and the one after the last."""
+        """Returns the first stored bin that overlaps [from, to). It also returns the bin after the last."""
         bin_ns, most = self.resolutions.length_ns(level), self.resolutions.bins
         low, high = from_ns // bin_ns, -(-to_ns // bin_ns)
         reach = (self.last_ns - 1) // bin_ns - most + 1 if self.last_ns else 0

@@ -137,7 +137,7 @@ class Predictor:
         self.version += 1
 
     def flush(self) -> None:
-        """Handles the end of a stream: data since the last flush counts as one more flush."""
+        """Handles the end of a stream. Data since the last flush counts as one more flush."""
         if self.settings.window != "flushes":
             return
         for windows in (side.lookout.windows for side in (self._all, *self._ways)):
@@ -193,7 +193,7 @@ class Predictor:
         return self._all.observed.series(self.job, from_ns, to_ns)
 
     def _look(self, now_ns: int, *, whole: bool = False, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
-        """Searches a period of reads and writes together, or of one of the two if there is no certain one.
+        """Searches a period of reads and writes together. Without a certain one it searches each of the two.
 
         While neither has one, the two are searched in turn. Without a search, only known periods are measured.
         """
@@ -254,14 +254,17 @@ class Predictor:
         return self._others
 
     def _earlier(self, periodicity: PeriodEstimate, whole: SignalWindow | None = None) -> list[OtherPeriod]:
-        """Returns the earlier periods of a job that has none now; without earlier predictions, from its signal."""
+        """Returns the earlier periods of a job that has none now. Without earlier predictions, from its signal."""
         if periodicity.period_s is not None or self.settings.method != "tide":
             return []
         ended = ended_period(whole) if whole is not None else None
         return self._episodes.told() or ([] if ended is None else [ended])
 
     def _look_for_others(self, periodicity: PeriodEstimate, now_ns: int) -> list[OtherPeriod]:
-        """Searches further periods at the main period's level and a finer one, and earlier ones at a coarser level."""
+        """Searches further periods at the main period's level and a finer one.
+
+        Earlier periods are searched at a coarser level.
+        """
         if periodicity.period_s is None or periodicity.others or self.settings.method != "tide":
             return periodicity.others
         period_s, end_ns = periodicity.period_s.value, max(now_ns, self.last_ns)

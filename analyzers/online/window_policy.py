@@ -39,7 +39,7 @@ class WindowPolicy:
         self._fed_s = 0.0
 
     def flush(self, first_ns: int, last_ns: int) -> None:
-        """Adds a flush with the requests of [first, last]; overlapping flushes of several streams are merged."""
+        """Adds a flush with the requests of [first, last]. Overlapping flushes of several streams are merged."""
         if self._flushes and first_ns < self._flushes[-1][1]:
             first, last = self._flushes[-1]
             self._flushes[-1] = (min(first, first_ns), max(last, last_ns))
@@ -76,7 +76,7 @@ class WindowPolicy:
         return first_ns
 
     def watch(self, view: SignalWindow, period_s: float) -> bool:
-        """Examines the phases of a view; returns whether a change was found, so that the view reaches back too far."""
+        """Examines the phases of a view. Returns whether a change was found, so that the view reaches back too far."""
         starts = view.start_s + onsets(view.bandwidth, period_s / view.bin_s) * view.bin_s
         intervals = starts[1:] - starts[:-1]
         at = clear_change(intervals)
@@ -92,8 +92,9 @@ class WindowPolicy:
         return True
 
     def _detected(self, starts: Floats, until_s: float) -> int:
-        """Feeds the detector; returns the index of the first start of the current behaviour, 0 if there is no
-        change.
+        """Feeds the detector.
+
+        Returns the index of the first start of the current behaviour, 0 if there is no change.
         """
         at = 0
         for number in range(1, len(starts)):
@@ -105,7 +106,7 @@ class WindowPolicy:
 
 
 def onsets(bandwidth: Floats, period: float) -> Floats:
-    """Finds starts of phases: the signal rises above its mean after a pause of a quarter of the period.
+    """Finds starts of phases. The signal rises above its mean after a pause of a quarter of the period.
 
     Args:
         bandwidth: signal.
@@ -124,7 +125,7 @@ def onsets(bandwidth: Floats, period: float) -> Floats:
 
 
 def clear_change(intervals: Floats) -> int:
-    """Returns the index of the first interval of a new period; 0 if there is no certain change.
+    """Returns the index of the first interval of a new period. Returns 0 if there is no certain change.
 
     Three intervals are needed, with a change by a factor of more than 1.5, because the cut is permanent. Estimators cut
     anew each time, and so detect a change earlier (``phases.changes``).

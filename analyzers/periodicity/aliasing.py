@@ -53,7 +53,7 @@ def is_alias(requests: Iterable[tuple[Times, Times, Numbers]], view: SignalWindo
 
 
 def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
-    """Returns whether a signal is an even stream of requests, whose count per coarse bin alternates.
+    """Returns whether a signal is an even stream of requests. Their count per coarse bin alternates.
 
     In finer bins such requests are separate, and all gaps between them are about equal. In periodic I/O, gaps within
     phases are shorter than gaps between phases. In the finest bins, gaps of a single bin carry no information.
@@ -76,7 +76,7 @@ def is_stream(bandwidth: Floats, period: float, *, finest: bool) -> bool:
 
 
 class _Transform:
-    """|X(f)|^2 of rectangles at given times under a Hann window, with their mean subtracted, per frequency offset."""
+    """|X(f)|^2 of rectangles at given times under a Hann window, per frequency offset. Their mean is subtracted."""
 
     def __init__(self, lowest_hz: float, length_s: float) -> None:
         self._lowest_hz, self._length_s = lowest_hz, length_s

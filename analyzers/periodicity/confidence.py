@@ -34,7 +34,9 @@ def certain(chance: float) -> float:
 
 
 def chance_in_time(spread: float, intervals: int) -> float:
-    """Probability that the next phase starts within a fifth of a period of the time given by the mean interval.
+    """Probability that the next phase starts on time.
+
+    On time is within a fifth of a period of the time given by the mean interval.
 
     Intervals are assumed normal. Their spread combines the past intervals with a prior that weighs as much as one more
     interval. The probability follows Student's t distribution.
@@ -53,22 +55,29 @@ def chance_of_mean(spread: float, intervals: int) -> float:
 
 
 def believed_spread(spread: float, intervals: int) -> float:
-    """Returns the spread of the next interval around the mean, from past intervals and a prior (one interval)."""
+    """Returns the spread of the next interval around the mean.
+
+    It is computed from past intervals and a prior (one interval).
+    """
     freedom = intervals - 1 + _CHANCES.believed
     variance = ((intervals - 1) * spread**2 + _CHANCES.believed * _CHANCES.usual**2) / freedom
     return math.sqrt(variance * (1 + 1 / intervals))
 
 
 def with_care(known: float, spread: float, intervals: int) -> float:
-    """Returns the confidence for a finished job, reduced for few or uneven intervals, which are alike by chance at
-    times.
+    """Returns the confidence for a finished job.
+
+    It is reduced for few or uneven intervals, which are alike by chance at times.
     """
     few = (_CHANCES.careful / intervals) ** 3
     return float(known ** (1 + min(few, 2 + 3 * min(spread / TUNING.same.irregular, 1.0))))
 
 
 def patience_of(silence: float, period: float) -> float:
-    """Returns a factor that falls from 1 to 0 while the next phase is overdue by 1.5 to 4 periods."""
+    """Returns a factor from 1 to 0 for an overdue phase.
+
+    It falls while the next phase is overdue by 1.5 to 4 periods.
+    """
     return min(max((_CHANCES.gone - silence / period) / (_CHANCES.gone - _CHANCES.silence), 0.0), 1.0)
 
 
@@ -85,7 +94,7 @@ def calibrated(confidence: float) -> float:
 
 
 def student(reach: float, freedom: int) -> float:
-    """Probability that Student's t with ``freedom`` degrees of freedom lies in [-reach, reach], from its series."""
+    """Probability that Student's t lies in [-reach, reach], from its series. It has ``freedom`` degrees of freedom."""
     if freedom > _MANY:
         return math.erf(reach * (1 - 1 / (4 * freedom)) / math.sqrt(1 + reach * reach / (2 * freedom)) / math.sqrt(2))
     angle = math.atan2(reach, math.sqrt(freedom))

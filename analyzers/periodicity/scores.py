@@ -74,8 +74,9 @@ def scores_of(bandwidth: Floats, bin_s: float, period_s: float, phase_rad: float
 
 
 def _up_to(edges: Floats, running: Floats) -> Floats:
-    """Returns the volume before each edge, with partial bins by their share; ``running`` is the cumulative sum of
-    bins.
+    """Returns the volume before each edge, with partial bins by their share.
+
+    ``running`` is the cumulative sum of bins.
     """
     whole = np.minimum(edges.astype(np.intp), len(running) - 2)
     before: Floats = running[whole] + (edges - whole) * (running[whole + 1] - running[whole])
@@ -83,7 +84,10 @@ def _up_to(edges: Floats, running: Floats) -> Floats:
 
 
 def _within(edges: Floats, first: Positions, stop: Positions, running: Floats) -> tuple[Floats, Floats]:
-    """Returns the number of bins of the runs [first, stop) between successive edges, and their volume."""
+    """Returns the number of bins of runs between successive edges, and their volume.
+
+    Runs are the parts of [first, stop).
+    """
     begun = np.searchsorted(first, edges)
     last = np.maximum(begun - 1, 0)
     reach = np.where(begun > 0, np.minimum(edges, stop[last]), 0.0)
@@ -100,7 +104,7 @@ def _variance(values: Floats) -> float:
 
 
 def _cuts(values: Floats, period: float, phase_rad: float | None) -> Floats:
-    """Returns the edges of the sub-traces in bins, half a period away from the volume's centre."""
+    """Returns the edges of the sub-traces in bins. They are half a period away from the volume's centre."""
     phase = cmath.phase(component(values, period)) if phase_rad is None else phase_rad
     gathered = -phase / (2 * math.pi) * period + 0.5
     begin = float((gathered + period / 2) % period)

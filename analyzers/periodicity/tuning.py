@@ -1,4 +1,4 @@
-"""Tuned numbers of the estimator, by topic: meaning, unit, and the benchmark used to choose each.
+"""Tuned numbers of the estimator, by topic. Each has a meaning, a unit, and the benchmark used to choose it.
 
 Sources in brackets: a, ``accuracy``; c, ``calibration``; f, the false alarms of ``calibration``; s, ``stumbles``; o,
 ``online``; g, ``groups``; d, no measurement, a definition. ``benchmarks/accuracy/sensitivity.py`` measures the effect

@@ -1,4 +1,4 @@
-"""Queue of events that are not yet analyzed: many small batches cost as much as one large one, and more memory."""
+"""Queue of events that are not yet analyzed. Many small batches cost as much as one large one, and more memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Self
 from ...events import EventBatch, StreamInfo, concatenate
 
 _MOST_PIECES: Final = 16
-"""Maximum number of separate batches; an array of few events takes more memory than the events."""
+"""Maximum number of separate batches. An array of few events takes more memory than the events."""
 
 
 class Run(NamedTuple):
@@ -55,7 +55,7 @@ class Taken:
 
 
 class AnalysisQueue:
-    """Queue of batches; ``since`` returns the events from a position on, so that each reader continues where it was."""
+    """Queue of batches. ``since`` returns the events from a position on, so that each reader continues where it was."""
 
     def __init__(self) -> None:
         self._batches: list[EventBatch] = []

@@ -50,7 +50,7 @@ class Analyzer(Protocol):
     """
 
     def update(self, taken: Taken) -> None:
-        """Adds events in the job's numbering; events of one stream are in order of their ends."""
+        """Adds events in the job's numbering. Events of one stream are in order of their ends."""
         ...
 
     def close_stream(self, stream: str) -> None:
@@ -71,7 +71,10 @@ class Reporting(Protocol):
     """Analyzer with a public result."""
 
     def frozen(self) -> Callable[[], BaseModel]:
-        """Copies the state and returns a function that computes the result, later and in any thread."""
+        """Copies the state and returns a function that computes the result.
+
+        The function can run later and in any thread.
+        """
         ...
 
 

@@ -1,4 +1,4 @@
-"""Conversion of events to the columns of a directly-follows graph, and of activities to data or not."""
+"""Conversion of events to the columns of a directly-follows graph. Activities are classified as data or not."""
 
 from __future__ import annotations
 

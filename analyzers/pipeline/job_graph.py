@@ -93,7 +93,10 @@ class JobGraph:
         return with_data(graph, activities_on_data(self._mapper, self._names))
 
     def frozen(self) -> Callable[[], Graph]:
-        """Copies the state and returns a function that computes the graph, later and in any thread."""
+        """Copies the state and returns a function that computes the graph.
+
+        The function can run later and in any thread.
+        """
         settings, data, names = self._settings, self._analyzer.snapshot(), list(self._mapper.names)
         on_data = activities_on_data(self._mapper, self._names)
         return lambda: with_data(DfgAnalyzer.restore(settings, data).graph(names, self._job), on_data)
@@ -113,7 +116,7 @@ class JobGraph:
         return np.broadcast_to(np.int64(self._number(stream)), (length,))
 
     def _number(self, stream: str) -> int:
-        """Numbers a stream until it is closed; a job may have any number of successive streams."""
+        """Numbers a stream until it is closed. A job may have any number of successive streams."""
         if stream not in self._streams:
             self._streams[stream] = self._numbered
             self._numbered += 1

@@ -1,4 +1,4 @@
-"""Groups of one job, from batches in the job's numbering, and their contribution to its prediction."""
+"""Groups of one job, from batches in the job's numbering. They contribute to the job's prediction."""
 
 from __future__ import annotations
 

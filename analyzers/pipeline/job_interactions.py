@@ -1,4 +1,4 @@
-"""Interaction graph of one job, from batches in the job's numbering, and its ranking, alone or with other jobs."""
+"""Interaction graph of one job, from batches in the job's numbering. It is ranked alone or with other jobs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class JobInteractions:
             self._hold(who, space, _ANY if _is_told(who) else number)
 
     def _all_told(self, taken: Taken) -> bool:
-        """Adds the events of several streams of one host at once, if all are identified by numbers."""
+        """Adds the events of several streams of one host at once. This needs numbers for all of them."""
         infos = [run.info for run in taken.runs]
         if any(info.host != infos[0].host for info in infos):
             return False
@@ -80,13 +80,13 @@ class JobInteractions:
         return True
 
     def introduce(self, stream: str, info: StreamInfo) -> None:
-        """Adds the introduction of a finished trace's stream; the last stream of a process names it."""
+        """Adds the introduction of a finished trace's stream. The last stream of a process names it."""
         self.settle()
         space, number = self.number(stream, info)
         self._analyzer.introduce_all([introduction(self._names, info, space=space, stream=number)])
 
     def number(self, stream: str, info: StreamInfo) -> tuple[int, int]:
-        """Returns the numbers of a stream's host and of the stream; introduces a new stream of a running job."""
+        """Returns the numbers of a stream's host and of the stream. Introduces a new stream of a running job."""
         if stream not in self._streams:
             self._numbered += 1
             self._streams[stream] = self._numbered
@@ -114,7 +114,7 @@ class JobInteractions:
         self._introduced.pop(stream, None)
 
     def settle(self) -> None:
-        """Processes buffered events, since a batch of few events costs as much as one of a thousand."""
+        """Processes buffered events. A batch of few events costs as much as one of a thousand."""
         self._introduce()
         for (space, number), batches in self._held.items():
             self._analyzer.update(concatenate(batches), self._names, space=space, stream=number)
@@ -122,7 +122,10 @@ class JobInteractions:
         self._held_events = 0
 
     def frozen(self) -> Callable[[], Ranking]:
-        """Copies the state and returns a function that computes the ranking, later and in any thread."""
+        """Copies the state and returns a function that computes the ranking.
+
+        The function can run later and in any thread.
+        """
         tables, settings = self.tables(), self._settings
         names, spaces, job = self._names, list(self._spaces), self._job
 
@@ -173,7 +176,9 @@ KIND = AnalyzerKind("interactions", lambda context: JobInteractions(context) if 
 
 
 def rank_jobs(jobs: Sequence[tuple[str, Tables, Sequence[str]]], settings: InteractionSettings) -> Ranking:
-    """Ranks jobs by the files through which they interact: shared files, and node-local ones of a common host.
+    """Ranks jobs by the files through which they interact.
+
+    These are shared files, and node-local ones of a common host.
 
     Args:
         jobs: name, tables and hosts by number of each job.

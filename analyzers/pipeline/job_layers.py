@@ -39,7 +39,9 @@ class JobLayers:
         self._analyzer.settle()
 
     def frozen(self) -> Callable[..., Layers]:
-        """Copies the state and returns a function that computes the report, later and in any thread.
+        """Copies the state and returns a function that computes the report.
+
+        The function can run later and in any thread.
 
         The function takes a ``Cut`` with the maximum lengths of the report's lists; by default they are complete.
         """

@@ -1,4 +1,4 @@
-"""Numbering per job: streams number strings and files separately, and a job's analyzers see one common number.
+"""Numbering per job. Streams number strings and files separately, and a job's analyzers see one common number.
 
 Signatures have no number and handles keep those of their process, since no analyzer needs their meaning. With ten
 thousand streams their texts would fill the memory. They remain in the stream's definitions for components that keep
@@ -22,7 +22,7 @@ from .submissions import marked, starts_operation
 
 
 class JobNames:
-    """Strings and files of a job, numbered from 1; 0 stands for unknown, or beyond the bound."""
+    """Strings and files of a job, numbered from 1. 0 stands for unknown, or beyond the bound."""
 
     def __init__(self, max_calls: int, max_files: int, rule: CountRule = CountRule()) -> None:  # noqa: B008
         self.calls: list[str] = [""]
@@ -82,7 +82,7 @@ class JobNames:
         return self._file(info, info.path)
 
     def copied_file(self, info: FileInfo) -> int:
-        """Return the job's number of a file that a copying program uses: code has another number for such programs."""
+        """Return the job's number of a file that a copying program uses. Code has another number for such programs."""
         known = as_copied(info, self._rule)
         return self._file(known, info.path if known is info else f"{info.path}\0")
 

@@ -1,4 +1,4 @@
-"""State of analyzers as a document, which is written and read without executing any code that the document names.
+"""State of analyzers as a document. It is written and read without executing any code that the document names.
 
 A document is one MessagePack map: two versions, the classes with their attribute names, a table of values referenced by
 number (so that shared values remain shared), and the root value. Unlike a pickle it only contains data. Its classes are
@@ -25,7 +25,7 @@ from ...events import IotideError
 FORMAT: Final = 1
 """Version of the encoding of values."""
 STATE_VERSION: Final = 15
-"""Version of the classes' attributes and their meaning; a state of another version is not restored."""
+"""Version of the classes' attributes and their meaning. A state of another version is not restored."""
 _PACKAGE: Final = __name__.rsplit(".", 3)[0]
 _FOLDERS: Final = ("analyzers", "daemon", "events", "results")
 _REFERENCE: Final = 1  # extension code of a reference to a value
@@ -124,7 +124,10 @@ class _Writer:
         self._names = {id(value): name for name, value in shared.items()}
 
     def value(self, value: object, where: str) -> object:
-        """Returns the encoded form of a value: itself for a number or text, otherwise the number of its row."""
+        """Returns the encoded form of a value.
+
+        A number or text is encoded as itself, others as the number of their row.
+        """
         if value is None or type(value) in (bool, float, str, bytes):
             return value
         if type(value) is int:

@@ -1,4 +1,4 @@
-"""Bandwidth of a job over time, in bounded rings of bins, at one or several resolutions."""
+"""Bandwidth of a job over time. It is stored in bounded rings of bins, at one or several resolutions."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class BandwidthSignal:
         self._place(start, end, volume, first, last)
 
     def read(self, from_ns: int, to_ns: int, level: int = 0) -> Samples:
-        """Returns a copy of the bins of a level that overlap [from_ns, to_ns), as far as they are covered.
+        """Returns a copy of the bins of a level that overlap [from_ns, to_ns). It ends where the level's coverage ends.
 
         Bins after the newest data are 0. At most ``capacity`` bins are returned, the newest of the range. A level
         coarser than all existing ones is computed from the coarsest.
@@ -126,7 +126,7 @@ class BandwidthSignal:
         return ring.window(from_ns, to_ns)
 
     def bins(self, level: int, low: int, high: int) -> Floats:
-        """Returns a copy of the bytes in the bins low .. high - 1 of a level; bins that are not stored are 0."""
+        """Returns a copy of the bytes in the bins low .. high - 1 of a level. Bins that are not stored are 0."""
         if level < len(self._rings):
             return self._rings[level].read(low, high)
         return self._rings[-1].coarser(FACTOR ** (level - len(self._rings) + 1)).read(low, high)
@@ -211,7 +211,7 @@ class BandwidthSignal:
     def _spread(
         self, start: Times, end: Times, volume: Numbers, first: Times, last: Times, level: int, lowest: int
     ) -> Floats:
-        """Returns the bytes in each bin of a level, from the one that contains level-0 bin ``lowest`` on."""
+        """Returns the bytes in each bin of a level. The first bin contains level-0 bin ``lowest``."""
         span = FACTOR**level
         if level:
             first, last = first // span, last // span

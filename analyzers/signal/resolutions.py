@@ -55,7 +55,7 @@ class Resolutions(Struct, frozen=True):
         return level
 
     def of_period(self, period_s: float, current: int | None = None) -> int:
-        """Returns the level at which a period has 32 to 128 bins; the current one while it is close to that."""
+        """Returns the level at which a period has 32 to 128 bins. The current one while it is close to that."""
         if current is not None:
             per_period = period_s * 1e9 / self.length_ns(current)
             fewest = _MOST_PER_PERIOD / FACTOR / _SLACK if current else 0.0

@@ -62,7 +62,7 @@ class Ring:
         return max(max(newest, self.newest) - self.capacity + 1, 0)
 
     def add(self, lowest: int, fresh: Floats, newest: int) -> None:
-        """Adds volume to the bins from ``lowest`` on and extends the ring to ``newest``; drops bins below the floor."""
+        """Adds volume to the bins from ``lowest`` on and extends the ring to ``newest``. Drops bins below the floor."""
         skipped = self.floor(newest) - lowest
         if skipped > 0:
             lowest, fresh = lowest + skipped, fresh[skipped:]
@@ -78,7 +78,7 @@ class Ring:
             self._bins[: len(fresh) - straight] += fresh[straight:]
 
     def read(self, low: int, high: int) -> Floats:
-        """Returns a copy of the bins low .. high - 1; bins that are not stored are 0."""
+        """Returns a copy of the bins low .. high - 1. Bins that are not stored are 0."""
         volume = np.zeros(high - low)
         begin, stop = max(low, self.oldest), min(high, self.newest + 1)
         if begin < stop:
@@ -109,7 +109,7 @@ class Ring:
         return ring
 
     def _cover(self, low: int, high: int) -> None:
-        """Extends the ring to the bins low .. high, within its capacity; new bins are 0."""
+        """Extends the ring to the bins low .. high, within its capacity. New bins are 0."""
         if not len(self):
             self.oldest, self.newest = low, low
             self._bins[low % len(self._bins)] = 0.0

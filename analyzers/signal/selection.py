@@ -83,7 +83,7 @@ def _of_files(table: npt.NDArray[np.uint8], beyond: int, batch: EventBatch) -> n
 
 
 def counted_of_few(batch: EventBatch, left_out: LeftOut) -> list[int]:
-    """Returns the rows that count in both directions, for so few events that arrays are slower."""
+    """Returns the rows that count in both directions. It is for so few events that arrays are slower."""
     columns = (batch.kind, batch.bytes, batch.depth, batch.file)
     files = len(left_out)
     return [
@@ -94,7 +94,10 @@ def counted_of_few(batch: EventBatch, left_out: LeftOut) -> list[int]:
 
 
 def counted_columns(batch: EventBatch, left_out: LeftOut, mode: ModeName) -> tuple[Times, Times, Times, Flags]:
-    """Returns start, end, bytes and whether it is a read (bool[1] if constant) of the events that count."""
+    """Returns start, end, bytes and direction of the events that count.
+
+    Direction is whether it is a read (bool[1] if constant).
+    """
     rows = _wanted(batch, left_out, mode)
     start, end, volume, is_read = batch.start, batch.end, batch.bytes, occurring(batch.kind) == Kind.READ
     if not rows.all():

@@ -1,1 +1,1 @@
-"""Rules of advice: each detects calls with one cause, and estimates how much of their time can be saved."""
+"""Rules of advice. Each rule detects calls with one cause, and estimates how much of their time can be saved."""

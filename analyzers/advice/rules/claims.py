@@ -1,4 +1,4 @@
-"""Claims of rules: the cause of each call's time, and how much of it can be saved."""
+"""Claims of rules. A claim is the cause of each call's time, and the part of it that can be saved."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Claim:
 
 
 def settled(calls: Calls, claims: Sequence[Claim]) -> Iterator[tuple[Claim, Ints, Floats]]:
-    """Assigns each row to the claim that saves the most of it; ties go to the earlier claim.
+    """Assigns each row to the claim that saves the most of it. Ties go to the earlier claim.
 
     Yields:
         Each claim with its rows, and the time saved per row, ns.

@@ -1,4 +1,6 @@
-"""Rule for conflicts: processes write, or write and read, the same bytes without a flush or close between.
+"""Rule for conflicting accesses of processes to the same bytes.
+
+They write, or write and read, without a flush or close between.
 
 Source: the conflict detector of Recorder (Wang et al., IPDPS 2020) and VerifyIO's commit and session semantics.
 """
@@ -35,8 +37,9 @@ class Conflict(NamedTuple):
 
 
 def conflicts(calls: Calls, run_s: float) -> Iterator[AdviceFinding]:
-    """Reports bytes that several processes write, or that one writes and another rank reads, without a flush or
-    close.
+    """Reports bytes that several processes access without a flush or close.
+
+    Either several write, or one writes and another rank reads.
     """
     picture = calls.picture
     found = [conflict for file in _shared(picture.extents) if (conflict := _of_file(picture, file))]
@@ -110,7 +113,7 @@ def _of_file(picture: Picture, file: int) -> Conflict | None:
 
 
 def _visible_at(extents: Extents, shown: Shown, file: int) -> Ints:
-    """Returns the time from which each extent is visible to others, ns: its stream's next flush or close."""
+    """Returns the time from which each extent is visible to others, ns. It is its stream's next flush or close."""
     mine = shown.file == file
     stream, at = shown.stream[mine], shown.at[mine]
     made = np.full(len(extents.low), _NEVER, np.int64)

@@ -100,7 +100,7 @@ def of_files(calls: Calls) -> Iterator[Claim]:
 
 
 def _of_objects(calls: Calls) -> Flags:
-    """Returns which cells open datasets, groups and attributes of a file that itself is opened far less often."""
+    """Returns which cells open datasets, groups and attributes of a file. The file itself is opened far less often."""
     keys, sums = calls.picture.keys, calls.picture.cells.sums
     below = keys.deep & (keys.kind == int(Kind.CREATE)) & ~np.isin(keys.layer, LIBRARIES)
     itself = np.bincount(keys.file[below], sums[below, 0], minlength=len(calls.picture.files))

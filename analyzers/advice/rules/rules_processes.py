@@ -28,7 +28,7 @@ _LEAST_BYTES: Final = 2**20
 
 
 def imbalance(calls: Calls, run_s: float, floor_s: float) -> Iterator[AdviceFinding]:
-    """Reports a rank that spends much more time in I/O than the others, which wait for it."""
+    """Reports a rank that spends much more time in I/O than the others. The others wait for it."""
     picture = calls.picture
     ranked = np.flatnonzero([thread.rank >= 0 for thread in picture.threads])
     if not len(ranked):

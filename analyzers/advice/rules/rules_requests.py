@@ -1,4 +1,7 @@
-"""Rules for request sizes: small requests, also on shared files, and chunks that do not match the access."""
+"""Rules for request sizes.
+
+They detect small requests, also on shared files, and chunks that do not match the access.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ Measured with 80 MiB to a new file on ext4: writes of 2 to 64 KiB took 4.0 to 5.
 
 
 def small(calls: Calls, chunked: Flags, places: Places) -> Iterator[Claim]:
-    """Reports small requests, combined per class of files, or per folder for files with few requests.
+    """Reports small requests, combined per class of files. Files with few requests are combined per folder.
 
     Requests of one process that are not contiguous in their file cannot be merged and are excluded.
     """
@@ -114,7 +117,10 @@ def _flushes(calls: Calls, rows: Ints, place: Ints) -> tuple[Ints, Ints]:
 
 
 def _place(calls: Calls, rows: Ints) -> Ints:
-    """Numbers the places of requests: class of file, or folder for files with few requests; and direction."""
+    """Numbers the places of requests.
+
+    A place is a direction and a class of file, or a folder for files with few requests.
+    """
     picture = calls.picture
     classes, folders = picture.class_of[calls.file[rows]], picture.folder_of[calls.file[rows]]
     count = np.bincount(classes, calls.calls[rows], minlength=len(picture.class_names))

@@ -96,7 +96,7 @@ class Filter(Struct, frozen=True):
 
 
 class Selector:
-    """Applies a filter to one job's events; patterns are evaluated once per distinct call and file.
+    """Applies a filter to one job's events. Patterns are evaluated once per distinct call and file.
 
     Args:
         declared: filter.

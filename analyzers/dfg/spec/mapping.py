@@ -113,7 +113,7 @@ class Mapping(Struct, frozen=True):
         return tuple(values.get(part.kind, "") for part in self.parts)
 
     def of_path(self, path: str, shared: bool) -> tuple[str, ...]:
-        """Returns the texts for a file, one per part; "" for parts of calls and for unknown ones."""
+        """Returns the texts for a file, one per part. Returns "" for parts of calls and for unknown ones."""
         path = paths.normalise(path)
         return tuple(self._of_path(part, path, shared) if path else "" for part in self.parts)
 
@@ -138,7 +138,7 @@ _OF_PATH: Final[dict[str, Callable[[str], str]]] = {
 
 
 def joined(of_call: tuple[str, ...], of_path: tuple[str, ...]) -> str:
-    """Joins the texts of call and file; unknown parts are skipped, and "" means that there are none."""
+    """Joins the texts of call and file. Unknown parts are skipped, and "" means that there are none."""
     return ":".join(text for text in (a or b for a, b in zip(of_call, of_path, strict=True)) if text)
 
 

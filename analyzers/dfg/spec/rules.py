@@ -1,4 +1,4 @@
-"""Rules from a file that name activities by regular expressions over call and path; the first match counts."""
+"""Rules from a file that name activities by regular expressions over call and path. The first match counts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ Match = tuple[str, ...]
 
 
 class Rule(Struct, frozen=True):
-    """One line: calls that fully match ``call`` on paths that contain a match of ``path`` are ``activity``."""
+    """One line of a rule file.
+
+    Calls that fully match ``call`` on paths that contain a match of ``path`` are ``activity``.
+    """
 
     activity: str
     call: re.Pattern[str]
@@ -52,7 +55,7 @@ class Rules(Struct, frozen=True):
         return tuple((number, _groups(match)) for number, match in found if match)
 
     def name(self, call: str, fits_call: frozenset[int], fits_path: Sequence[tuple[int, Match]]) -> str:
-        """Returns the name from the first matching rule; "" if none matches or the rule drops the event."""
+        """Returns the name from the first matching rule. Returns "" if none matches or the rule drops the event."""
         for number, match in fits_path:
             if number in fits_call:
                 return self.rules[number].name(call, match)
@@ -60,7 +63,7 @@ class Rules(Struct, frozen=True):
 
 
 def parse_rules(text: str, where: str) -> Rules:
-    """Parses a file of rules: one rule per line in three columns; ``#`` begins a comment.
+    """Parses a file of rules: one rule per line in three columns. ``#`` begins a comment.
 
     Args:
         text: content of the file.

@@ -86,7 +86,7 @@ class Edges(State):
         return self._number.take(pair).astype(np.intp)  # intp is counted twice as fast as int16
 
     def _admit(self, pair: Rows, count: Ints | None) -> None:
-        """Adds new pairs; if the budget is exceeded, the rarest of old and new ones are dropped."""
+        """Adds new pairs. If the budget is exceeded, the rarest of old and new ones are dropped."""
         found, inverse = np.unique(pair, return_inverse=True)
         occurs = np.zeros(len(found), np.int64)
         np.add.at(occurs, inverse, 1 if count is None else count)

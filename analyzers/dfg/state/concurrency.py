@@ -72,7 +72,10 @@ class Concurrency(State):
         self._keep(activity, end)
 
     def _in_order(self, events: Groups) -> bool:
-        """Returns whether the events belong to few activities, and are in order of their starts within each."""
+        """Returns whether the events belong to few activities and are in order.
+
+        The order is that of their starts within each activity.
+        """
         start, heads = events.start, events.heads
         if len(heads) > _FEW or (start[heads] < self._latest[events.rows]).any():
             return False
@@ -164,7 +167,7 @@ class Concurrency(State):
 
 
 def _raise(most: Ints, activity: Rows, start: Ints, end: Ints) -> None:
-    """Raises the maxima by activity to those of the given intervals; shapes (n,), n >= 1.
+    """Raises the maxima by activity to those of the given intervals. Shapes (n,), n >= 1.
 
     With starts and ends each sorted within an activity, c + 1 intervals exist at the i-th start exactly if the (i -
     c)-th end comes after it. So one comparison decides whether a maximum must be raised, which is rare.

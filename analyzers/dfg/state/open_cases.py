@@ -79,7 +79,7 @@ class OpenCases(State):
         return activities
 
     def activities(self) -> npt.NDArray[np.uint8]:
-        """Returns the activities of each slot as bits, uint8[slots, bytes]; the caller may add to them."""
+        """Returns the activities of each slot as bits, uint8[slots, bytes]. The caller may add to them."""
         return self._seen
 
     def rename(self, case: int, name: int) -> None:

@@ -95,7 +95,7 @@ class Pending(State):
         self._stop = self._end
 
     def take(self, until_ns: int, at_most: int) -> Events:
-        """Removes the events that start no later than a time, and further ones until few are left.
+        """Removes the events that start no later than a time. It removes further ones until few are left.
 
         Args:
             until_ns: that time.

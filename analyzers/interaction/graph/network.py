@@ -45,7 +45,7 @@ class Network:
     reads: Matrix
 
     def components(self, keep: npt.NDArray[np.bool_]) -> tuple[Rows, Rows]:
-        """Returns the component of each vertex and of each file, from 0; -1 for vertices without interactions.
+        """Returns the component of each vertex and of each file, from 0. Returns -1 for vertices without interactions.
 
         Args:
             keep: whether each vertex is kept (not pruned).
@@ -157,7 +157,7 @@ def _flows(tables: Tables, node_of: Rows) -> tuple[tuple[Rows, Rows, Ints], tupl
 
 
 def _two_lowest(value: Ints, group: Rows, groups: int) -> tuple[Ints, Ints, Rows]:
-    """Returns the two lowest values of each group (NEVER if missing), and the row of the lowest."""
+    """Returns the two lowest values of each group (NEVER if missing). It also returns the row of the lowest."""
     order = np.lexsort((value, group))
     begins = np.searchsorted(group[order], np.arange(groups))
     padded = np.append(value[order], NEVER)
@@ -167,7 +167,7 @@ def _two_lowest(value: Ints, group: Rows, groups: int) -> tuple[Ints, Ints, Rows
 
 
 def _overlaps(first: Ints, last: Ints, group: Rows) -> npt.NDArray[np.bool_]:
-    """Returns which intervals overlap another one of their group; an interval that ends before it begins is ignored."""
+    """Returns which intervals overlap another one of their group. An interval that ends before it begins is ignored."""
     rows = np.flatnonzero(last >= first)
     overlaps = np.zeros(len(first), np.bool_)
     if len(rows) < 2:

@@ -1,4 +1,4 @@
-"""Flow through an interaction graph if every vertex distributes its weight in shares of its interactions."""
+"""Flow of weight through an interaction graph. Every vertex distributes its weight in shares of its interactions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Flow:
         self._links, self._writes, self._reads = _turned(network.links), _turned(network.writes), _turned(network.reads)
 
     def passed(self, weight: Floats) -> Floats:
-        """Returns the weight that reaches each vertex; a file passes on its weight in shares of its readers' calls."""
+        """Returns the weight that reaches each vertex. A file passes on its weight in shares of its readers' calls."""
         each = np.divide(weight, self.given, out=np.zeros_like(weight), where=self.given > 0)
         through = (self._writes @ each) * self._shared
         reached: Floats = self._links @ each + self._reads @ through - each * self._returned

@@ -27,8 +27,9 @@ _KINDS: Final[dict[FileType, EdgeKind]] = {
 
 
 class Channels:
-    """Numbers the channels of files: 0 for files that connect nothing (devices, folders, pseudo files) or exceed the
-    bound.
+    """Numbers the channels of files.
+
+    0 stands for files beyond the bound, and for files that connect nothing (devices, folders, pseudo files).
 
     Both ends of a connection have one number: ``TCP:[a->b]`` at one end is ``TCP:[b->a]`` at the other. Pipes,
     host-local sockets and files on node-local file systems have different numbers on each machine.
@@ -84,8 +85,9 @@ class Channels:
         return self._add(other._names[channel], other._kinds[channel], other._spaces[channel])
 
     def adopt_shared(self, other: Channels, channel: int, machines: Sequence[int]) -> int:
-        """Returns the number here of another job's channel; 0 for pipes and sockets of one machine, or of an unknown
-        one.
+        """Returns the number here of another job's channel.
+
+        Returns 0 for pipes and sockets of one machine, or of an unknown one.
 
         Args:
             other: channels of the other job.

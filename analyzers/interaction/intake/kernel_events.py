@@ -120,7 +120,7 @@ class KernelEvents:
         return Links(ends[0], ends[1], "guest")
 
     def _guest_key(self, vcpu: int, cr3: int) -> int:
-        """Returns the key of a guest process; address spaces belong to a virtual machine, not to one of its CPUs."""
+        """Returns the key of a guest process. Address spaces belong to a virtual machine, not to one of its CPUs."""
         space = vcpu // SPACE
         number = self._guest_numbers.get((space, cr3))
         if number is None:
@@ -133,7 +133,7 @@ class KernelEvents:
 def _said(
     batch: EventBatch, code: Ints, acting: Ints, other: Ints, scheduled: Scheduled
 ) -> tuple[Ints, dict[str, Ints]]:
-    """Returns the threads and their new information in order of the events, so that the last name wins."""
+    """Returns the threads and their new information in order of the events. The last name therefore wins."""
     file = batch.file.astype(np.int64)
     own_name = (file > 0) & np.isin(code, _NAME_THEMSELVES)
     acts, told = np.flatnonzero(acting > 0), np.flatnonzero((file > 0) & (other > 0))

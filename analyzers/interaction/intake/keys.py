@@ -22,7 +22,7 @@ _KIND_BITS: Final = 3  # bits of the kind in the key of a link
 
 
 def threads_of(tids: Ints, pids: Ints, ranks: Ints, stream: Ints | int) -> Ints:
-    """Returns the number of each thread: its own, otherwise that of its process, rank or stream."""
+    """Returns the number of each thread. It is its own number, otherwise that of its process, rank or stream."""
     threads: Ints = np.where(tids == 0, pids, tids)
     nobody = threads == 0
     if nobody.any():

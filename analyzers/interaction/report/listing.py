@@ -78,7 +78,10 @@ class Listing:
         ]
 
     def edges(self, nodes: Rows, files: Rows, most: int) -> tuple[list[Interaction], int]:
-        """Returns edges between some vertices and files by descending count, and the number of omitted ones."""
+        """Returns edges between some vertices and files by descending count.
+
+        It also returns the number of omitted ones.
+        """
         acting = self._network.nodes
         shown = np.zeros(acting + len(self._kinds), np.bool_)
         shown[nodes], shown[acting + files] = True, True

@@ -159,7 +159,10 @@ class _Answer:
         return np.bincount(network.node_of, weights=weights, minlength=network.nodes).astype(np.int64)
 
     def _representatives(self, network: Network) -> Rows:
-        """Returns the row of each vertex's representative thread: the first of the process, otherwise the busiest."""
+        """Returns the row of each vertex's representative thread.
+
+        It is the first of the process, otherwise the busiest.
+        """
         actors, tid = self._tables.actors, self._tables.keys % SPACE
         first = np.where(actors["pid"] > 0, actors["pid"], tid) == tid
         order = np.lexsort((actors["events"], self._named > 0, first, network.node_of))

@@ -1,4 +1,4 @@
-"""Names of vertices: from the thread, otherwise from its process or the maker of its process."""
+"""Names of vertices. They come from the thread, otherwise from its process or the maker of its process."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def names_of(tables: Tables) -> Ints:
 
 
 def short_name(path: str) -> str:
-    """Returns the display name for the path of a program, or for the text of a kernel event.
+    """Returns the display name for the path of a program. The text of a kernel event has one, too.
 
     >>> short_name("/usr/bin/cat"), short_name("comm:kworker/0:1")
     ('cat', 'kworker/0:1')

@@ -124,7 +124,7 @@ def _by_key(key: Ints, values: Ints, size: int) -> Ints:
 
 
 def _busiest(view: ReportContext, layer: LayerStats, by: str) -> tuple[str, int, int]:
-    """Returns the call of a layer with the largest sum, its number of calls, and the sum.
+    """Returns the call of a layer with the largest sum. It also returns its number of calls and the sum.
 
     For failures all calls count; for times only calls on data that move no bytes.
     """

@@ -64,7 +64,10 @@ def late(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Fi
 
 
 def collectives(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports collective calls that move data but spend their time outside the layers that move it."""
+    """Reports collective calls that move data but spend their time elsewhere.
+
+    That time is outside the layers that move the data.
+    """
     for each in report.collectives:
         if each.seconds < limits.least_s or each.processes < 2 or not each.moved_bytes or not each.bytes:
             continue

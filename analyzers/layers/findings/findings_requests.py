@@ -15,7 +15,10 @@ _FORMATS: Final = ("HDF5", "NETCDF", "PNETCDF")
 
 
 def amplified(view: ReportContext, report: Layers, limits: Thresholds) -> Iterator[Finding]:
-    """Reports layers that make many calls per request, move more or fewer bytes, or read in order to write."""
+    """Reports layers that amplify requests.
+
+    They make many calls per request, move more or fewer bytes, or read in order to write.
+    """
     for account in report.accounts:
         mine = [step for step in report.steps if step.caller == account.layer != step.layer]
         below = [step for step in mine if step.way == account.way]

@@ -25,7 +25,9 @@ _FILLED: Final = {
 
 
 def believed(batch: EventBatch) -> tuple[EventBatch, int]:
-    """Returns events with durations and sizes clipped to plausible values, and the number of clipped events.
+    """Returns events with durations and sizes clipped to plausible values.
+
+    It also returns the number of clipped events.
 
     A request above the limit of a call asks for all available data, as cp and cat do. Its requested size is set to the
     bytes moved.

@@ -15,7 +15,7 @@ from .nesting import tell_fates
 
 
 def nodes_of(batch: EventBatch, serial: Ints, place: Callable[[Rows], Ints]) -> Ints:
-    """Returns the node of each event's handle, int64[n]; -1 - parent for events without a handle.
+    """Returns the node of each event's handle, int64[n]. -1 - parent for events without a handle.
 
     Args:
         batch: events.
@@ -67,7 +67,7 @@ class LeafAggregator:
         return calls
 
     def by_size(self, calls: Calls, kind: Ints) -> Calls:
-        """Splits the summed calls by size class and by ``kind``, a class of each summed call."""
+        """Splits the summed calls by size class and by ``kind``. ``kind`` is a class of each summed call."""
         size = self._batch.requested
         parts, rows = self._parts(kind, size if is_constant(size) else _exponent(size))
         made = calls.take(rows)
@@ -95,6 +95,6 @@ class LeafAggregator:
 
 
 def _exponent(size: IntArray) -> Ints:
-    """Returns numbers that are equal for sizes with the same number of bits: the exponents of float64."""
+    """Returns numbers that are equal for sizes with the same number of bits. They are the exponents of float64."""
     exponent: Ints = size.astype(np.float64).view(np.int64) >> 52
     return exponent

@@ -35,7 +35,7 @@ class Nested(NamedTuple):
 
 
 def nest(calls: Calls) -> Nested:
-    """Finds the enclosing calls that have ended, and adds the time of nested calls to them.
+    """Finds the enclosing calls that have ended. It adds the time of nested calls to them.
 
     The enclosing call of a call is the next one of its thread that ends later and has a lower depth. If that does not
     span the call, the actual enclosing call was never observed: the call is an orphan and counts as the program's.

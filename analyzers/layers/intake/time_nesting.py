@@ -28,7 +28,7 @@ def lacks_depth(batches: Iterable[EventBatch]) -> bool:
 
 
 def nested_by_time(batch: EventBatch) -> EventBatch:
-    """Sets the depth of calls from their times within calls of upper layers of the same thread.
+    """Sets the depth of calls from their times. A call is nested in the calls of upper layers of the same thread.
 
     A call is nested in a call of an upper layer that spans it. Calls of one layer are never nested in one another, so
     coarse clocks do no harm. Summaries of many calls are neither nested nor enclosing. Without handles, each file gets
@@ -80,7 +80,7 @@ def _nest_thread(
 
 
 def _handles(batch: EventBatch) -> npt.NDArray[np.uint32]:
-    """Numbers pairs of a layer and a file from 1; 0 for calls without a file."""
+    """Numbers pairs of a layer and a file from 1. 0 for calls without a file."""
     pairs = batch.file.astype(np.int64) * len(Layer) + batch.layer
     _, number = np.unique(pairs, return_inverse=True)
     return np.where(batch.file == 0, 0, number + 1).astype(np.uint32)

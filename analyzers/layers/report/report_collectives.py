@@ -1,4 +1,4 @@
-"""Report section on collective calls: ranks that move data, and the waiting time of the others."""
+"""Report section on collective calls. It lists ranks that move data, and the waiting time of the others."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ class ReportContext:
         return np.array([process.rank >= 0 for process in self.analyzer.processes.known])
 
     def crowd(self, layer: int) -> tuple[npt.NDArray[np.bool_], str]:
-        """Returns the processes that shares of a layer refer to, bool[processes], and a noun for them.
+        """Returns the processes that shares of a layer refer to, bool[processes]. It also returns a noun for them.
 
         These are the ranks if there are any. Otherwise they are the processes of the busiest one's command that work on
         data in the layer; helpers started by a shell are excluded.

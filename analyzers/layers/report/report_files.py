@@ -1,4 +1,4 @@
-"""Report section on files: accesses by layer, files used by a layer only, and file systems."""
+"""Report section on files. It lists accesses by layer, files used by a layer only, and file systems."""
 
 from __future__ import annotations
 

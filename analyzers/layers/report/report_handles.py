@@ -1,4 +1,4 @@
-"""Report section on handles and processes: the tree, the timeline, and the work of each process."""
+"""Report section on handles and processes. It has the tree, the timeline, and the work of each process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ _NANO = NODE.index("ns")
 
 
 def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
-    """Returns nodes, each after its parent and with its own children following, and the number of omitted ones.
+    """Returns nodes, each after its parent and with its own children following.
+
+    It also returns the number of omitted ones.
 
     Nodes on data come first, and among these the ones with the most time. The number of children per node is limited.
     """
@@ -54,7 +56,7 @@ def handles(view: ReportContext, top: int) -> tuple[list[HandleNode], int]:
 
 
 def process_handles(view: ReportContext, nodes: set[int], top: int) -> tuple[list[ProcessNode], int]:
-    """Returns the work of single processes through the given nodes, and the number of omitted rows."""
+    """Returns the work of single processes through the given nodes. It also returns the number of omitted rows."""
     process, node, sums = view.by_node
     rows = np.flatnonzero(np.isin(node, sorted(nodes)))
     chosen = rows[largest(sums[rows, _NANO], top)].tolist()
@@ -86,7 +88,7 @@ def process_layers(view: ReportContext, top: int) -> tuple[list[ProcessLayer], i
 
 
 def host_layers(view: ReportContext, top: int) -> tuple[list[HostLayer], int]:
-    """Returns the work of each host's processes in each layer, and the number of omitted rows."""
+    """Returns the work of each host's processes in each layer. It also returns the number of omitted rows."""
     process, layer, sums = view.by_process
     names = sorted({each.host for each in view.analyzer.processes.known})
     number = {name: at for at, name in enumerate(names)}

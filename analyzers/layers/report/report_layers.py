@@ -1,4 +1,7 @@
-"""Report section on layers: sums, calls between layers, sizes, translations of requests, bytes in and out."""
+"""Report section on layers.
+
+It has sums, calls between layers, sizes, translations of requests, and bytes in and out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrival times of processes at a collective call, and their waiting time for the last one."""
+"""Arrival times of processes at a collective call. Each process waits for the last one."""
 
 from __future__ import annotations
 
@@ -108,8 +108,9 @@ class Arrivals(State):
             self._next = {key: number for key, number in self._next.items() if key >> _SERIES_BITS not in ended}
 
     def merge(self, other: Arrivals, calls: Ints, files: Ints, classes: Ints, processes: Ints) -> None:
-        """Adds the rounds of other processes; the arrays map their calls, files, classes and processes to numbers
-        here.
+        """Adds the rounds of other processes.
+
+        The arrays map their calls, files, classes and processes to numbers here.
         """
 
         def site_here(site: int) -> int:

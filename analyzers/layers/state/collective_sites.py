@@ -16,7 +16,7 @@ NO_SITE: Final = -1  # calls other than MPI-IO collectives
 
 
 class Sites(State):
-    """Numbers pairs of an MPI-IO collective and a class of files from 1; 0 stands for pairs beyond the bound.
+    """Numbers pairs of an MPI-IO collective and a class of files from 1. 0 stands for pairs beyond the bound.
 
     Attributes:
         calls, classes: call and class of each site.
@@ -37,8 +37,9 @@ class Sites(State):
         return site
 
     def merge(self, other: Sites, calls: Ints, classes: Ints) -> Ints:
-        """Adds another object's sites, with its calls and classes mapped to numbers here; returns the number here of
-        each.
+        """Adds another object's sites, with its calls and classes mapped to numbers here.
+
+        Returns the number here of each.
         """
         pairs = zip(other.calls[1:], other.classes[1:], strict=True)
         numbers = [self._number((int(calls[call]) << _CLASS_BITS) + int(classes[kind])) for call, kind in pairs]

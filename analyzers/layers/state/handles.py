@@ -78,8 +78,9 @@ class Handles(State):
         return node
 
     def merge(self, other: Handles, calls: Ints, classes: Ints, groups: Sequence[int]) -> Ints:
-        """Adds another tree, with its calls and classes mapped to numbers here; returns the node here of each of its
-        nodes.
+        """Adds another tree, with its calls and classes mapped to numbers here.
+
+        Returns the node here of each of its nodes.
         """
         self._groups = groups
         nodes = [ROOT]
@@ -178,7 +179,7 @@ def depths(parents: list[int]) -> list[int]:
 
 
 def preorder(parents: list[int], weight: dict[int, Any], most_below: int) -> list[int]:
-    """Returns the nodes of a tree except its root, in preorder, with the heaviest children first.
+    """Returns the nodes of a tree except its root, in preorder. The heaviest children come first.
 
     Args:
         parents: parent of each node; a node comes after its parent.

@@ -33,7 +33,7 @@ class Process(NamedTuple):
 
 
 class Processes:
-    """Numbers the processes of a job from 1 in order of appearance; 0 stands for processes beyond the bound.
+    """Numbers the processes of a job from 1 in order of appearance. 0 stands for processes beyond the bound.
 
     A stream is a process, or one of its threads if another open stream has the same host, command and pid. Streams
     without a pid may contain several processes.
@@ -79,7 +79,7 @@ class Processes:
         return sorted(ended)
 
     def merge(self, other: Processes) -> Ints:
-        """Adds the processes of another part of the job; returns the row here of each of its rows."""
+        """Adds the processes of another part of the job. Returns the row here of each of its rows."""
         rows = [0]
         for process in other.known[1:]:
             self.serials += 1
@@ -148,8 +148,9 @@ class Processes:
 
 
 class Files(State):
-    """Numbers files from 1; a file on a node-local file system has one number per node. 0 stands for files beyond the
-    bound.
+    """Numbers files from 1.
+
+    A file on a node-local file system has one number per node. 0 stands for files beyond the bound.
 
     Attributes:
         paths, hosts, mounts, systems: texts of each file; the host is "" unless the file is node-local.
@@ -217,8 +218,9 @@ class Files(State):
         return self._group_of[file]
 
     def merge(self, other: Files) -> tuple[Ints, Ints]:
-        """Adds the files of another object; returns the number here of each of its files, and of each of its
-        classes.
+        """Adds the files of another object.
+
+        Returns the number here of each of its files, and of each of its classes.
         """
         files = [0]
         columns = zip(other.paths, other.hosts, other.mounts, other.systems, other.scopes, other.types, strict=True)

@@ -156,8 +156,9 @@ class Tables(NamedTuple):
         )
 
     def add_sizes(self, calls: Calls, group: Ints) -> None:
-        """Adds the sizes of calls that move data; ``group`` is that of each call's file, and only program data
-        counts.
+        """Adds the sizes of calls that move data.
+
+        ``group`` is that of each call's file, and only program data counts.
         """
         rows = np.flatnonzero(moves(calls) & (group == DATA))
         if not len(rows):

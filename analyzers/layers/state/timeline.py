@@ -1,4 +1,4 @@
-"""Timeline of operations on handles: marks on a time grid that becomes coarser as the run grows."""
+"""Timeline of operations on handles. Its marks are on a time grid that becomes coarser as the run grows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ _Marks = tuple[npt.NDArray[Any], ...]
 
 
 class Timeline(State):
-    """Marks: operations of one kind on one node that start in one time step, at most ``bound`` or ten per node.
+    """Marks of operations.
+
+    A mark sums operations of one kind on one node that start in one time step, at most ``bound`` or ten per node.
 
     If there are more, time steps are merged in pairs; no operation is ever dropped.
 
@@ -75,7 +77,10 @@ class Timeline(State):
         self._compact()
 
     def rows(self) -> list[Ints]:
-        """Returns node, operation, first start, last end, count, ns and bytes of each mark, sorted by start."""
+        """Returns the columns of all marks, sorted by start.
+
+        They are node, operation, first start, last end, count, ns and bytes.
+        """
         self._compact()
         marks = _wide(self._marks)[:, np.argsort(self._marks[1], kind="stable")]
         return [*np.divmod(marks[0], len(OPERATIONS)), *marks[1:]]
@@ -112,7 +117,7 @@ def _condensed(marks: npt.NDArray[np.int64], step_ns: int) -> npt.NDArray[np.int
 
 
 def _narrow(marks: npt.NDArray[np.int64]) -> _Marks:
-    """Stores columns in the smallest integer types, with the duration instead of the end of each mark."""
+    """Stores columns in the smallest integer types. The duration replaces the end of each mark."""
     what, start, end, *sums = marks
     return tuple(_smallest(column) for column in (what, start, end - start, *sums))
 

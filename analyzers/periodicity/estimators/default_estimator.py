@@ -1,4 +1,4 @@
-"""Default estimator (tide): the spectrum finds the period, the phases measure it, and each is checked by the other."""
+"""Default estimator (tide). The spectrum finds the period, the phases measure it, and each is checked by the other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NONE: Final = 0.005
 
 
 def estimate(view: SignalWindow, settings: DetectSettings) -> PeriodEstimate:
-    """Finds the period of a signal, or the periods of two programs in it, or none.
+    """Finds the period of a signal, or none. It also finds the periods of two programs in it.
 
     Two programs are searched if one program does not predict the next phase with certainty. They are the result if
     their predictions are better.
@@ -159,7 +159,7 @@ def _look(view: SignalWindow) -> tuple[SpectralPeak | None, PeriodCandidate | No
 
 
 def _line_confidence(window: Floats, line: SpectralPeak | None) -> float:
-    """Returns the confidence of a line; a ripple may be due to bins with one request more or less."""
+    """Returns the confidence of a line. A ripple may be due to bins with one request more or less."""
     if line is None:
         return 0.0
     depth = 2 * abs(component(window, line.period)) / float(window.sum())
@@ -168,7 +168,7 @@ def _line_confidence(window: Floats, line: SpectralPeak | None) -> float:
 
 
 def _decide(by_line: float, line: SpectralPeak | None, candidate: PeriodCandidate | None) -> tuple[float, float, bool]:
-    """Returns the period in bins, the confidence, and whether the phases (not the line) gave it."""
+    """Returns the period in bins and the confidence. It also returns whether the phases (not the line) gave it."""
     by_phases = 0.0 if candidate is None else candidate.quality
     if candidate is None or line is None:
         if candidate is not None:
@@ -209,7 +209,7 @@ def _period(view: SignalWindow, period: float, candidate: PeriodCandidate | None
 def _dominant(
     view: SignalWindow, period: float, confidence: float, z: Floats, listed: list[Frequency]
 ) -> list[Frequency]:
-    """Lists the result first, then the spectral candidates that are more than one bin away from it."""
+    """Lists the result first, then the spectral candidates. The candidates are more than one bin away from it."""
     values = view.window
     wave = component(values, period)
     frequency = 1 / (period * view.bin_s)

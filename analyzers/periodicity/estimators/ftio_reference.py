@@ -39,7 +39,9 @@ def overlap(
 def point_samples(
     start: npt.NDArray[np.int64], end: npt.NDArray[np.int64], volume: Numbers, sampling_frequency_hz: float
 ) -> Floats:
-    """Samples the bandwidth at t0, t0 + 1/f_s, ... from the first request's start until before the last one's end.
+    """Samples the bandwidth at t0, t0 + 1/f_s, and so on.
+
+    Samples range from the first request's start until before the last one's end.
 
     The times are accumulated step by step like in the reference, including its rounding errors.
 
@@ -59,7 +61,7 @@ def point_samples(
 
 
 def samples_within(bins: int) -> int:
-    """Returns the number of samples that certainly fit in these bins, which are whole ns long and at least 1 us."""
+    """Returns the number of samples that certainly fit in these bins. Bins are whole ns long and at least 1 us."""
     return bins - bins // 1000 - 2
 
 

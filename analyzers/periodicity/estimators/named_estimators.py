@@ -57,7 +57,7 @@ def prediction_of(
 
 
 def _others_before(view: SignalWindow, periodicity: PeriodEstimate) -> int:
-    """Returns the number of bins of the window with earlier periods, which must not affect the scores."""
+    """Returns the number of bins of the window with earlier periods. These must not affect the scores."""
     ends_s = [each.end_s for each in periodicity.others if each.relation == "earlier"]
     bins = int((max(ends_s) - view.window_start_s) / view.bin_s) if ends_s else 0
     return min(max(bins, 0), len(view.window) - 1)

@@ -1,4 +1,4 @@
-"""Secondary periods of a job: before the main one, within or between its phases, and around them.
+"""Secondary periods of a job. They are before the main one, within or between its phases, and around them.
 
 A job may write two kinds of checkpoints, write a log between checkpoints, or change its period. The main period is
 known here; what it does not explain is analyzed again.
@@ -52,7 +52,7 @@ def other_periods(view: SignalWindow, period_s: float) -> list[OtherPeriod]:
 
 
 def ended_period(view: SignalWindow) -> OtherPeriod | None:
-    """Finds the former period of a job that has none now, in the part before or after its longest pause.
+    """Finds the former period of a job that has none now. It searches the part before or after its longest pause.
 
     A single burst that hides the rest is removed.
 
@@ -175,14 +175,14 @@ def _earlier(view: SignalWindow, segmenter: Segmenter, main: PeriodCandidate) ->
 
 
 def _most_regular(phases: Phases, shortest: float) -> Regularity:
-    """Measures phases before a change of period; the last interval may lie between the two periods."""
+    """Measures phases before a change of period. The last interval may lie between the two periods."""
     found = [regularity(some, shortest) for some in (phases, phases.select(slice(None, -1)))]
     all_of_them, rest = (each for each in found if each is not None)
     return rest if rest.spread < TUNING.same.far_less * all_of_them.spread else all_of_them
 
 
 def _before(phases: Phases, start: float) -> Phases:
-    """Returns the phases up to the one that starts the next period; none if that is the first."""
+    """Returns the phases up to the one that starts the next period. Returns none if that is the first."""
     rows = phases.start <= start + 0.5
     return phases.select(rows if rows.sum() > 1 else slice(0, 0))
 

@@ -72,7 +72,7 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
 
 
 def _silence(view: SignalWindow, phases: Phases, own: Phases, period: float) -> float:
-    """Returns for how many bins a program has been silent; phases hidden by the other program count as present."""
+    """Returns for how many bins a program has been silent. Phases hidden by the other program count as present."""
     last = float(own.start[-1])
     reach = TUNING.same.right * period
     while bool(((phases.start - reach <= last + period) & (last + period <= phases.end + reach)).any()):

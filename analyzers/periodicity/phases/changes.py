@@ -19,7 +19,7 @@ LONGER = 1.5
 
 @remembered
 def last_change(intervals: Floats) -> int:
-    """Returns the index of the first interval after the last change of period; 0 if there is none.
+    """Returns the index of the first interval after the last change of period. Returns 0 if there is none.
 
     A change splits the logarithms of the intervals into two groups around separate means. It is accepted if two groups
     are far more likely than one: the log likelihood ratio of normal distributions, n/2 ln(SSE one / SSE two), exceeds a
@@ -69,7 +69,10 @@ def _walks(intervals: Floats) -> bool:
 
 
 def _about_levels(intervals: Floats) -> tuple[float, int]:
-    """Returns the sum of squares of logarithms around the levels between changes, and the number of changes."""
+    """Returns the sum of squares of logarithms around the levels between changes.
+
+    It also returns the number of changes.
+    """
     n = len(intervals)
     if (at := _likeliest_split(intervals)) is not None:
         before, after = _about_levels(intervals[:at]), _about_levels(intervals[at:])

@@ -23,7 +23,7 @@ _ORDERS: Final = 5
 _TRIED: Final = 8
 """Maximum number of distances tried."""
 _COMMON: Final = 1 / 4
-"""Minimum share of a program's phases with a successor at its distance; half of them may be hidden."""
+"""Minimum share of a program's phases with a successor at its distance. Half of them may be hidden."""
 _NOTHING: Final = 1e-9
 
 Numbers = npt.NDArray[np.int64]
@@ -99,7 +99,10 @@ def _common_distances(start: Floats) -> list[float]:
 
 
 def _train(at: Floats, distance: float) -> Train | None:
-    """Returns the longest sequence of phases at a distance, of which some may be hidden; None if it is too short."""
+    """Returns the longest sequence of phases at a distance, of which some may be hidden.
+
+    Returns None if it is too short.
+    """
     n = len(at)
     links = [_links(at, hidden, distance) for hidden in range(_REGULAR.missed)]
     length, steps, before = [1.0] * n, [0] * n, [-1] * n
@@ -126,8 +129,9 @@ def _train(at: Floats, distance: float) -> Train | None:
 
 
 def _links(at: Floats, hidden: int, distance: float) -> tuple[list[int], list[float]]:
-    """Returns, per phase, the index of the phase after ``hidden`` hidden ones (-1 if none) and its deviation in
-    distances.
+    """Returns, per phase, the index of the phase after ``hidden`` hidden ones (-1 if none).
+
+    It also returns its deviation in distances.
     """
     wanted = at + (hidden + 1) * distance
     after = np.minimum(np.maximum(np.searchsorted(at, wanted), 1), len(at) - 1)
@@ -137,7 +141,10 @@ def _links(at: Floats, hidden: int, distance: float) -> tuple[list[int], list[fl
 
 
 def _independent(start: Floats, one: Train, other: Train) -> bool:
-    """Returns whether two programs overlapped in time and shifted against each other by at least two phases."""
+    """Returns whether two programs overlapped in time and shifted against each other.
+
+    The shift is at least two phases.
+    """
     began = max(float(start[one.members[0]]), float(start[other.members[0]]))
     ended = min(float(start[one.members[-1]]), float(start[other.members[-1]]))
     together = ended - began

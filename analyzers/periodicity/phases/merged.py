@@ -1,4 +1,4 @@
-"""Phases without a pause between them, detected by volumes that are whole multiples of the others.
+"""Phases without a pause between them. They are detected by volumes that are whole multiples of the others.
 
 If the time between phases varies, some follow each other immediately. A program that writes the same state each time
 reveals them: their volume and length are two or three times those of the others.
@@ -21,7 +21,7 @@ _TRIED: Final = 48  # maximum number of volumes tried as the unit
 
 
 def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
-    """Splits phases whose volume and length are whole multiples of the others'; None if there are none.
+    """Splits phases whose volume and length are whole multiples of the others'. None if there are none.
 
     Args:
         segmenter: segmenter of the signal.
@@ -48,7 +48,7 @@ def split_merged(segmenter: Segmenter, phases: Phases) -> Phases | None:
 
 @remembered
 def multiples_of_one(volume: Floats, length: Floats) -> Positions | None:
-    """Returns the number of equal phases in each phase, int64; None if there is no common size.
+    """Returns the number of equal phases in each phase, int64. Returns None if there is no common size.
 
     Either nearly all volumes are close to whole multiples of one of them, or most volumes are about equal.
     """
@@ -82,7 +82,7 @@ def _as_long(length: Floats, multiple: Floats, alone: npt.NDArray[np.bool_]) -> 
 
 
 def _dips(segmenter: Segmenter, first: int, stop: int, count: int) -> list[int]:
-    """Returns the bins at which the second and later phases begin: the quietest bins near equal volumes."""
+    """Returns the bins at which the second and later phases begin. They are the quietest bins near equal volumes."""
     running = segmenter.running
     volume = (running[stop] - running[first]) / count
     cuts: list[int] = []

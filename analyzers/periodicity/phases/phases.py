@@ -135,7 +135,7 @@ class Segmenter:
         return Phases(pauses.end[rows], end[rows], volume[rows], first[rows], stop[rows])
 
     def levelled(self, quantile: float) -> Segmenter:
-        """Returns a segmenter of the same signal, clipped at a quantile of the bandwidths of bins with I/O.
+        """Returns a segmenter of the same signal, clipped. The limit is a quantile of the bandwidths of bins with I/O.
 
         Large phases hide smaller ones by raising the threshold and the typical volume. After clipping, phases count
         roughly by their length.
@@ -168,7 +168,7 @@ class Segmenter:
 
 
 def runs(active: npt.NDArray[np.bool_]) -> tuple[Positions, Positions]:
-    """Finds runs of true values; returns the first position of each run and one after its last, int64."""
+    """Finds runs of true values. Returns the first position of each run and one after its last, int64."""
     edges = np.flatnonzero(active[1:] != active[:-1]) + 1
     if len(active) and active[0]:
         edges = np.concatenate([[0], edges])

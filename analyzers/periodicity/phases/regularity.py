@@ -49,12 +49,12 @@ class Regularity(Struct, frozen=True, eq=False):
 
     @property
     def clock_spread(self) -> float:
-        """Spread of the next start over the period, timed from the last start or the last end."""
+        """Spread of the next start over the period. It is timed from the last start or the last end."""
         return self.spread if self.pauses is None else self.pause_spread
 
 
 def shortest_interval(period: float) -> float:
-    """Returns the shortest interval that ``segment`` can find between phases, bins: one bin and a pause."""
+    """Returns the shortest interval that ``segment`` can find between phases, bins. It is one bin and a pause."""
     return 1 + max(period * TUNING.cutting.gap, 1.0)
 
 
@@ -98,7 +98,7 @@ def _regularity(start: Floats, end: Floats, shortest: float, held_up: bool) -> R
 
 
 def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) -> tuple[Phases, Regularity] | None:
-    """Drops phases that closely follow another one, if the remaining ones are then regular; None otherwise.
+    """Drops phases that closely follow another one, if the remaining ones are then regular. None otherwise.
 
     Up to one phase in five may be extra: repeated, or with another purpose.
 
@@ -122,7 +122,7 @@ def without_extras(phases: Phases, before: Regularity, shortest: float = 0.0) ->
 
 
 def _of_fixed_pauses(found: Regularity, start: Floats, end: Floats, shortest: float) -> Regularity | None:
-    """Measures the pauses between phases; None if they are not far more regular than the intervals between starts.
+    """Measures the pauses between phases. None if they are not far more regular than the intervals between starts.
 
     A program with a fixed computation time behaves like this: if other jobs delay a phase, the next one starts later. A
     few pauses may be longer, across missed phases, if they explain the starts far better than the intervals do.
@@ -206,7 +206,10 @@ def _over_stumbles(found: Regularity, shortest: float, *, held_up: bool) -> Regu
 
 
 def _with_drift(found: Regularity) -> Regularity:
-    """Measures the spread around a line if the latest intervals fit a line far better than a mean."""
+    """Measures the spread around a line if that fits better.
+
+    The latest intervals must fit a line far better than a mean.
+    """
     recent = found.intervals[-_REGULAR.drift_over :]
     n = len(recent)
     if n < _REGULAR.fewest or found.missed or found.spread < TUNING.same.even:
@@ -224,7 +227,9 @@ def _with_drift(found: Regularity) -> Regularity:
 
 
 def drawn_on(intervals: Floats) -> tuple[float, Floats]:
-    """Returns the extrapolated next interval for linear or exponential growth, and the deviations of each interval.
+    """Returns the extrapolated next interval for linear or exponential growth.
+
+    It also returns the deviations of each interval.
 
     The model with the better fit is used.
     """
@@ -241,7 +246,7 @@ def drawn_on(intervals: Floats) -> tuple[float, Floats]:
 
 
 def _since(phases: int, intervals: Floats, shortest: float) -> Regularity:
-    """Measures the intervals since a change of period; the first may lie between the two periods."""
+    """Measures the intervals since a change of period. The first may lie between the two periods."""
     found = _measure(intervals, shortest)
     if len(intervals) > _REGULAR.latest + 1:
         rest = _measure(intervals[1:], shortest)

@@ -42,7 +42,7 @@ class Outliers(Struct, frozen=True, eq=False):
 
 
 def z_scores(strength: Floats) -> Floats:
-    """z_k = |p_k - mean(p)| / std(p), with the population's standard deviation (Eq. 5); 0 for a flat spectrum."""
+    """z_k = |p_k - mean(p)| / std(p), with the population's standard deviation (Eq. 5). 0 for a flat spectrum."""
     if not len(strength):
         return strength
     off: Floats = np.abs(strength - strength.mean())

@@ -1,4 +1,7 @@
-"""Strongest line of a signal's spectrum, checked with the autocorrelation and refined below the bin resolution."""
+"""Strongest line of a signal's spectrum.
+
+It is checked with the autocorrelation and refined below the bin resolution.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +56,10 @@ def _without_trend(values: Floats) -> Floats:
 
 
 def _transform(values: Floats) -> tuple[Floats, Floats]:
-    """Returns the power |X|^2 at a spacing of at most half a bin, and the autocorrelation (1 at lag 0, unbiased)."""
+    """Returns the power |X|^2 and the autocorrelation (1 at lag 0, unbiased).
+
+    The power has a spacing of at most half a bin.
+    """
     padded = 1 << (2 * len(values) - 1).bit_length()
     transform = np.fft.rfft(values, padded)
     power: Floats = np.square(transform.real) + np.square(transform.imag)
@@ -63,7 +69,7 @@ def _transform(values: Floats) -> tuple[Floats, Floats]:
 
 
 def _peaks(power: Floats, samples: int) -> list[float]:
-    """Returns the periods, in bins, of the strongest local maxima of the spectrum with two cycles or more."""
+    """Returns the periods of the strongest local maxima of the spectrum, bins. They have two cycles or more."""
     padded = 2 * (len(power) - 1)
     inner = power[1:-1]
     is_peak = (inner > power[:-2]) & (inner >= power[2:])
@@ -105,7 +111,7 @@ def _line(window: Floats, power: Floats, correlation: Floats, peaks: list[float]
 
 
 def _cells(window: Floats, period: float) -> Floats:
-    """Returns the volume of each period, cut at its quietest point; the first and last may be incomplete."""
+    """Returns the volume of each period, cut at its quietest point. The first and last may be incomplete."""
     folded, at = _folded(window, period)
     wave = complex(np.exp((2j * math.pi / period) * at) @ folded)
     centre = math.atan2(wave.imag, wave.real) / (2 * math.pi) * period
@@ -114,7 +120,7 @@ def _cells(window: Floats, period: float) -> Floats:
 
 
 def _presence(window: Floats, period: float) -> float:
-    """Returns the share of periods with I/O, in [0, 1]; near 0 for at most two periods.
+    """Returns the share of periods with I/O, in [0, 1]. Near 0 for at most two periods.
 
     Periods are weighted by volume, through the participation ratio (sum V)^2 / sum V^2.
     """
@@ -135,7 +141,10 @@ def _alternates(window: Floats, period: float, multiple: int) -> bool:
 
 
 def _prominence(power: Floats, at: float) -> float:
-    """Returns 1 for a line three times as strong as everything below 0.6 of its frequency, 0 for one no stronger."""
+    """Returns the prominence of a line.
+
+    It is 1 at three times everything below 0.6 of its frequency, 0 for one no stronger.
+    """
     below = power[1 : max(int(_LINES.slower * at), 2)]
     here = power[max(int(at) - 1, 1) : int(at) + 3]
     ratio = float(here.max()) / max(float(below.max()), 1e-300)
@@ -143,7 +152,10 @@ def _prominence(power: Floats, at: float) -> float:
 
 
 def _support(correlation: Floats, period: float) -> float:
-    """Returns the similarity one period later, averaged with two if there are four periods; 0 without a peak."""
+    """Returns the similarity one period later, averaged with two if there are four periods.
+
+    Returns 0 without a peak.
+    """
     at_one = _local_maximum(correlation, period)
     if at_one is None:
         return 0.0
@@ -153,7 +165,7 @@ def _support(correlation: Floats, period: float) -> float:
 
 
 def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
-    """Sums neighbouring bins over at most a sixth of a period, which preserves the component of that period.
+    """Sums neighbouring bins over at most a sixth of a period. This preserves the component of that period.
 
     Returns:
         The sums, and the position of each one's middle in bins.
@@ -168,7 +180,7 @@ def _folded(values: Floats, period: float) -> tuple[Floats, Floats]:
 
 
 def component(values: Floats, period: float) -> complex:
-    """Returns sum_n (x_n - mean) exp(-2 pi j n / period), the continuous Fourier transform at one frequency."""
+    """Returns sum_n (x_n - mean) exp(-2 pi j n / period). This is the continuous Fourier transform at one frequency."""
     folded, at = _folded(values - values.mean(), period)
     summed = complex(np.exp((-2j * math.pi / period) * at) @ folded)
     turn, fold = math.pi / period, 2 * float(at[0])
@@ -200,7 +212,10 @@ def refined(window: Floats, period: float) -> float:
 
 
 def _local_maximum(correlation: Floats, lag: float) -> float | None:
-    """Returns the highest value within 10 % of a lag if the autocorrelation drops on both sides; otherwise None."""
+    """Returns the highest value within 10 % of a lag.
+
+    It returns None unless the autocorrelation drops on both sides.
+    """
     reach = max(TUNING.same.period * lag, 0.6)
     low, high = max(math.ceil(lag - reach), 1), math.floor(lag + reach) + 1
     if high >= len(correlation):

@@ -46,7 +46,7 @@ class Spectrum(Struct, frozen=True, eq=False):
 
     @property
     def amplitude(self) -> Floats:
-        """Amplitude of each cosine of the signal: 2 |X_k| / N, not doubled at the Nyquist frequency (Eq. 4)."""
+        """Amplitude of each cosine of the signal: 2 |X_k| / N (Eq. 4). It is not doubled at the Nyquist frequency."""
         single = np.abs(self.transform) * (2 / max(self.samples, 1))
         if self.samples % 2 == 0 and len(single):
             single[-1] /= 2

@@ -1,4 +1,4 @@
-"""Timing of phases: from start to start, or from the end of a phase to the next start; and its drift."""
+"""Timing of phases and its drift. It is from start to start, or from the end of a phase to the next start."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Clock:
 
 
 def clock_of(regularity: Regularity) -> Clock:
-    """Returns the clock with the smaller spread; that of starts unless the other is far better.
+    """Returns the clock with the smaller spread. That of starts unless the other is far better.
 
     If a program computes for a fixed time between phases, a longer phase delays the next start.
 

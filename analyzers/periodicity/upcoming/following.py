@@ -23,7 +23,10 @@ _REACH: Final = 1.645  # half width of a 90 % interval, in standard deviations
 
 
 class Following(NamedTuple):
-    """A phase after the next one, bins: expected start, its 90 % interval, and the probability of coming near it."""
+    """A phase after the next one, bins.
+
+    It has an expected start, its 90 % interval, and the probability of coming near it.
+    """
 
     start: float
     low: float
@@ -68,7 +71,9 @@ def following_of(expected: NextStart, clock: Clock, intervals: Floats, drift: fl
 
 
 def _off_by_line(ahead: int, count: int) -> float:
-    """Returns the error of several intervals due to the error of a line through ``count``, in deviations of one.
+    """Returns the error of several intervals due to a fitted line.
+
+    The line goes through ``count`` intervals; the error is in deviations of one.
 
     The intervals are the next one and ``ahead`` after it; an error in slope affects all of them.
     """

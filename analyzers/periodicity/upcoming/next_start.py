@@ -1,4 +1,4 @@
-"""Start of the next phase, given that it has not come yet: on time, after missed phases, or astray."""
+"""Start of the next phase, given that it has not come yet. It is on time, after missed phases, or astray."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class NextStart:
 
 @dataclass(frozen=True, slots=True)
 class _Time:
-    """Start of the next phase if it is on time: odds, origin, mean time from there, and its deviation, bins."""
+    """Start of the next phase if it is on time. It has odds, origin, mean time from there, and its deviation, bins."""
 
     odds: float
     origin: float
@@ -85,7 +85,7 @@ class _Course:
 
     @classmethod
     def of(cls, time: _Time, share: float, usual: float, later: float, missed: int, seen: float) -> _Course:
-        """Creates a course that is later by missed phases; ``usual`` is the deviation of an interval."""
+        """Creates a course that is later by missed phases. ``usual`` is the deviation of an interval."""
         origin, mean, odds = time.origin, time.mean + later, share * time.odds
         spread = math.hypot(usual * math.sqrt(missed + 1), time.deviation) / mean
         scale = 3 / (spread * _ROOT)
@@ -151,7 +151,7 @@ class _Odds:
 
 
 def next_start_of(phases: Phases, regularity: Regularity, clock: Clock, period: float, now: float) -> NextStart:
-    """Predicts the next start from the past rates of phases on time, missed phases and stray phases.
+    """Predicts the next start from past rates. These are the rates of phases on time, missed phases and stray phases.
 
     On time is an interval of the clock after the last start or end; each missed phase adds one period, up to three.
     Odds of starts that would have been seen by now are removed. The prediction is the start with the highest odds
@@ -198,7 +198,7 @@ def _odds(phases: Phases, regularity: Regularity, clock: Clock, period: float, n
 
 
 def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Floats) -> list[_Time]:
-    """Returns the start of the next phase if it is on time; several while the last phase may be running."""
+    """Returns the start of the next phase if it is on time. Several while the last phase may be running."""
     last = float(phases.start[-1])
     if not clock.from_end:
         return [_Time(1.0, last, clock.next if clock.drifts else period, 0.0)]
@@ -216,7 +216,7 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
 
 
 def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
-    """Probability that the start is near its prediction; after few intervals, courses have a wider spread."""
+    """Probability that the start is near its prediction. After few intervals, courses have a wider spread."""
     low, high = max(start - TUNING.same.near * odds.period, odds.seen), start + TUNING.same.near * odds.period
     near = odds.astray_between(low, high)
     for course in odds.courses:
@@ -231,7 +231,7 @@ def _in_time(odds: _Odds, start: float, spread: float, intervals: int) -> float:
 
 
 def _deviations(share: float, spread: float) -> float:
-    """Returns the deviation of a time (as a share of its mean) in the cube root, in standard deviations."""
+    """Returns the deviation of a time in the cube root, in standard deviations. The time is a share of its mean."""
     return (math.cbrt(max(share, 0.0)) - 1 + spread * spread / 9) * 3 / spread
 
 
@@ -241,8 +241,9 @@ def _above(deviations: float) -> float:
 
 
 def _median(course: _Course, seen: float, spread: float) -> float:
-    """Returns the median of the rest of a course; for few intervals its own spread is too wide, so the smaller one is
-    used.
+    """Returns the median of the rest of a course.
+
+    For few intervals its own spread is too wide, so the smaller one is used.
     """
     spread = min(course.spread, course.widened(spread))
     gone = 1 - _above(_deviations((seen - course.origin) / course.mean, spread))

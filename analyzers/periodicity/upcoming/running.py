@@ -70,7 +70,7 @@ def endings(lengths: Floats, length: float, since: float) -> list[Ending]:
 
 
 def _kinds(lengths: Floats) -> list[_Kind]:
-    """Groups lengths into kinds separated by gaps; the common relative spread is around the mean of each kind."""
+    """Groups lengths into kinds separated by gaps. The common relative spread is around the mean of each kind."""
     ordered = np.sort(lengths)
     cuts = np.flatnonzero(ordered[1:] > (1 + TUNING.chances.unlike) * ordered[:-1]) + 1
     parts = np.split(ordered, cuts)

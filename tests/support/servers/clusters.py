@@ -125,7 +125,7 @@ def close(member: Served) -> None:
 def writers(
     folder: Path, endpoints: Sequence[str], jobs: Sequence[str], keys: Mapping[str, tuple[Path, Path]] | None = None
 ) -> Iterator[list[Talking]]:
-    """Run a traced program per job, each with its own collector, as on separate nodes; with keys by job."""
+    """Run a traced program per job, each with its own collector (and its keys), as on separate nodes."""
     connect = [word for endpoint in endpoints for word in ("--connect", endpoint)]
     with ExitStack() as stack:
         programs = []
@@ -140,6 +140,6 @@ def writers(
             wait_for(lambda: tracer.exists() or collector.poll() is not None, what="the socket")  # noqa: B023
             said = iotide("collect", "--socket", tracer, "--job", job, "--print-environment", cwd=place).stdout.split()
             traced = ["env", "-C", str(place), *said, sys.executable, "-c", WRITER]
-            stack.callback(collector.terminate)  # it goes on until it is asked to end, and is waited for
+            stack.callback(collector.terminate)  # it continues until it is told to end, and the test waits for it
             programs.append(stack.enter_context(Talking(traced)))
         yield programs
