@@ -34,7 +34,7 @@ class Aggregator:
         return list(fetch_of_all(self.address, "jobs", JobList).jobs)
 
     def job(self, name: str) -> Job:
-        """Return a job, without a check that it exists: the first request fails if it does not."""
+        """Return a job without a check that it exists. The first request fails if it does not."""
         return Job(self.address, name)
 
     def contention(self) -> Contention:

@@ -29,7 +29,7 @@ class Coded(NamedTuple):
 
 
 def columns_of(trace: Trace) -> dict[str, npt.NDArray[Any] | Coded]:
-    """Return all calls of a trace as columns, in the order in which they were read.
+    """Return all calls of a trace as columns. They are in the order in which they were read.
 
     Returns:
         start, duration (int64, ns), bytes, offset (int64, bytes; -1 where unknown), rank (int32, -1 where unknown),

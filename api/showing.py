@@ -49,7 +49,7 @@ class Shown:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        """Return an iframe with the page, so that its styles and the notebook's do not mix."""
+        """Return an iframe with the page. Its styles and the notebook's then do not mix."""
         page = _page_of(self.result, self._top)
         if page is None:
             return f"<pre>{html.escape(str(self))}</pre>"
@@ -68,7 +68,7 @@ def _as_report(graph: Graph | GraphReport) -> GraphReport:
 
 
 def _page_of(result: Result, top: int) -> str | None:
-    """Return the page that the command writes; None for results without a page of their own."""
+    """Return the page that the command writes. Return None for results without a page of their own."""
     if isinstance(result, LayersReport):
         from ..clients.layers.page import page_of as page_of_layers
 

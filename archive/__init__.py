@@ -1,1 +1,4 @@
-"""Lossless record of every call of a job in near-constant space: signatures, a grammar, patterns across ranks."""
+"""Lossless record of every call of a job in near-constant space.
+
+It uses signatures, a grammar, and patterns across ranks.
+"""

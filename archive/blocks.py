@@ -1,4 +1,4 @@
-"""The file format: a head and blocks, each with its checksum, written in sequence and never changed.
+"""The file format: a head and blocks, each with its checksum. They are written in sequence and never changed.
 
 Data written before a crash can be read. A block that is cut short or has a wrong checksum ends the file, or is skipped
 if a whole block follows.

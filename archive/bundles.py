@@ -12,7 +12,7 @@ import msgspec
 from .blocks import MOST_PIECE
 
 MOST_BUNDLE: Final = 1 << 18
-"""Maximum size of a bundle of several texts, bytes; deflate's window is an eighth of it."""
+"""Maximum size of a bundle of several texts, bytes. Deflate's window is an eighth of it."""
 _LEVEL: Final = 7
 """Takes a third of the time of the highest level, for a thirtieth more bytes."""
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]

@@ -1,4 +1,6 @@
-"""The demonstration of ``make demo``: a program of Python's standard library, traced live, with its period predicted.
+"""The demonstration of ``make demo``.
+
+A program of Python's standard library is traced live, and its period is predicted.
 
 The program is ``timeit``. Each of its repetitions computes (PBKDF2) and then has SQLite back up its database to a file,
 page by page: a checkpoint. timeit prints the duration of each repetition by its own clock; the prediction is compared
@@ -41,7 +43,7 @@ checkpoint.close()
 
 
 class OwnClock(NamedTuple):
-    """timeit's own times of its last repetitions: mean seconds, and the number delayed by the machine."""
+    """timeit's own times of its last repetitions. It has mean seconds, and the number delayed by the machine."""
 
     usual_s: float
     """Mean without the delayed ones."""

@@ -89,7 +89,7 @@ def allow(principals: Path, name: str, key: str, user: str, may: tuple[Permissio
 @_USER
 @_MAY
 def token(principals: Path, name: str, user: str, may: tuple[Permission, ...]) -> None:
-    """Make a token for HTTP and add it to LIST; it is printed once, LIST only has its hash."""
+    """Make a token for HTTP and add it to LIST. It is printed once, LIST only has its hash."""
     import secrets
 
     from ..daemon.access.principals import Principal, digest

@@ -67,7 +67,7 @@ async def _serve(
 
 
 async def _stood_by(server: Server, settings: AggregatorSettings, ending: Ending, manager: ServiceManager) -> bool:
-    """Wait until the server owns the jobs of its journal; False if it must end before."""
+    """Wait until the server owns the jobs of its journal. False if it must end before."""
 
     def tell(holder: str) -> None:
         say(f"stands by: {holder} has the jobs of journal {settings.journal.name}", settings.log_format)
@@ -102,7 +102,9 @@ def _reload(server: Server, load: Callable[[], AggregatorSettings], manager: Ser
 
 @contextlib.asynccontextmanager
 async def taking_ftio(server: Server, settings: AggregatorSettings) -> AsyncIterator[str]:
-    """Feed messages of FTIO's tracers to a started server, and reply, by a collector in this process, if configured.
+    """Feed messages of FTIO's tracers to a started server, and reply.
+
+    This needs a configured collector in this process.
 
     Yields:
         Its endpoint; "" if it is off.

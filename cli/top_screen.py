@@ -1,4 +1,4 @@
-"""The screen of ``iotide top``, drawn with curses, which is part of Python and works on any terminal."""
+"""The screen of ``iotide top``, drawn with curses. Curses is part of Python and works on any terminal."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def asked(address: str, wanted: Wanted, count: int) -> Fleet:
 
 
 def run_screen(address: str, wanted: Wanted, first: Fleet) -> None:
-    """Show the list until q is pressed; a thread fetches data, so that keys are handled immediately."""
+    """Show the list until q is pressed. A thread fetches data, so that keys are handled immediately."""
     with contextlib.suppress(locale.Error):  # a locale that the machine lacks
         locale.setlocale(locale.LC_ALL, "")  # curses encodes letters by it
     with contextlib.suppress(KeyboardInterrupt):
@@ -82,7 +82,7 @@ def run_screen(address: str, wanted: Wanted, first: Fleet) -> None:
 
 
 def _is_hung_up() -> bool:
-    """Return whether the terminal has hung up: then no key arrives, and waiting for one returns immediately."""
+    """Return whether the terminal has hung up. Then no key arrives, and waiting for one returns immediately."""
     terminal = select.poll()
     terminal.register(sys.stdin.fileno(), 0)
     return bool(terminal.poll(0))

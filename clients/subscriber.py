@@ -1,4 +1,4 @@
-"""Subscribe to an aggregator's predictions, to the states of its jobs, or to its alerts; blocking or with asyncio.
+"""Subscribe to an aggregator's predictions, to the states of its jobs, or to its alerts. Blocking or with asyncio.
 
 >>> with Subscriber("tcp://127.0.0.1:9789") as predictions:     # doctest: +SKIP
 ...     for prediction in predictions:

@@ -12,7 +12,7 @@ Text = TypeVar("Text", bound=Hashable)
 
 
 class Numbering(Generic[Text]):
-    """Numbers of the texts seen so far; a new text gets its number on first use.
+    """Numbers of the texts seen so far. A new text gets its number on first use.
 
     Args:
         number: function that assigns a new text its number; 0 means that its table is full, and then this one stops

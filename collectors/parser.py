@@ -36,7 +36,7 @@ class Input:
     """Path of the file, for messages and for formats that encode facts in it."""
     origin: Origin
     modified_ns: int | None = None
-    """Time of the file's last change, ns since the Unix epoch; the date of stamps that have none."""
+    """Time of the file's last change, ns since the Unix epoch. The date of stamps that have none."""
     generation: int = 1
     """1, plus one each time the file was rotated or truncated."""
     problems: Problems = field(default_factory=Problems)
@@ -45,7 +45,7 @@ class Input:
     """Receives the data that a parser could not represent, at the latest in ``finish``."""
 
     def stream(self, source: str, part: str = "") -> str:
-        """Returns the id of a stream of this input; ids too long for the wire are cut and get a digest."""
+        """Returns the id of a stream of this input. Ids too long for the wire are cut and get a digest."""
         tail = f"#{self.generation}" if self.generation > 1 else ""
         whole = f"{source}:{self.name}{tail}" + (f":{part}" if part else "")
         if len(whole) <= MAX_STREAM_ID:

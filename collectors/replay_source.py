@@ -1,4 +1,4 @@
-"""Source that replays recorded streams in the order of time, at the recorded or another speed."""
+"""Source that replays recorded streams in the order of time. It replays at the recorded or another speed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SLICE_NS: Final = 50_000_000
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A stream of a recording, with the start of its first call and the end of its last one, ns."""
+    """A stream of a recording. It has the start of its first call and the end of its last one, ns."""
 
     reader: ArchiveReader
     number: int
@@ -52,7 +52,7 @@ def recorded_streams(readers: Sequence[ArchiveReader]) -> list[Recorded]:
 
 
 class Replayer:
-    """Replays recordings: each call is returned at its end time, by a clock that may be accelerated.
+    """Replays recordings. Each call is returned at its end time, by a clock that may be accelerated.
 
     Memory use: the current section of each active stream.
 
@@ -141,7 +141,7 @@ class _Stream:
     def take(
         self, until: int, most: int, change: Callable[[StreamInfo], StreamInfo], shift_ns: int
     ) -> tuple[list[SourceItem], int | None]:
-        """Returns the items that are due, and the time of the next ones; None at the stream's end.
+        """Returns the items that are due, and the time of the next ones. Returns None at the stream's end.
 
         Raises:
             InputError: a section is corrupt.

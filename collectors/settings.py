@@ -84,7 +84,7 @@ class CollectorSettings(BaseModel):
 
 
 class SpoolSettings(BaseModel):
-    """Bounds of the spool between the process that empties rings and the process that analyses calls."""
+    """Bounds of the spool between two processes. One process empties rings, the other analyses calls."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

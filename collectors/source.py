@@ -108,7 +108,7 @@ class Source(Protocol):
         ...
 
     def poll(self) -> list[SourceItem]:
-        """Returns new items, at most about 65,536 events per stream; an empty list if there are none."""
+        """Returns new items, at most about 65,536 events per stream. Returns an empty list if there are none."""
         ...
 
     def close(self) -> None:
@@ -143,14 +143,14 @@ class Lasting(Protocol):
     """A source whose position another collector can resume."""
 
     def go_on_from(self, places: Mapping[str, bytes]) -> None:
-        """Resumes after the data that another collector has stored; must be called before the first poll.
+        """Resumes after the data that another collector has stored. Must be called before the first poll.
 
         From then on, data is released only after ``placed``.
         """
         ...
 
     def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
-        """Returns read positions by the source's own names; None for a position that is not needed any more.
+        """Returns read positions by the source's own names. Returns None for a position that is not needed any more.
 
         Args:
             is_queued: function that returns whether all events of a stream are ready to be stored; its second argument

@@ -1,1 +1,4 @@
-"""Encode one stream's calls as bytes and decode them: constant parts, terminals, a grammar over them, times."""
+"""Encode one stream's calls as bytes and decode them.
+
+The parts are constant parts, terminals, a grammar over them, and times.
+"""

@@ -1,4 +1,4 @@
-"""Columns of a call: groups (values that stay constant from call to call) and fields (integers that grow)."""
+"""Columns of a call. Groups are values that stay constant from call to call; fields are integers that grow."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ INTEGERS: Final = 6
 """Number of integers of a signature that become fields; further ones stay in its template."""
 _INTEGERS: Final = tuple(f"integer{i}" for i in range(INTEGERS))
 FIELDS: Final = ("handle", "parent", "file", *_INTEGERS, "offset", "requested", "missing")
-"""The fields of a call in the order of the coder; the last three are coded by handle.
+"""The fields of a call in the order of the coder. The last three are coded by handle.
 
-``missing`` is the number of requested bytes that were not moved, which usually stays constant when sizes vary."""
+``missing`` is the number of requested bytes that were not moved, which usually stays constant when sizes vary.
+"""
 FIRST_OF_HANDLE: Final = FIELDS.index("offset")
 STATIC: Final = ("call", "layer", "kind", "depth", "errno", "flags", "template", "thread")
 """The columns of a group."""

@@ -91,7 +91,7 @@ def text_part(value: Any) -> Part:
 
 
 def repeated_text_part(value: Any) -> Part:
-    """Same as ``text_part``, cached for data that many streams share; the shared part must not be modified."""
+    """Same as ``text_part``, cached for data that many streams share. The shared part must not be modified."""
     text = _json.encode(value)
     return _part_once(text) if len(text) <= _SHORT else _part_of(text)
 

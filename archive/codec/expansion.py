@@ -73,7 +73,7 @@ def expand(rules: Rules, length: int, where: str) -> npt.NDArray[np.int32]:
 
 
 def _repeat(out: npt.NDArray[np.int32], start: int, stop: int, times: int, where: str) -> int:
-    """Repeats the range from start to stop so many times; returns the end of the last copy."""
+    """Repeats the range from start to stop so many times. Returns the end of the last copy."""
     if times == 1:
         return stop
     end = start + (stop - start) * times

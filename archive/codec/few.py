@@ -1,4 +1,4 @@
-"""Keep few calls of a stream uncompressed until its section is closed: equal processes are then encoded once."""
+"""Keep few calls of a stream uncompressed until its section is closed. Equal processes are then encoded once."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class FewCalls:
 
 
 class AlikeParts:
-    """Cached parts of sections of few calls, for sections that differ only in times, pid and tid."""
+    """Cached parts of sections of few calls. It serves sections that differ only in times, pid and tid."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, tuple[Part, int]] = {}
@@ -78,7 +78,7 @@ class AlikeParts:
 
     @staticmethod
     def key_of(batch: EventBatch, table: DefinitionTable) -> bytes | None:
-        """Returns a key that is equal for calls with similar parts; None: the parts are not cached."""
+        """Returns a key that is equal for calls with similar parts. None: the parts are not cached."""
         if table.string_count + table.signature_count > _MOST_TEXTS:
             return None
         thread = [_only(column) for column in (batch.pid, batch.tid, batch.rank)]

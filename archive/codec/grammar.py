@@ -32,7 +32,7 @@ class Rules:
 
 
 class Grammar:
-    """Incremental Sequitur with run lengths: the compiled helper, or its fallback if that was not built.
+    """Incremental Sequitur with run lengths. It uses the compiled helper, or its fallback if that was not built.
 
     The result does not depend on how the input is split into pieces. Source: [Recorder] (context-free grammar over call
     signatures, run lengths on symbols).

@@ -35,7 +35,7 @@ Codes = npt.NDArray[np.int32]
 
 
 class Splitter:
-    """Splits the calls of one section: the compiled helper, or its fallback if that was not built.
+    """Splits the calls of one section. It uses the compiled helper, or its fallback if that was not built.
 
     Calls, templates and threads are numbered per section, in order of first appearance, so that equal processes have
     equal groups.
@@ -67,7 +67,7 @@ class Splitter:
         return int(self._native.splitter_groups(self._splitter))
 
     def split(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> tuple[Groups, Fields]:
-        """Returns the groups, uint32[n], and fields, int64[n, 12], of the rows low to high - 1.
+        """Returns the groups and fields of the rows low to high - 1. Groups are uint32[n], fields int64[n, 12].
 
         Args:
             batch: calls in the stream's numbers; undefined numbers count as unknown.
@@ -99,7 +99,10 @@ class Splitter:
         return terminals[:done]
 
     def groups(self) -> tuple[npt.NDArray[np.int64], list[tuple[int, int, int]]]:
-        """Returns the columns ``STATIC`` of all groups, int64[n, 8], and (pid, tid, rank) by number of the thread."""
+        """Returns the columns ``STATIC`` of all groups, int64[n, 8].
+
+        It also returns (pid, tid, rank) by number of the thread.
+        """
         raw = np.empty((len(self), _RAW), np.int64)
         if self._fallback is not None:
             raw[:] = np.array(self._fallback.groups, np.int64).reshape(raw.shape)
@@ -192,6 +195,6 @@ def _as(column: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
 
 
 def _defined(numbers: npt.NDArray[Any], count: int) -> npt.NDArray[np.int64]:
-    """Returns numbers with 0 for undefined ones: tables are as long as the highest defined number."""
+    """Returns numbers with 0 for undefined ones. Tables are as long as the highest defined number."""
     wide = numbers.astype(np.int64)
     return np.where(wide < count, wide, 0)

@@ -30,7 +30,7 @@ MOST_CALLS: Final = 1 << 22
 MOST_GROUPS: Final = 1 << 16
 MOST_TERMINALS: Final = 1 << 18
 MOST_LITERALS: Final = 1 << 20
-"""For all fields together; like groups and terminals, the number above which a section is closed."""
+"""For all fields together. Like groups and terminals, the number above which a section is closed."""
 MOST_CHUNK: Final = 1 << 16
 """Maximum number of calls processed at once, by which each limit may be exceeded."""
 _CHUNK_BYTES: Final = 4 * MOST_CHUNK
@@ -153,7 +153,7 @@ class _OpenSection:
         )
 
     def take(self, batch: EventBatch, low: int, high: int, table: DefinitionTable) -> int:
-        """Adds the calls low to high - 1; returns their number, fewer if another section is needed."""
+        """Adds the calls low to high - 1. Returns their number, fewer if another section is needed."""
         terminals = self._splitter.code(batch, low, high, table, self._coder)
         taken = len(terminals)
         if not taken:

@@ -1,4 +1,4 @@
-"""Extract numbers from texts: parameters of calls and file names that differ only in a counter."""
+"""Extract numbers from texts. Parameters of calls and file names often differ only in a counter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHORT: Final = 512
 
 
 def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
-    r"""Splits a text into its constant part and its integers, at most ``most``, left to right.
+    r"""Splits a text into its constant part and its integers. It takes at most ``most`` integers, left to right.
 
     >>> take_apart("pwrite64(fd=3, count=64)", 6)
     ('pwrite64(fd=\x00, count=\x00)', (3, 64))
@@ -37,7 +37,7 @@ def take_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
 
 @lru_cache(maxsize=1 << 13)
 def _taken_apart(text: str, most: int) -> tuple[str, tuple[int, ...]]:
-    """Returns the same, padded with zeros to ``most`` integers; cached, because processes repeat each other's texts."""
+    """Returns the same, padded with zeros to ``most`` integers. Cached, because processes repeat each other's texts."""
     template, numbers = take_apart(text, most)
     return template, numbers + (0,) * (most - len(numbers))
 

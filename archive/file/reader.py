@@ -1,4 +1,4 @@
-"""Read an archive: its content, and the calls of a stream in order, without unpacking the rest."""
+"""Read an archive: its content, and the calls of a stream in order. The rest is not unpacked."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ArchiveReader:
 
     @property
     def has_times(self) -> bool:
-        """False: it was written without times, and all calls start at 0 and have no duration."""
+        """False if it was written without times. All calls then start at 0 and have no duration."""
         return self.job.get("times") is not False
 
     @property
@@ -107,7 +107,7 @@ class ArchiveReader:
             yield section_of(self._parts.part(block, rank), times, self.where)
 
     def _tell_missing(self, stream: int, known: set[int], timed: set[int]) -> None:
-        """Reports sections that were lost with a damaged block; after a crash the last times have no section."""
+        """Reports sections that were lost with a damaged block. After a crash the last times have no section."""
         missing = max(known | timed if self.complete else known, default=-1) + 1 - len(known)
         if missing and stream not in self._told and len(self._told) < _MOST_TOLD:
             self._told.add(stream)
@@ -148,7 +148,7 @@ def _is_plain(value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Calls of a stream, with new names and signatures; files and handles are those of the stream."""
+    """Calls of a stream, with new names and signatures. Files and handles are those of the stream."""
 
     batch: EventBatch
     definitions: Definitions

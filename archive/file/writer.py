@@ -24,9 +24,9 @@ from ..merge.merging import Merger
 _encoder = msgspec.msgpack.Encoder()
 _NAMES_A_PART: Final = 1 << 12
 _LONG: Final = MOST_PIECE // 4
-"""Size of encoded definitions above which they are halved, bytes; that of one file has at most 100,000."""
+"""Size of encoded definitions above which they are halved, bytes. That of one file has at most 100,000."""
 _MOST_LANES: Final = 8
-"""Number of streams of one rank that are identified by rank; further ones are identified by their order."""
+"""Number of streams of one rank that are identified by rank. Further ones are identified by their order."""
 _MOST_RANK: Final = 2**31 - 1
 
 
@@ -130,7 +130,7 @@ class ArchiveWriter:
         return known.few.nbytes + known.compressor.nbytes if known is not None else 0
 
     def checkpoint_of(self, stream: str) -> bytes:
-        """Closes the open section of a stream; does nothing for one that has ended or is unknown.
+        """Closes the open section of a stream. Does nothing for one that has ended or is unknown.
 
         Its content is in the bytes of the next ``flush``.
         """
@@ -140,7 +140,7 @@ class ArchiveWriter:
         return self._take_ready()
 
     def flush(self) -> bytes:
-        """Returns the waiting closed sections, merged over the streams; the order within a stream is kept."""
+        """Returns the waiting closed sections, merged over the streams. The order within a stream is kept."""
         self._flush()
         return self._take_ready()
 
@@ -164,7 +164,7 @@ class ArchiveWriter:
         return written + self._take_ready()
 
     def state(self) -> dict[str, Any]:
-        """Returns the state that ``resumed`` needs to continue after the returned bytes; call it after ``checkpoint``.
+        """Returns the state that ``resumed`` needs to continue after the returned bytes. Call it after ``checkpoint``.
 
         Its values are numbers, texts, containers, and the infos and tables of the open streams, which belong to the
         writer.

@@ -1,4 +1,4 @@
-"""Extract all numbers from texts, so that processes that differ only in numbers have equal remaining texts."""
+"""Extract all numbers from texts. Processes that differ only in numbers then have equal remaining texts."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def take_numbers(text: bytes) -> tuple[bytes, npt.NDArray[np.int64]]:
 
 
 def count_numbers(rest: bytes, *, words: bool = True) -> int:
-    """Returns how many numbers were extracted from a text; without words only the decimal ones, which come first."""
+    """Returns how many numbers were extracted from a text. Without words only the decimal ones, which come first."""
     return rest.count(_MARK) + (rest.count(_WORD_MARK) if words else 0)
 
 

@@ -59,13 +59,14 @@ def _grown(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _zigzag(grown: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """Returns zigzag-coded numbers, with the sign in the lowest bit, so that small magnitudes give small numbers."""
+    """Returns zigzag-coded numbers, with the sign in the lowest bit. Small magnitudes give small numbers."""
     return ((grown << 1) ^ (grown >> 63)).view(np.uint64)
 
 
 def _planes(values: npt.NDArray[np.int64]) -> list[bytes]:
-    """Returns all differences byte by byte, lowest byte first, up to the highest byte that differences after the first
-    use.
+    """Returns all differences byte by byte, lowest byte first.
+
+    The last plane is the highest byte that differences after the first use.
     """
     compiled = native()
     if compiled is None:
@@ -79,8 +80,9 @@ def _planes(values: npt.NDArray[np.int64]) -> list[bytes]:
 
 
 def estimate(values: npt.NDArray[np.int64]) -> float:
-    """Returns the approximate number of bits per value of ``pack`` for a sample: the entropy of its bytes by
-    significance.
+    """Returns the approximate number of bits per value of ``pack`` for a sample.
+
+    It is the entropy of its bytes by significance.
     """
     zigzag = _zigzag(np.diff(values))
     bits = 0.0

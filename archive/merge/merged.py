@@ -1,4 +1,4 @@
-"""Encode parts of many streams as one block: shared pieces by number, and patterns over ranks."""
+"""Encode parts of many streams as one block. Shared pieces are stored by number, others as patterns over ranks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Merge parts of streams incrementally in a tree, so that they are never all in memory individually."""
+"""Merge parts of streams incrementally in a tree. They are never all in memory individually."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ _GROUP_BYTES: Final = 1024
 
 @dataclass(slots=True)
 class _Group:
-    """Parts with one key: the latest as they are, the others as patterns over increasing numbers of members."""
+    """Parts with one key.
+
+    The latest are kept as they are, the others as patterns over increasing numbers of members.
+    """
 
     ranks: list[int] = field(default_factory=list)
     rows: list[Integers] = field(default_factory=list)

@@ -91,7 +91,7 @@ def _of_one(ranks: Integers, table: Integers) -> Patterns:
 
 
 def merge_patterns(one: Patterns, other: Patterns) -> Patterns:
-    """Merges tables with the same columns and different members; only a few columns are expanded at a time."""
+    """Merges tables with the same columns and different members. Only a few columns are expanded at a time."""
     ranks = np.concatenate([one.ranks, other.ranks])
     order = np.argsort(ranks)
 
@@ -159,7 +159,7 @@ def _is_even(ranks: Integers) -> bool:
 
 
 def _slopes(ranks: Integers, values: Integers) -> Integers:
-    """Returns the slope over ranks estimated from two members in the middle, 0 if it is not an integer."""
+    """Returns the slope over ranks, estimated from two members in the middle. It is 0 if it is not an integer."""
     middle = len(ranks) // 2
     step = ranks[middle] - ranks[middle - 1]
     grown = values[:, middle] - values[:, middle - 1]
@@ -167,7 +167,7 @@ def _slopes(ranks: Integers, values: Integers) -> Integers:
 
 
 def _begins(values: Integers) -> npt.NDArray[np.bool_]:
-    """Returns where each column, a row of int64[columns, n], is cut so that each piece is a line; n >= 2.
+    """Returns where each column is cut so that each piece is a line. Columns are rows of int64[columns, n], n >= 2.
 
     A piece extends as far as its first step continues; the step after that leads to the next piece.
     """

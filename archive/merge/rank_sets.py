@@ -1,4 +1,4 @@
-"""The ranks of merged streams as arithmetic sequences ("lines"): a thousand consecutive ranks are one line."""
+"""The ranks of merged streams as arithmetic sequences ("lines"). A thousand consecutive ranks are one line."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Members:
         return int(self.firsts[-1] + self.steps[-1] * (self.lengths[-1] - 1))
 
     def place_of(self, rank: int) -> int | None:
-        """Returns the index of the member with a rank, from 0; None if there is none."""
+        """Returns the index of the member with a rank, from 0. Returns None if there is none."""
         line = int(np.searchsorted(self.firsts, rank, "right")) - 1
         if line < 0:
             return None

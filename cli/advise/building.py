@@ -18,7 +18,7 @@ from ..traces.trace_reading import Trace
 
 
 def advice_of_trace(trace: Trace, job: str, floor_share: float, mtbf_s: float) -> Advice:
-    """Return the advice for a trace, from the analyzer of running jobs and the period of the whole trace.
+    """Return the advice for a trace. It comes from the analyzer of running jobs and the period of the whole trace.
 
     Args:
         trace: the trace.

@@ -214,7 +214,7 @@ def _opened(
     *,
     as_it_is: bool,
 ) -> Iterator[ArchiveReader]:
-    """Open an archive directly, or make a temporary one from the readable part of any traces.
+    """Open an archive directly, or make a temporary one. A temporary one has the readable part of any traces.
 
     Raises:
         InputError: a file cannot be read, or the files have no common clock.

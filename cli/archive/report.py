@@ -72,7 +72,7 @@ def _about_stream(
 
 
 def _about_merged(reader: ArchiveReader) -> dict[str, dict[str, int]]:
-    """Return, for each kind of parts: their number, number of groups, and encoding of their numbers."""
+    """Return a row for each kind of parts. It has their number, number of groups, and encoding of their numbers."""
     about: dict[str, Counter[str]] = {}
     grammars = set()
     for block in reader.merged.blocks:

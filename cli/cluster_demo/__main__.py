@@ -61,7 +61,10 @@ scrape_configs: [{{job_name: iotide, static_configs: [{{targets: ["{target}"]}}]
 
 
 def main() -> int:
-    """Run it; return the exit status: 0, or 1 if a part did not start or an expected event was not observed."""
+    """Run it and return the exit status.
+
+    It is 0, or 1 if a part did not start or an expected event was not observed.
+    """
     begun_s = time.monotonic()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # ends the started programs, too
     try:

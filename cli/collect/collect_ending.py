@@ -14,7 +14,7 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 
 def stop_collector(path: Path) -> str:
-    """Make the collector that listens on a socket send its events and end, and wait for its end.
+    """Make the collector that listens on a socket send its events and end. The function waits for its end.
 
     Returns:
         The reason of a failure, or "".

@@ -1,4 +1,4 @@
-"""Main loop of ``iotide collect``: follow the sources until the end, then send the remaining events."""
+"""Main loop of ``iotide collect``. It follows the sources until the end, then sends the remaining events."""
 
 from __future__ import annotations
 
@@ -105,7 +105,9 @@ async def collect(
 
 
 class UnusedTime:
-    """Time since a source was last used, counted only while it is checked: a stall of this process must not count.
+    """Time since a source was last used.
+
+    It is counted only while it is checked, because a stall of this process must not count.
 
     Args:
         longest_s: maximum counted time between two checks.
@@ -118,7 +120,7 @@ class UnusedTime:
         self._unused_s = 0.0
 
     def look(self, now_s: float, processes: int, *, in_use: bool) -> float:
-        """Take in the number of processes so far, and whether any is running; return the seconds."""
+        """Take in the number of processes so far, and whether any is running. Return the seconds."""
         if in_use or processes != self._seen or self._looked_at_s is None:
             self._unused_s = 0.0
         elif processes:

@@ -28,7 +28,7 @@ def prefix_for(target: Path) -> str:
 
 @contextmanager
 def private_file(path: Path) -> Iterator[IO[bytes]]:
-    """Open a new file that only its user may read; it replaces an existing file when it is complete.
+    """Open a new file that only its user may read. It replaces an existing file when it is complete.
 
     Raises:
         OSError: it cannot be written, or the name belongs to something other than a file, such as a device.
@@ -49,7 +49,7 @@ def private_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def private_folder(path: Path, is_ours: Callable[[Path], bool]) -> Iterator[Path]:
-    """Create a new folder that only its user may read; it gets its name when it is complete.
+    """Create a new folder that only its user may read. It gets its name when it is complete.
 
     Args:
         path: its name. An empty folder of that name is replaced, and one for which ``is_ours`` is true.

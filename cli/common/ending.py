@@ -25,7 +25,10 @@ class Ending:
             signal.signal(number, self._early)
 
     def then(self, end: Callable[[], object]) -> None:
-        """Have the running event loop call a function when the end is requested, or now if it has been."""
+        """Have the running event loop call a function when the end is requested.
+
+        It is called now if the end has been requested.
+        """
         import asyncio  # the caller has imported it; --help must be instant
 
         for number in _ENDING_SIGNALS:
@@ -34,7 +37,7 @@ class Ending:
             end()
 
     def reload(self, reload: Callable[[], object]) -> None:
-        """Have the running event loop call a function on SIGHUP, or now if one has arrived."""
+        """Have the running event loop call a function on SIGHUP. It is called now if one has arrived."""
         import asyncio
 
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)

@@ -56,7 +56,7 @@ def ends_at_option() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def end_of_job(given: float | None, environment: Mapping[str, str], say: Callable[[str], None]) -> float:
-    """Return the end as Unix time, from the option, else from the batch system; 0 if unknown.
+    """Return the end as Unix time, from the option, else from the batch system. Return 0 if unknown.
 
     Args:
         given: the option.

@@ -15,7 +15,7 @@ BATCH_VARIABLES: Final = ("IOTIDE_JOB", "SLURM_JOB_ID", "PBS_JOBID", "FLUX_JOB_I
 
 
 class JobName(click.types.StringParamType):
-    """A job id as an option; bytes that are not UTF-8 are replaced, as no output could represent them."""
+    """A job id as an option. Bytes that are not UTF-8 are replaced, as no output could represent them."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the job id."""
@@ -33,7 +33,7 @@ def batch_job(environment: Mapping[str, str]) -> str | None:
 
 
 def restarted(job: str, environment: Mapping[str, str]) -> str:
-    """Return the id of a job of Slurm in its present run: a requeued job has the same number in each run.
+    """Return the id of a job of Slurm in its present run. A requeued job has the same number in each run.
 
     >>> restarted("7", {"SLURM_RESTART_COUNT": "2"}), restarted("7", {"SLURM_JOB_RESTART_COUNT": "0"})
     ('7-restart2', '7')

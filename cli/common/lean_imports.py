@@ -55,7 +55,7 @@ def lean_imports(pause: Callable[[], None] | None = None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _standing_in(name: str, module: ModuleType | None) -> Iterator[None]:
-    """Make imports in the block return ``module``, or fail for None, unless the real one is loaded."""
+    """Make imports in the block return ``module``, or fail for None. A module that is really loaded is not replaced."""
     if name in sys.modules:
         yield
         return

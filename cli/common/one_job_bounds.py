@@ -1,4 +1,4 @@
-"""Bounds of analyses that have one job in memory: a finished trace, or the command of ``iotide run``.
+"""Bounds of analyses that have one job in memory. The job is a finished trace, or the command of ``iotide run``.
 
 An aggregator has lower ones, because it has many jobs.
 """

@@ -17,7 +17,7 @@ from ..traces.trace_reading import Trace, name_of
 
 
 class Detected(NamedTuple):
-    """The report, and data for charts: events of the members with the period, and the periods of others.
+    """The report, and data for charts. The data are events of the members with the period, and the periods of others.
 
     ``own`` is None if all members have the period.
     """

@@ -109,7 +109,7 @@ def select(trace: Trace, view: GraphDefinition) -> Selection:
 
 
 def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: int = MOST_HELD) -> Graph:
-    """Compute the graph of the events, with all cases ended; more than ``most_held`` events are sorted on disk."""
+    """Compute the graph of the events, with all cases ended. More than ``most_held`` events are sorted on disk."""
     analyzer = DfgAnalyzer(
         _SETTINGS.model_copy(update={"mapping": view.mapping.text, "case": view.case, "filter": view.filter.text})
     )
@@ -126,7 +126,7 @@ def graph_of(selection: Selection, view: GraphDefinition, job: str, most_held: i
 
 
 def _by_start(selection: Selection, most_held: int) -> Iterator[GraphColumns]:
-    """Yield case, activity, start, duration and size of events by start; many are sorted on disk."""
+    """Yield case, activity, start, duration and size of events by start. Many are sorted on disk."""
     mapper, names = selection.mapper, selection.names
     columns = (graph_columns(part.batch, part.case, mapper, names) for part in selection.parts)
     return _in_pieces(OrderedColumns(columns, "start", most_held))

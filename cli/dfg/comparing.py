@@ -52,7 +52,7 @@ class SideText:
 def files_and_sides(
     files: Sequence[Path], compare: tuple[str, str] | None
 ) -> tuple[list[Path], tuple[SideText, SideText] | None]:
-    """Return the files to read, and the sides; files that are only named as sides are read, too."""
+    """Return the files to read, and the sides. Files that are only named as sides are read, too."""
     paths = list(files)
     if compare is None:
         return paths, None

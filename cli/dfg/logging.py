@@ -15,7 +15,7 @@ from .building import Part, Selection, activities_of
 
 
 def log_of(selection: Selection) -> EventLog:
-    """Return the events of each case, in order of time; cases ordered by their first event."""
+    """Return the events of each case, in order of time. Cases ordered by their first event."""
     gathered: dict[int, list[tuple[Part, npt.NDArray[np.intp], npt.NDArray[np.int32]]]] = {}
     for part, activity in activities_of(selection):
         order = np.argsort(part.case, kind="stable")

@@ -19,7 +19,7 @@ _UNIX_FROM_S: Final = 1e8
 
 
 def kept_graph(name: str) -> Graph | None:
-    """Return the graph of a running job, by its address, or of a JSON file; None for anything else.
+    """Return the graph of a running job, by its address, or of a JSON file. Return None for anything else.
 
     Raises:
         InputError: the aggregator has no such graph.
@@ -31,7 +31,7 @@ def kept_graph(name: str) -> Graph | None:
 
 
 def names_of(pattern: str, option: str) -> list[str]:
-    """Return the files that match a pattern; an address or the name of a file is returned unchanged.
+    """Return the files that match a pattern. An address or the name of a file is returned unchanged.
 
     Raises:
         click.UsageError: there is none.
@@ -64,7 +64,7 @@ def report_of_graphs(
     view_of: Callable[[Graph], GraphDefinition],
     trace_graph: Callable[[Sequence[str], GraphDefinition], Graph],
 ) -> tuple[GraphReport, GraphDefinition] | None:
-    """Return the report if the inputs are already graphs; None if all of them are traces.
+    """Return the report if the inputs are already graphs. Return None if all of them are traces.
 
     Args:
         files: the FILE arguments.

@@ -1,4 +1,7 @@
-"""Checks of ``iotide doctor --aggregator``: answers of a running aggregator, and balance of its jobs' ledgers."""
+"""Checks of ``iotide doctor --aggregator``.
+
+They test answers of a running aggregator, and the balance of its jobs' ledgers.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,7 @@ _REMEDY: Final = "calls are missing, or counted twice, and nothing says why: ple
 
 
 def aggregator_findings(address: str) -> list[Finding]:
-    """Check the ledgers of the latest jobs of an aggregator at ``http://HOST:PORT``, at most a thousand."""
+    """Check the ledgers of an aggregator's latest jobs, at most a thousand. Its address is ``http://HOST:PORT``."""
     try:
         jobs = fetch_of_all(address, "jobs", JobList, latest=str(_MOST_JOBS)).jobs
     except InputError as error:
@@ -51,7 +54,7 @@ class _Status(RootModel[AggregatorStatus | ClusterStatus]):
 
 
 def status_findings(address: str) -> list[Finding]:
-    """Check health, storage and reached bounds of an aggregator, or of each partition of a cluster."""
+    """Check health, storage and reached bounds of an aggregator. In a cluster each partition is checked."""
     try:
         status = fetch_of_all(address, "status", _Status).root
     except InputError as error:  # an earlier version, or a token that sees its own jobs only

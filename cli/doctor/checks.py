@@ -108,7 +108,7 @@ def _memfd() -> str:
 
 
 def _helpers() -> str:
-    """Raise if a helper is missing or was built from other sources: Python replaces it, many times slower."""
+    """Raise if a helper is missing or was built from other sources. Python then replaces it, many times slower."""
     told = {name: problem_of(str(path_of(name))) for name in HELPERS}
     if problems := [f"{name}: {problem}" for name, problem in told.items() if problem]:
         raise RuntimeError("; ".join(problems))

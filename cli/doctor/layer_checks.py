@@ -1,4 +1,4 @@
-"""Checks of ``iotide doctor`` for the layers of the tracer, each with a program that uses the layer."""
+"""Checks of ``iotide doctor`` for the layers of the tracer. Each runs a program that uses the layer."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def layers_built() -> str:
 
 
 def trace_posix() -> str:
-    """Trace a child that writes ``PROBE_BYTES`` in one call; raise RuntimeError if that is not observed."""
+    """Trace a child that writes ``PROBE_BYTES`` in one call. Raise RuntimeError if that is not observed."""
     with tempfile.TemporaryDirectory(prefix="iotide-doctor-") as name:
         command = [sys.executable, "-c", _POSIX, f"{name}/probe", str(PROBE_BYTES)]
         seen, found = _trace(Path(name), command, lambda batch: bool((batch.bytes == PROBE_BYTES).any()))
@@ -120,7 +120,7 @@ def _trace_layer(layer: Layer, command_in: Callable[[Path], list[str]]) -> str:
 
 
 def _trace(folder: Path, command: list[str], wanted: Callable[[EventBatch], bool]) -> tuple[int, bool]:
-    """Run a program; return the number of observed calls, and whether the wanted one was among them."""
+    """Run a program. Return the number of observed calls, and whether the wanted one was among them."""
     source = PreloadSource(folder / "tracer.sock", Origin(job="doctor"))
     try:
         done = subprocess.run(

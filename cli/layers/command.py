@@ -1,4 +1,4 @@
-"""``iotide layers``: use of each layer of an I/O stack, in finished traces and in running jobs."""
+"""``iotide layers``: use of each layer of an I/O stack. It reads finished traces and running jobs."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def classes_of(files: Iterable[SignatureFile]) -> dict[str, int]:
 
 
 def libraries() -> list[dict[str, Any]]:
-    """Return a row per library and layer: file, layer, functions, classes, and whether the library is built."""
+    """Return a row per library and layer. It has file, layer, functions, classes, and whether the library is built."""
     return [
         {
             "file": name,

@@ -20,7 +20,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def write_archive(target: Path, source: Path, format_name: str | None, ranking: Ranking) -> tuple[int, int]:
-    """Write the calls of the leaders, and calls that affect them; the file appears when it is complete.
+    """Write the calls of the leaders, and calls that affect them. The file appears when it is complete.
 
     Returns:
         The number of kept calls, and of all calls.

@@ -59,7 +59,7 @@ def check_filter(paths: list[Path], format_name: str | None, target: Path) -> No
 
 
 def write_filtered(target: Path, source: Path, ranking: Ranking) -> tuple[int, int]:
-    """Write the lines that involve a leader of a component; the file appears when it is complete.
+    """Write the lines that involve a leader of a component. The file appears when it is complete.
 
     Returns:
         The number of kept lines, and of all lines.
@@ -156,6 +156,6 @@ def _who(decoder: msgspec.json.Decoder[_Who], line: bytes) -> int:
 
 
 def _is_of(chosen: set[int], line: bytes) -> bool:
-    """Return whether an strace line belongs to a chosen process or is a fork, which names its child."""
+    """Return whether an strace line belongs to a chosen process or is a fork. A fork names its child."""
     found = _PID.match(line)
     return found is not None and (int(found[1]) in chosen or _FORK.search(line, found.end()) is not None)

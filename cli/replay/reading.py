@@ -1,4 +1,4 @@
-"""Traces as recordings for a replay: all formats become archives, which are read in order of time."""
+"""Traces as recordings for a replay. All formats become archives, which are read in order of time."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Recording:
         return max((stream.last_ns for stream in self.streams), default=0)
 
     def renamed(self, job: str | None, *, unix: bool) -> Callable[[StreamInfo], StreamInfo]:
-        """Return a function that sets the job id of streams, and whether their times are Unix time."""
+        """Return a function that sets the job id of streams. It also sets whether their times are Unix time."""
 
         def change(info: StreamInfo) -> StreamInfo:
             return msgspec.structs.replace(info, job=job or info.job, clock_offset_ns=0 if unix else None)
@@ -70,7 +70,7 @@ class Recording:
 
 @contextlib.contextmanager
 def recorded(files: Sequence[Path], *, job: str | None, format_name: str | None) -> Iterator[Recording]:
-    """Open traces for a replay; those that are not archives are written to a private temporary one.
+    """Open traces for a replay. Those that are not archives are written to a private temporary one.
 
     Raises:
         InputError: a file cannot be read or recognised, there are no calls, or their clocks differ.

@@ -32,7 +32,9 @@ class Sent:
 
 
 async def send(replayer: Replayer, settings: CollectorSettings, calls: int, patience_s: float) -> Sent:
-    """Replay to the end, until an interrupt, or until the aggregator has been silent for ``patience_s``.
+    """Replay to the end, until an interrupt, or until the aggregator is silent.
+
+    The limit of the silence is ``patience_s``.
 
     Args:
         replayer: source of the calls.
@@ -72,7 +74,7 @@ async def _watch(
     patience_s: float,
     show: Callable[[], None],
 ) -> bool:
-    """Wait for the end or an interrupt; True: the aggregator has been silent for too long."""
+    """Wait for the end or an interrupt. True: the aggregator has been silent for too long."""
     begin = asyncio.get_running_loop().time()
     said = False
     while not running.done() and not stopped.is_set():

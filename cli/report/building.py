@@ -1,4 +1,4 @@
-"""Construction of a report's data from finished traces: one pass for all analyzers, the prediction separately."""
+"""Construction of a report's data from finished traces. All analyzers share one pass; the prediction is separate."""
 
 from __future__ import annotations
 

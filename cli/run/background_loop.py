@@ -41,7 +41,9 @@ class Pressure:
 
 @contextlib.contextmanager
 def running_aside(loop: asyncio.AbstractEventLoop, pressure: Pressure, low_priority: LowPriority) -> Iterator[None]:
-    """Run an event loop for the duration of the block, in a thread with low priority unless it is behind.
+    """Run an event loop for the duration of the block, in a separate thread.
+
+    The thread has low priority unless it is behind.
 
     There are two threads, as a thread with low priority may not be permitted to raise it again. One of them at a time
     runs the loop; its tasks continue when the other takes over.

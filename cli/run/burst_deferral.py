@@ -12,7 +12,7 @@ from ...collectors.settings import SpoolSettings
 from ...collectors.sources.preload.records.ring_layout import LINE_BYTES
 
 MANY: Final = 20_000
-"""Least number of waiting calls in a burst; fewer are processed immediately, as deferring them saves little."""
+"""Least number of waiting calls in a burst. Fewer are processed immediately, as deferring them saves little."""
 _CALM: Final = 3
 """Number of consecutive checks with a free core after which one counts as free.
 
@@ -23,7 +23,7 @@ Times = Callable[[], tuple[int, int]]
 
 
 def times_of_thread() -> tuple[int, int]:
-    """Return the time that this thread has run and has waited for a core, ns; zeros if unknown."""
+    """Return the time that this thread has run and has waited for a core, ns. Zeros if unknown."""
     try:
         had, waited, *_ = map(int, Path("/proc/thread-self/schedstat").read_bytes().split())
     except (OSError, ValueError):
@@ -32,7 +32,7 @@ def times_of_thread() -> tuple[int, int]:
 
 
 class HoldingBack:
-    """Decides whether the backlog is deferred: a burst that uses all cores needs them more, and ends.
+    """Decides whether the backlog is deferred. A burst that uses all cores needs them more, and ends.
 
     Args:
         bounds: bounds of the backlog; from half of it on nothing is deferred.
@@ -57,7 +57,7 @@ class HoldingBack:
         """The last decision."""
 
     def holds(self, waiting: int) -> bool:
-        """Return the decision for a backlog; it must be called often, as it uses the time since the last call."""
+        """Return the decision for a backlog. It must be called often, as it uses the time since the last call."""
         had, waited = self._times()
         contended = waited - self._waited > had - self._had
         self._had, self._waited = had, waited

@@ -19,7 +19,7 @@ _FORWARDED: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUS
 
 
 class LaunchError(Exception):
-    """The command cannot be started; ``status`` is the exit status of a shell in this case."""
+    """The command cannot be started. ``status`` is the exit status of a shell in this case."""
 
     def __init__(self, status: int, problem: str) -> None:
         super().__init__(problem)
@@ -80,12 +80,12 @@ class SignalPassing:
 
 
 def shell_status(returncode: int) -> int:
-    """Return an exit status as a shell reports it: 128 + N for death by signal N."""
+    """Return an exit status as a shell reports it. Death by signal N is 128 + N."""
     return returncode if returncode >= 0 else 128 - returncode
 
 
 def end_like(returncode: int) -> NoReturn:
-    """End this process like the command: with its status, or by the signal that killed it."""
+    """End this process like the command. It ends with the command's status, or by the signal that killed it."""
     sys.stdout.flush()
     sys.stderr.flush()
     if returncode < 0:

@@ -42,7 +42,7 @@ class LowPriority:
                 self._own.pop(thread, None)
 
     def over(self) -> None:
-        """Take in the end of the command: no other thread may then wait for a low-priority thread."""
+        """Handle the end of the command. No other thread may then wait for a low-priority thread."""
         with self._lock:
             self._over.set()
             for thread, own in self._own.items():

@@ -28,7 +28,7 @@ _MOST_LOOKS: Final = 1000
 
 @contextlib.contextmanager
 def private_folder(*, of_this_node: bool = False) -> Iterator[Path]:
-    """Yield a folder whose path is short enough for sockets; remove leftovers of dead runs beside it.
+    """Yield a folder whose path is short enough for sockets. Remove leftovers of dead runs beside it.
 
     Args:
         of_this_node: the folder must be node-local, as other nodes create one at the same path.
@@ -71,7 +71,7 @@ def remove_left_over(root: Path) -> None:
 
 @contextlib.contextmanager
 def in_use(folder: Path) -> Iterator[None]:
-    """Mark a folder as used until the block or this process ends; where locks fail it is never removed."""
+    """Mark a folder as used until the block or this process ends. Where locks fail it is never removed."""
     descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
         with contextlib.suppress(OSError):

@@ -18,7 +18,7 @@ _REPORT_FILES: Final = ("report.html", "summary.json", "predictions.jsonl", "sig
 
 @contextlib.contextmanager
 def report_folder(wanted: Path, fallback_name: str, say: Callable[[str], None]) -> Iterator[Path | None]:
-    """Yield a folder that is ours for the duration of the block; remove it if it stays empty.
+    """Yield a folder that is ours for the duration of the block. Remove it if it stays empty.
 
     A folder with an earlier report, or in use by another run, is not used: a numbered sibling is. A folder that is not
     writable is replaced by one in ``$TMPDIR``, the home folder or /tmp.
@@ -70,7 +70,10 @@ def _elsewhere(name: str) -> tuple[Path, int, list[Path]] | None:
 
 
 def _first_free(wanted: Path, *, only_new: bool = False) -> tuple[Path, int, list[Path]]:
-    """Return a folder, the descriptor with its lock, and the folders created for it, innermost first."""
+    """Return a folder and the descriptor with its lock.
+
+    The third value are the folders created for it, innermost first.
+    """
     for number in range(1, _MOST_SIBLINGS):
         folder = wanted if number == 1 else wanted.absolute().with_name(f"{wanted.absolute().name}-{number}")
         made = [path for path in (folder, *folder.absolute().parents) if not path.exists()]
@@ -93,7 +96,7 @@ def _first_free(wanted: Path, *, only_new: bool = False) -> tuple[Path, int, lis
 
 
 def _ours(folder: Path) -> int | None:
-    """Return a descriptor that locks a folder against other runs; None if it is in use.
+    """Return a descriptor that locks a folder against other runs. Return None if it is in use.
 
     Raises:
         OSError: the folder is not writable.

@@ -1,4 +1,7 @@
-"""Direct transfer from a collector's source to the aggregator in the same process, without the network protocol."""
+"""Direct transfer from a collector's source to the aggregator in the same process.
+
+It does not use the network protocol.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +128,7 @@ class Feed:
         self._lose("", job, lost)
 
     async def _news(self, most_s: float) -> None:
-        """Wait for new data; the descriptor is only watched meanwhile, as unread data would make the loop spin."""
+        """Wait for new data. The descriptor is only watched meanwhile, as unread data would make the loop spin."""
         loop, news = asyncio.get_running_loop(), asyncio.Event()
         loop.add_reader(self._source.fileno(), news.set)
         try:

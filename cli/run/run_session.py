@@ -1,4 +1,4 @@
-"""Observation of the command of ``iotide run``: an aggregator in this process, fed by the collecting process."""
+"""Observation of the command of ``iotide run``. An aggregator in this process is fed by the collecting process."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class Session:
 
     @contextlib.contextmanager
     def observing(self, low_priority: LowPriority) -> Iterator[None]:
-        """Process data in a low-priority thread for the duration of the block, in which the command runs."""
+        """Process data in a low-priority thread for the duration of the block. The command runs in the block."""
         self._view = open_view(sys.stderr, quiet=self._plan.quiet)
         self._server.aggregator.on_prediction(self._view.predicted, "terminal")
         work = (_show(self._view, self._server, self._plan.job), self._feed.run(), self._server.run())
@@ -152,13 +152,13 @@ class Session:
 
 
 async def _end(nodes: NodeCollectors, feed: Feed, job: str) -> None:
-    """Take in the remaining data of collectors on other nodes, and the number of incomplete nodes."""
+    """Receive the remaining data of collectors on other nodes. Also receive the number of incomplete nodes."""
     if missing := await asyncio.to_thread(nodes.end):
         feed.lose(job, {UNSEEN_NODES: missing})
 
 
 async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: asyncio.Task[None]) -> None:
-    """Read the command's backlog, and report progress if it takes long; a keyboard interrupt ends it."""
+    """Read the command's backlog, and report progress if it takes long. A keyboard interrupt ends it."""
     source.finish()
     feed.stop_buffering()
     loop = asyncio.get_running_loop()
@@ -179,7 +179,7 @@ async def _catch_up(plan: RunPlan, source: RelayedSource, feed: Feed, feeding: a
 
 
 def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
-    """End the job, with a prediction from the whole run; a command without observed calls gets an empty job."""
+    """End the job, with a prediction from the whole run. A command without observed calls gets an empty job."""
     server.aggregator.end_job(plan.job)
     if (session := server.aggregator.jobs.get(plan.job)) is None:
         session = JobSession(plan.job, settings_of(plan), started)
@@ -245,7 +245,7 @@ def _advice_of(session: JobSession, run_s: float) -> Advice | None:
 
 
 def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | None) -> None:
-    """Print the summary of a run: I/O time by member, moved data, period, advice, missing data."""
+    """Print the summary of a run. It has I/O time by member, moved data, period, advice, and missing data."""
     job = summary.job
     took = duration_text(summary.ended_at_s - summary.started_at_s)
     _say(
@@ -282,7 +282,7 @@ def _print_summary(summary: RunSummary, report: Path | None, advice: Advice | No
 
 
 def _tell_ports(plan: RunPlan, server: Server) -> None:
-    """Print the ports that the system chose, also if quiet, as they are not known otherwise."""
+    """Print the ports that the system chose. They are printed also if quiet, as they are not known otherwise."""
     if plan.web and server.http_url:
         from urllib.parse import quote
 
@@ -306,7 +306,10 @@ def _tell_losses(losses: Mapping[str, int]) -> None:
 
 
 def _tell_unseen(unseen: Sequence[UnseenProgram]) -> None:
-    """Print the untraced programs, also if quiet, like the message on the command itself at its start."""
+    """Print the untraced programs, also if quiet.
+
+    The message on the command itself at its start is printed then, too.
+    """
     for row in unseen[:_UNSEEN_SHOWN]:
         often = "" if row.times == 1 else f" ({row.times:,} times)"
         _say(f"not seen: {row.program or 'another program'}{often}, which {row.reason}")

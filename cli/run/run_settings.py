@@ -1,4 +1,4 @@
-"""Settings of the aggregator in ``iotide run``: it has one job, which ends with the command."""
+"""Settings of the aggregator in ``iotide run``. It has one job, which ends with the command."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def settings_of(plan: RunPlan) -> AggregatorSettings:
 
 
 def _bounds() -> dict[str, Any]:
-    """Return the bounds of a finished trace: a run of many files has the results of its archive."""
+    """Return the bounds of a finished trace. A run of many files then has the results of its archive."""
     return {
         "max_files": MOST_FILES,
         "max_calls": MOST_CALLS,

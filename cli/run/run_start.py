@@ -109,7 +109,7 @@ def run_traced(plan: RunPlan) -> int:
 
 
 def _with_entry(plan: RunPlan, launcher: Launcher, folder: Path) -> RunPlan:
-    """Return the plan with an endpoint for collectors of other nodes, if it can be made."""
+    """Return the plan with an endpoint for collectors of other nodes. It has none if none can be made."""
     from .nodes.entry import make_entry
 
     try:
@@ -148,7 +148,7 @@ def _unobserved(plan: RunPlan) -> int:
 
 
 class _Waiting(threading.Thread):
-    """Waits for a command; stores the time of its end even if the main thread is busy, and calls ``over``."""
+    """Waits for a command. Stores the time of its end even if the main thread is busy, and calls ``over``."""
 
     def __init__(self, child: subprocess.Popen[bytes], over: Callable[[], None]) -> None:
         super().__init__(name="waiting", daemon=True)
@@ -175,7 +175,7 @@ def _collector(plan: RunPlan, folder: Path) -> RelayedSource:
 
 
 def _pauses(bounds: SpoolSettings, source: RelayedSource, low_priority: LowPriority) -> Callable[[], None]:
-    """Return a function that waits, for a bounded time, while a burst uses all cores; for the calling thread."""
+    """Return a function that waits, for a bounded time, while a burst uses all cores. For the calling thread."""
     holding_back = HoldingBack(bounds, _IMPORTED_AFTER_S)
     looked_s = time.monotonic()
 
@@ -203,7 +203,10 @@ def _analysis(
 
 
 def _prepared(plan: RunPlan, gate: Path) -> tuple[RunPlan, dict[str, str]]:
-    """Return the plan with the reason if the command cannot be traced (also printed), and the command's environment."""
+    """Return the plan and the command's environment.
+
+    If the command cannot be traced, the reason is in the plan and is printed.
+    """
     plain = dict(os.environ)
     if absent := [name for name in HELPERS if not path_of(name).exists()]:
         _say(f"not built: {', '.join(absent)}; Python does their work, many times slower. To fix it, {REBUILD}")

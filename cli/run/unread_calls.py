@@ -1,4 +1,4 @@
-"""Handling of the copy of early calls of a run: it is removed when they are archived."""
+"""Handling of the copy of early calls of a run. It is removed when they are archived."""
 
 from __future__ import annotations
 
@@ -19,12 +19,15 @@ class Archives(Protocol):
     counters: Counter[str]
 
     def checkpoints(self, job: str) -> tuple[int, int]:
-        """Return the number of checkpoints of a job, and how many of them are in its file."""
+        """Return the number of checkpoints of a job. It also returns how many of them are in its file."""
         ...
 
 
 async def remove_when_archived(source: RelayedSource, archives: Archives, job: str) -> None:
-    """Remove the copy when a checkpoint that began after it was read completely is in the archive."""
+    """Remove the copy when its calls are archived.
+
+    A checkpoint that began after it was read completely must be in the archive.
+    """
     await _until(lambda: source.is_copy_read)
     enough = archives.checkpoints(job)[0] + 2  # the next checkpoint may have begun before
     await _until(lambda: archives.checkpoints(job)[1] >= enough)
@@ -39,7 +42,7 @@ async def _until(is_so: Callable[[], bool]) -> None:
 def keep_or_remove(
     source: RelayedSource, archives: Archives | None, archive: Path | None, say: Callable[[str], None]
 ) -> None:
-    """Remove the copy at the end, or print its path if it may contain calls that are stored nowhere else.
+    """Remove the copy at the end. If it may contain calls that are stored nowhere else, print its path instead.
 
     Args:
         source: source with the copy.

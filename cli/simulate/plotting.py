@@ -28,7 +28,7 @@ def check_picture(target: Path, inputs: Sequence[str]) -> None:
 
 
 def write_picture(target: Path, simulation: Simulation, jobs: Sequence[Job], window_s: tuple[float, float]) -> None:
-    """Simulate each policy again up to the end of the chart, and draw the bandwidth of each job.
+    """Simulate each policy again up to the end of the chart. Draw the bandwidth of each job.
 
     Raises:
         click.ClickException: the file cannot be written, or nothing happens in the window.

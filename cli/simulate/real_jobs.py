@@ -41,7 +41,7 @@ class RealJobs:
 
 
 def read_jobs(sources: Sequence[str], duration_s: float | None) -> RealJobs:
-    """Read each source: a trace or archive is one job, an address is one running job or all jobs of an aggregator.
+    """Read each source. A trace or archive is one job; an address is one running job or all jobs of an aggregator.
 
     Args:
         sources: files, folders of archives and addresses.
@@ -95,7 +95,7 @@ def placed(real: RealJobs, start: Start | None, seed: int) -> list[Job]:
 
 
 def _traces_of(path: Path) -> list[Path]:
-    """Return the archives in a folder of ``iotide run`` or ``iotide serve``; anything else is one trace."""
+    """Return the archives in a folder of ``iotide run`` or ``iotide serve``. Anything else is one trace."""
     if not path.is_dir():
         return [path]
     return sorted(each for each in path.rglob("*.iotide") if each.is_file()) or [path]

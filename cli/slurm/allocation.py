@@ -96,7 +96,7 @@ def first_node(nodes: str) -> str:
 
 
 def facts_of(allocation: Allocation, squeue: str, timeout_s: float, say: Callable[[str], None]) -> dict[str, str]:
-    """Return the job data of the environment, completed by the controller with start, end, account and name.
+    """Return the job data of the environment. The controller completes it with start, end, account and name.
 
     Args:
         allocation: the job; only its first node queries the controller.
@@ -133,7 +133,7 @@ def facts_of(allocation: Allocation, squeue: str, timeout_s: float, say: Callabl
 
 
 def _answered(text: str, allocation: Allocation) -> dict[str, str]:
-    """Return the facts of a job in squeue's rows: one per task of its array, or per component."""
+    """Return the facts of a job in squeue's rows. There is one row per task of its array, or per component."""
     rows = [fields for line in text.splitlines() if len(fields := line.split("|", 6)) == 7]
     own = [fields for fields in rows if fields[0] == allocation.leader]
     if not own:

@@ -107,7 +107,7 @@ def _guarded(
     config: Path | None,
     work: Callable[[Allocation, SlurmSettings, Callable[[str], None]], object],
 ) -> None:
-    """Run the work of a script; failures are only logged, as the node must stay usable."""
+    """Run the work of a script. Failures are only logged, as the node must stay usable."""
     from ...events import IotideError
     from .allocation import allocation_of
     from .node_log import NodeLog

@@ -1,4 +1,4 @@
-"""The epilog of a job with a collector: end the collector, wait for it, and clean up."""
+"""The epilog of a job with a collector. It ends the collector, waits for it, and cleans up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of collectors of Slurm jobs on a node: root's files, and a folder of the user for each job."""
+"""Files of collectors of Slurm jobs on a node. They are root's files, and a folder of the user for each job."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class JobPlace:
             return 0
 
     def opened_process(self) -> int | None:
-        """Return a descriptor of the collector's process; None if it has ended, even if its pid was reused."""
+        """Return a descriptor of the collector's process. Return None if it has ended, even if its pid was reused."""
         try:
             pid, started = map(int, self.process.read_text().split())
             watch = os.pidfd_open(pid)
@@ -105,7 +105,7 @@ class JobPlace:
 
 
 def start_of(pid: int) -> int:
-    """Return the start time of a process, in ticks since the boot; 0 if it has ended."""
+    """Return the start time of a process, in ticks since the boot. Return 0 if it has ended."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[19])
     except (OSError, IndexError, ValueError):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class NodeLog:
-    """Appends lines to a file, each with time, node, job and script; errors on writing are ignored."""
+    """Appends lines to a file, each with time, node, job and script. Errors on writing are ignored."""
 
     def __init__(self, path: Path, script: str, node: str, job: str) -> None:
         self._path = path

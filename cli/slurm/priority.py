@@ -1,4 +1,4 @@
-"""CPU priority of a job's collector: high while the job waits for it, normal beside the job's programs."""
+"""CPU priority of a job's collector. It is high while the job waits for it, and normal beside the job's programs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def come_first(pid: int) -> None:
 
 
 def share_equally(pid: int) -> None:
-    """Give all threads of a process the normal priority: the job's programs use the same cores."""
+    """Give all threads of a process the normal priority. The job's programs use the same cores."""
     _set(pid, 0, 0)
 
 

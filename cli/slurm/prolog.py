@@ -1,4 +1,4 @@
-"""The prolog of a job that wants a collector: start it as the job's user, and wait until it accepts programs."""
+"""The prolog of a job that wants a collector. It starts one as the job's user, and waits until it accepts programs."""
 
 from __future__ import annotations
 
@@ -108,7 +108,10 @@ def _environment(facts: Mapping[str, str], user: pwd.struct_passwd) -> dict[str,
 def _voucher(
     job: str, facts: Mapping[str, str], user: pwd.struct_passwd, settings: SlurmSettings, say: Callable[[str], None]
 ) -> dict[str, str]:
-    """Return the variable with the voucher for the job's account; none without a key, or if the account is unknown."""
+    """Return the variable with the voucher for the job's account.
+
+    Return none without a key, or if the account is unknown.
+    """
     account = facts.get("SLURM_JOB_ACCOUNT", "")
     if not settings.vouching or not account:
         return {}

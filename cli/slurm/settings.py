@@ -14,7 +14,7 @@ from ...events.network.endpoints import ConnectingEndpoint
 
 
 class SlurmSettings(BaseModel):
-    """Start and end of a job's collector on a node; the whole cluster may share one file."""
+    """Start and end of a job's collector on a node. The whole cluster may share one file."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -59,7 +59,7 @@ class SlurmSettings(BaseModel):
 
 
 def slurm_settings(path: Path, *, required: bool) -> SlurmSettings:
-    """Read a TOML file; return the defaults if it does not exist and is not required.
+    """Read a TOML file. Return the defaults if it does not exist and is not required.
 
     Raises:
         ConfigError: it cannot be read, or is invalid.

@@ -1,4 +1,4 @@
-"""Checks that several inputs have a common clock, so that their calls can be put on one time axis."""
+"""Checks that several inputs have a common clock. Their calls can then be put on one time axis."""
 
 from __future__ import annotations
 

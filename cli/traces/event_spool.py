@@ -1,4 +1,4 @@
-"""Columns and events in a temporary file, for commands that process more of them than fit into memory."""
+"""Columns and events in a temporary file. Commands use it for more of them than fit into memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Columns = Mapping[str, npt.NDArray[Any]]
 
 
 class _Column(NamedTuple):
-    """Encoding of integers: offsets from the minimum, in as few bytes as possible; None: all values are equal."""
+    """Encoding of integers: offsets from the minimum, in as few bytes as possible. None: all values are equal."""
 
     name: str
     dtype: np.dtype[Any]

@@ -14,7 +14,9 @@ _MOST_HELD: Final = 262_144
 
 
 def by_end(batches: Iterable[EventBatch], *, ordered: bool) -> Iterator[EventBatch]:
-    """Yield the events of a stream unchanged if they are ordered by end, else sorted by it, inner calls first.
+    """Yield the events of a stream in order of their ends.
+
+    Ordered events are unchanged, others are sorted, inner calls first.
 
     Memory: about 262,144 events; more are sorted in a file.
 

@@ -35,7 +35,7 @@ class SortedSpool:
         return self._rows
 
     def put(self, length: int, columns: Columns, key: Keys, second: Keys | None = None) -> None:
-        """Append rows; those with equal keys are ordered by a second key, if given, and otherwise by arrival.
+        """Append rows. Those with equal keys are ordered by a second key, if given, and otherwise by arrival.
 
         Raises:
             UnavailableError: the disk is full.

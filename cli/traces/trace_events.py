@@ -1,4 +1,7 @@
-"""The events of finished traces: few in memory, more read again each time, from the trace or a temporary file."""
+"""The events of finished traces.
+
+Few are in memory, more are read again each time from the trace or a temporary file.
+"""
 
 from __future__ import annotations
 
@@ -126,7 +129,7 @@ class TraceEvents:
 
 
 class EventsWithin:
-    """The events within a window of time; those at its edges with their share of the bytes.
+    """The events within a window of time. Those at its edges with their share of the bytes.
 
     Attributes:
         events: number of events.
@@ -168,7 +171,7 @@ class _Held:
 
 
 class _Archive:
-    """Repeatable events of an archive: always the same number per stream, even if the file grows.
+    """Repeatable events of an archive. Their number per stream is always the same, even if the file grows.
 
     Args:
         path: the archive.

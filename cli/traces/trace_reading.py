@@ -110,7 +110,7 @@ class Trace:
         return max((stream.info.stamp_ns for stream in self.streams.values()), default=0) / 1e9
 
     def moved(self) -> Moved:
-        """Return the bytes that count towards the signal, and those of the program that do not."""
+        """Return the bytes that count towards the signal. It also returns those of the program that do not."""
         group, left_out = cache(self.rule.group), self._left_out()
         groups = {name: stream.of_files(group, self.rule) for name, stream in self.streams.items()}
         counting = Counter[Kind]()
@@ -168,7 +168,7 @@ class Trace:
         return Apart(batches, names.files, names.left_out)
 
     def within(self, from_ns: int, to_ns: int) -> Trace:
-        """Return the events within a window of time; requests at its edges have their share of the bytes."""
+        """Return the events within a window of time. Requests at its edges have their share of the bytes."""
         first, last = self.span_ns
         return Trace(
             formats=self.formats,

@@ -13,7 +13,7 @@ from .replay_text import replay_sentences
 
 
 def render_detection(report: DetectionReport, panels: PlotData) -> str:
-    """Render the page; scripts and elements of the charts are inserted unescaped, everything else is escaped.
+    """Render the page. Scripts and elements of the charts are inserted unescaped, everything else is escaped.
 
     Raises:
         UnavailableError: bokeh is missing.

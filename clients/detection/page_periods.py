@@ -26,7 +26,7 @@ class PeriodRow(Struct, frozen=True):
 
 
 def period_rows(panels: PlotData, start_s: float) -> list[PeriodRow]:
-    """Return the main period and those of other members, in the order of the prediction; [] if there is only one.
+    """Return the main period and those of other members, in the order of the prediction. [] if there is only one.
 
     Args:
         panels: data of the trace's charts.

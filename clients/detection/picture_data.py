@@ -36,7 +36,7 @@ _MOST_TICKS: Final = 12
 
 
 class Steps(Struct, frozen=True, eq=False):
-    """Bandwidth as steps, coarse enough to be drawn; edges in s (one more than values), values in bytes/s.
+    """Bandwidth as steps, coarse enough to be drawn. Edges in s (one more than values), values in bytes/s.
 
     ``read`` and ``written`` are means over each step, ``highest`` is the largest bin of both together within it.
     """
@@ -49,7 +49,7 @@ class Steps(Struct, frozen=True, eq=False):
 
 
 class Wave(Struct, frozen=True, eq=False):
-    """A cosine to draw: its period in s, times in s, values in bytes/s (clipped at 0)."""
+    """A cosine to draw. It has its period in s, times in s, and values in bytes/s (clipped at 0)."""
 
     period_s: float
     times: Floats
@@ -95,7 +95,7 @@ def steps_of(signal: TraceSignal, most: int, *, from_s: float = -math.inf, to_s:
 
 
 def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -> Wave | None:
-    """Return the cosine of the dominant frequency, extended by one and a half periods into the future.
+    """Return the cosine of the dominant frequency. It is extended by one and a half periods into the future.
 
     Only the latest periods are drawn. None without a period.
 
@@ -119,7 +119,7 @@ def wave_of(prediction: Prediction, mean: float, *, from_s: float = -math.inf) -
 
 
 def magnified(wave: Wave, top: float) -> tuple[Floats, str]:
-    """Return a wave scaled to be visible, and its name: the wave of sharp bursts is low and is magnified.
+    """Return a wave scaled to be visible, and its name. The wave of sharp bursts is low and is magnified.
 
     Args:
         wave: the wave.
@@ -134,7 +134,7 @@ def magnified(wave: Wave, top: float) -> tuple[Floats, str]:
 
 
 def crests_s(prediction: Prediction) -> Floats:
-    """Return the times of the dominant cosine's crests within the prediction's window; empty without a period."""
+    """Return the times of the dominant cosine's crests within the prediction's window. Empty without a period."""
     wave = _dominant(prediction)
     if wave is None or not wave.frequency_hz > 0:
         return np.zeros(0)
@@ -145,7 +145,7 @@ def crests_s(prediction: Prediction) -> Floats:
 
 
 def seen_periods(view: WaveletView, period: Estimate | None) -> slice:
-    """Return the rows of a wavelet chart to draw: periods much shorter than the main one only show burst edges."""
+    """Return the rows of a wavelet chart to draw. Periods much shorter than the main one only show burst edges."""
     if period is None:
         return slice(None)
     first = int(np.searchsorted(view.periods_s, period.value * _SHORTEST_SHOWN))
@@ -160,7 +160,7 @@ def _dominant(prediction: Prediction) -> Frequency | None:
 
 
 def picture_end_s(panels: PlotData) -> float:
-    """Return the end of the time axis: end of the trace or of the expected next phase."""
+    """Return the end of the time axis. It is the end of the trace or of the expected next phase."""
     upcoming = panels.prediction.next_phase
     end = panels.signal.end_s
     if upcoming is None:
@@ -200,7 +200,7 @@ def phase_label(who: Who | None) -> str:
 
 
 def latest_s(panels: PlotData) -> float | None:
-    """Return the start of the latest phases; None if there are so few that all are visible."""
+    """Return the start of the latest phases. Return None if there are so few that all are visible."""
     phases, period = panels.phases, panels.prediction.period_s
     if period is None or len(phases) <= 1.5 * _LATEST_PHASES:
         return None
@@ -208,7 +208,7 @@ def latest_s(panels: PlotData) -> float | None:
 
 
 def outline(frequency: Floats, power: Floats, most: int) -> tuple[Floats, Floats]:
-    """Thin a spectrum to about ``most`` points, evenly on a logarithmic axis; keep the highest of each interval."""
+    """Thin a spectrum to about ``most`` points, evenly on a logarithmic axis. Keep the highest of each interval."""
     if len(frequency) <= most:
         return frequency, power
     edges = np.unique(np.rint(np.geomspace(1, len(frequency), most)).astype(np.int64) - 1)

@@ -29,7 +29,7 @@ _HANDLE_WIDTH: Final = 0.6
 
 
 def plot_bandwidth(axes: Axes, steps: Steps, zero_s: float, unit: Unit) -> float:
-    """Draw writes as steps and reads stacked on top; return the factor of the bandwidth axis."""
+    """Draw writes as steps and reads stacked on top. Return the factor of the bandwidth axis."""
     edges = (steps.edges - zero_s) / unit.factor
     top = float(steps.highest.max(initial=0.0))
     rate = rate_unit(top)

@@ -150,7 +150,7 @@ def _signal(panels: PlotData, zero: float, unit: Unit, limits: Range1d, since_s:
 
 
 def _area(plot: Any, edges: Floats, below: Floats, above: Floats, colour: str, alpha: float, label: str) -> None:
-    """Fill between steps, in pieces: a browser's time for one shape grows faster than its number of corners."""
+    """Fill between steps, in pieces. A browser's time for one shape grows faster than its number of corners."""
     for low in range(0, len(above), _CORNERS):
         rows = slice(low, low + _CORNERS)
         y1, y2 = below[rows].astype(np.float32), above[rows].astype(np.float32)
@@ -214,7 +214,7 @@ def _autocorrelation(panels: PlotData) -> Any:
 
 
 def _wavelet(panels: PlotData, view: WaveletView, unit: Unit, together: Range1d) -> Any:
-    """Draw amplitude over time and period; rows are evenly spaced on the logarithmic axis, as in an image."""
+    """Draw amplitude over time and period. Rows are evenly spaced on the logarithmic axis, as in an image."""
     zero, validity = panels.signal.start_s, panels.validity
     rows = seen_periods(view, panels.prediction.period_s)
     power = np.sqrt(np.maximum(view.power[rows], 0.0)).astype(np.float32)

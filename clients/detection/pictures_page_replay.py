@@ -23,7 +23,7 @@ _NO_HEADS: Final[dict[str, Any]] = {"upper_head": None, "lower_head": None}
 
 
 def _steps_source(replay: Replay, zero: float, unit: Unit) -> ColumnDataSource:
-    """Return the replay as columns: times in units, periods and windows in s, errors in percent of the period."""
+    """Return the replay as columns. Times are in units, periods and windows in s, errors in percent of the period."""
     rows = [step.prediction for step in replay.steps]
     periods = [row.period_s for row in rows]
     nan = float("nan")
@@ -51,7 +51,7 @@ def _steps_source(replay: Replay, zero: float, unit: Unit) -> ColumnDataSource:
 
 
 def draw_windows(replay: Replay, zero: float, unit: Unit, together: Range1d) -> Any:
-    """Draw windows, coloured by confidence: a few as bars in prediction order, many as lengths over time."""
+    """Draw windows, coloured by confidence. A few are bars in prediction order, many are lengths over time."""
     source = _steps_source(replay, zero, unit)
     tint = {
         "field": "confidence",

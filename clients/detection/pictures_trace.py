@@ -216,7 +216,7 @@ def _autocorrelation(axes: Axes, spectrum: SpectrumColumns, prediction: Predicti
 
 
 def _wavelet(axes: Axes, view: WaveletView, panels: PlotData) -> None:
-    """Draw power over time and period, and the intervals in which the reported period was present."""
+    """Draw power over time and period. Also draw the intervals in which the reported period was present."""
     zero = panels.signal.start_s
     unit = time_unit(picture_end_s(panels) - zero)
     rows = seen_periods(view, panels.prediction.period_s)

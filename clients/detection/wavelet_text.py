@@ -15,7 +15,7 @@ _LABEL: Final = 12
 
 
 def power_map(view: WaveletView, start_s: float, period_s: float | None) -> Iterator[str]:
-    """Draw the map: one line per period, long periods first, darker where the amplitude is higher.
+    """Draw the map with one line per period, long periods first. It is darker where the amplitude is higher.
 
     The reported period is marked. Cells affected by the window's edges are blank.
 
@@ -52,7 +52,7 @@ def _row_of(view: WaveletView, rows: int, period_s: float) -> int | None:
 
 
 def _cell(view: WaveletView, rows: int, row: int, columns: int, column: int) -> float | None:
-    """Return the highest time-averaged power of a cell's periods; None outside of the cone of influence."""
+    """Return the highest time-averaged power of a cell's periods. Return None outside of the cone of influence."""
     periods = range(_edge(view, rows, row), _edge(view, rows, row + 1))
     first, stop = column * len(view.times_s) // columns, (column + 1) * len(view.times_s) // columns
     if view.periods_s[periods.start] > max(view.cone_s[first:stop]):

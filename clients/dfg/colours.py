@@ -22,7 +22,7 @@ class Paint:
 
 
 def shade(part: float) -> Paint:
-    """Return a darker blue the closer ``part`` is to 1, with the text colour of higher contrast."""
+    """Return a darker blue the closer ``part`` is to 1. The text colour has the higher contrast."""
     place = min(max(part, 0.0), 1.0) * (len(_BLUES) - 1)
     at = min(int(place), len(_BLUES) - 2)
     low, high = _rgb(_BLUES[at]), _rgb(_BLUES[at + 1])
@@ -36,7 +36,7 @@ def text_on(fill: str) -> str:
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours as defined by WCAG 2, 1 to 21; 4.5 suffices for small text.
+    """Return the contrast of two colours as defined by WCAG 2, 1 to 21. 4.5 suffices for small text.
 
     >>> round(contrast("#000000", "#ffffff"))
     21

@@ -12,7 +12,7 @@ _LONGEST_LINE: Final = 34
 
 
 def label_of(stats: ActivityStats) -> tuple[str, ...]:
-    """Return load and rate as in [DFG]; the second line only for events with a size.
+    """Return load and rate as in [DFG]. The second line only for events with a size.
 
     A plus sign marks a maximum of concurrency that may be too low.
     """

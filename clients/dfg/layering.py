@@ -1,4 +1,4 @@
-"""Layered drawing of directed graphs with cycles: layer of each node, and its position in the layer.
+"""Layered drawing of directed graphs with cycles. It assigns a layer to each node, and its position in the layer.
 
 Source: Sugiyama, Tagawa and Toda 1981, doi:10.1109/TSMC.1981.4308636.
 """

@@ -1,4 +1,4 @@
-"""Positions of the nodes of a directly-follows graph: layered at first, then fixed while the graph grows."""
+"""Positions of the nodes of a directly-follows graph. They are layered at first, then fixed while the graph grows."""
 
 from __future__ import annotations
 
@@ -116,7 +116,10 @@ def _fresh(scene: Scene, sizes: Mapping[str, tuple[float, float]]) -> dict[str, 
 
 
 def _next(scene: Scene, waiting: list[str], boxes: Mapping[str, Box]) -> tuple[str, str, int]:
-    """Choose the new node with the strongest edge to a placed node: (new, placed, 1 below or -1 above)."""
+    """Choose the new node with the strongest edge to a placed node.
+
+    The result is (new, placed, 1 below or -1 above).
+    """
     best: tuple[int, str, str, int] | None = None
     new = set(waiting)
     for edge in scene.edges:

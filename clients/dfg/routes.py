@@ -22,7 +22,7 @@ _LABEL_HEIGHT: Final = 13.0
 
 @dataclass(frozen=True)
 class Route:
-    """One edge: its curve (SVG path data), the three corners of its arrow head, and the centre of its label."""
+    """One edge. It has its curve (SVG path data), the three corners of its arrow head, and the centre of its label."""
 
     edge: Edge
     path: str
@@ -31,7 +31,7 @@ class Route:
 
 
 def routes_of(scene: Scene, layout: Layout) -> list[Route]:
-    """Route every edge: down from a node's lower side, up from its upper side, around the nodes between.
+    """Route every edge around the nodes between. Edges down start at a node's lower side, edges up at its upper side.
 
     Ends on one side of a node are ordered by their direction, so that edges seldom cross there.
     """
@@ -73,7 +73,7 @@ def _rows(boxes: Sequence[Box]) -> list[list[Box]]:
 def _passed(
     boxes: Mapping[str, Box], rows: Sequence[list[Box]], taken: dict[float, list[float]], edge: Edge
 ) -> list[Point]:
-    """Return the path of an edge through the rows between its ends, two points per row."""
+    """Return the path of an edge through the rows between its ends. It has two points per row."""
     source, target = boxes[edge.source], boxes[edge.target]
     upper, lower = (source, target) if source.y <= target.y else (target, source)
     points: list[Point] = []
@@ -99,7 +99,7 @@ class _Row:
 
 
 def _in_between(rows: Sequence[list[Box]], upper: Box, lower: Box) -> list[_Row]:
-    """Return the rows between two boxes, from the top; rows that overlap in height are merged."""
+    """Return the rows between two boxes, from the top. Rows that overlap in height are merged."""
     found: list[_Row] = []
     bottom = -math.inf
     for row in rows:
@@ -120,7 +120,7 @@ def _in_between(rows: Sequence[list[Box]], upper: Box, lower: Box) -> list[_Row]
 
 
 def _gap(row: Sequence[Box], taken: Sequence[float], wanted: float) -> float:
-    """Return the x nearest to the wanted one that is free of boxes and of routed edges."""
+    """Return the x nearest to the wanted one that is free. Boxes and routed edges must not cover it."""
     blocked = [(box.left - _CLEAR, box.right + _CLEAR) for box in row] + [(x - _CLEAR, x + _CLEAR) for x in taken]
     low = high = -math.inf
     for begin, end in sorted(blocked):
@@ -162,7 +162,7 @@ def _ports(
 
 
 def _curve(start: Point, between: Sequence[Point], end: Point, sides: tuple[str, str]) -> list[Point]:
-    """Return the points of cubic curves: start, then two control points and an end for each."""
+    """Return the points of cubic curves. They are the start, then two control points and an end for each."""
     leaves = 1.0 if sides[0] == "bottom" else -1.0
     enters = 1.0 if sides[1] == "bottom" else -1.0
     stop = (end[0], end[1] + enters * _HEAD)
@@ -205,7 +205,7 @@ def _route(edge: Edge, curve: Sequence[Point], boxes: Mapping[str, Box], placed:
 
 
 def _label(edge: Edge, curve: Sequence[Point], boxes: Mapping[str, Box], placed: list[Box]) -> Point:
-    """Place the label beside the curve where it covers nothing, as close to the middle as possible."""
+    """Place the label beside the curve where it covers nothing. It is as close to the middle as possible."""
     width = len(edge.label) * _LETTER + 2
     pieces = (len(curve) - 1) // 3
     best: Box | None = None

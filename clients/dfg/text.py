@@ -163,7 +163,7 @@ def _pair(
 
 
 def _print_timeline(console: Console, timeline: Timeline, graph: Graph) -> None:
-    """Print one bar per case: the share of each time column in which the activity was running."""
+    """Print one bar per case. It shows the share of each time column in which the activity was running."""
     rows: dict[str, list[tuple[float, float]]] = {}
     for event in timeline.occurrences:
         rows.setdefault(event.case, []).append((event.start_s - graph.first_s, event.end_s - graph.first_s))
@@ -183,7 +183,7 @@ def _print_timeline(console: Console, timeline: Timeline, graph: Graph) -> None:
 
 
 def _levels(intervals: Sequence[tuple[float, float]], length: float, width: int) -> list[int]:
-    """Return the level of each column's character; a column with any event has at least the lowest level."""
+    """Return the level of each column's character. A column with any event has at least the lowest level."""
     edges = np.array(intervals) / length * width
     busy, columns = np.zeros(width), np.arange(width)
     for begin, end in edges.tolist():

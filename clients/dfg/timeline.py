@@ -37,7 +37,7 @@ Floats = npt.NDArray[np.float64]
 
 
 def draw_timeline(timeline: Timeline, form: Literal["png", "svg"]) -> bytes:
-    """Draw the calls of one activity as bars, one row per case, with the number of concurrent calls above.
+    """Draw the calls of one activity as bars, one row per case. The number of concurrent calls is above.
 
     Args:
         timeline: the activity.
@@ -73,7 +73,9 @@ def draw_timeline(timeline: Timeline, form: Literal["png", "svg"]) -> bytes:
 
 
 def at_once(start: Floats, end: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Return the times at which the number of concurrent calls changes, ascending, and that number from each time on.
+    """Return the times at which the number of concurrent calls changes, ascending.
+
+    It also returns that number from each time on.
 
     A call that ends when another starts does not overlap it; one of no duration does not count.
 
@@ -86,7 +88,7 @@ def at_once(start: Floats, end: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
 
 
 def highest_in_columns(times: Floats, number: npt.NDArray[np.int64], most: int) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Thin the result of ``at_once`` to columns of equal width, each with the highest number in it.
+    """Thin the result of ``at_once`` to columns of equal width. Each column has the highest number in it.
 
     Returns:
         The edges of at most ``most`` columns, ascending, and one number less; unchanged if there are few.

@@ -26,7 +26,7 @@ _RATE_UNITS: Final = (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3
 
 
 class Unit(Struct, frozen=True):
-    """A unit of an axis; a value in it is the value in base units (s, bytes/s) over ``factor``."""
+    """A unit of an axis. A value in it is the value in base units (s, bytes/s) over ``factor``."""
 
     name: str
     factor: float

@@ -35,7 +35,7 @@ def round_ticks(low: float, high: float, most: int = _MOST_TICKS) -> list[float]
 
 
 class Chart:
-    """A chart whose methods take data in axis units; anything outside of the axes is clipped.
+    """A chart whose methods take data in axis units. Anything outside of the axes is clipped.
 
     Args:
         height: total height in SVG units; the width is 1000.

@@ -15,7 +15,7 @@ _ESCAPES: Final = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r"})
 
 
 def write_csv(target: Path, log: EventLog) -> None:
-    """Write the events with an activity, one line each; line breaks within a path become ``\\n``.
+    """Write the events with an activity, one line each. Line breaks within a path become ``\\n``.
 
     Raises:
         OSError: the file cannot be written.

@@ -1,4 +1,6 @@
-"""Event logs as HDF5 in the layout of [DFG]: one group per case, with the columns pid, call, start, dur, fp, size.
+"""Event logs as HDF5 in the layout of [DFG].
+
+There is one group per case, with the columns pid, call, start, dur, fp, size.
 
 Further event columns are added where a case has values other than "unknown".
 """
@@ -62,7 +64,7 @@ def hdf5_log(target: Path) -> Iterator[h5py.File]:
 
 
 class _ErrorsToldLater(io.RawIOBase):
-    """A file for HDF5 that hides write errors from it and raises them on close: a full disk can crash HDF5."""
+    """A file for HDF5 that hides write errors from it. It raises them on close, because a full disk can crash HDF5."""
 
     def __init__(self, file: io.RawIOBase) -> None:
         self._file = file

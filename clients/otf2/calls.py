@@ -32,7 +32,7 @@ _ACCESS: Final = {
 _LINUX_STATUS: Final = {
     0o2000: 2, 0o4000: 4, 0o20000: 8, 0o4010000: 16, 0o10000: 32, 0o40000: 64, 0o1000000: 128, 0o2000000: 1,
 }  # fmt: skip
-"""Flag of open(2) on x86-64 and ARM -> flag of OTF2; O_SYNC before the O_DSYNC that it contains."""
+"""Flag of open(2) on x86-64 and ARM -> flag of OTF2. O_SYNC before the O_DSYNC that it contains."""
 _SEEKS: Final = {"SET": 0, "CUR": 1, "END": 2, "DATA": 3, "HOLE": 4}
 
 _flag_words = re.compile(r"\b(?:O|MPI_MODE)_[A-Z_]+")
@@ -47,7 +47,7 @@ _request = re.compile(r"^[al]io_\w+\(.*\bid=(\d{1,18})\b")
 
 
 class Opened(NamedTuple):
-    """Mode in which a handle was opened, in OTF2's numbers; ``known`` is False if the call does not report it."""
+    """Mode in which a handle was opened, in OTF2's numbers. ``known`` is False if the call does not report it."""
 
     access: int = READ_WRITE
     creation: int = 0
@@ -109,7 +109,7 @@ def sought(signature: str) -> Sought:
 
 @lru_cache(maxsize=4096)
 def status_set(signature: str) -> int | None:
-    """Return the status flags that a call sets on a handle; None if it sets none that OTF2 knows.
+    """Return the status flags that a call sets on a handle. Return None if it sets none that OTF2 knows.
 
     >>> status_set("fcntl(fd=7, command=F_SETFD, argument=0x1) = 0")
     1
@@ -123,7 +123,7 @@ def status_set(signature: str) -> int | None:
 
 @lru_cache(maxsize=4096)
 def group_of(signature: str) -> int:
-    """Return the number shared by the ranks that opened a file together; 0: there is none."""
+    """Return the number shared by the ranks that opened a file together. 0: there is none."""
     found = _group.search(signature)
     return int(found[1], 16) if found else 0
 

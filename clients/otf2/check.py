@@ -1,4 +1,4 @@
-"""Check of a written OTF2 trace: OTF2 does not report when the end of a file did not fit on disk."""
+"""Check of a written OTF2 trace. OTF2 does not report when the end of a file did not fit on disk."""
 
 from __future__ import annotations
 

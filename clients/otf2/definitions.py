@@ -1,4 +1,4 @@
-"""The definitions of an OTF2 trace: written as they occur where possible, the rest at the end."""
+"""The definitions of an OTF2 trace. They are written as they occur where possible, the rest at the end."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class TraceDefinitions:
         return number
 
     def file(self, info: FileInfo, host: str) -> int:
-        """Return the number of a file: one per machine on a shared file system, otherwise one per host."""
+        """Return the number of a file. There is one per machine on a shared file system, otherwise one per host."""
         scope = _MACHINE if info.shared else self._nodes[host]
         number = self._files.get((info.path, scope))
         if number is None:

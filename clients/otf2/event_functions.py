@@ -1,4 +1,4 @@
-"""Direct calls of the event functions of OTF2's C library, without the package's overhead per call.
+"""Direct calls of the event functions of OTF2's C library. They avoid the package's overhead per call.
 
 The package looks up each function at each call and creates an object per event, which takes most of the time of writing
 a trace.

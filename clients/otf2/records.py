@@ -107,7 +107,7 @@ class Records:
     def of(
         self, row: Row, shape: Shape, process: Process, attributes: dict[str, int]
     ) -> tuple[Event | None, Event | None]:
-        """Return the records at a call's start and end; data that they cannot represent is added to the attributes."""
+        """Return the records at a call's start and end. Data that they cannot represent is added to the attributes."""
         first, last = self._records(row, shape, process, attributes)
         if row.file and self._handles.files.get(row.handle, row.file) != row.file:  # a socket that was connected since
             attributes["file"] = self._handles.file(row.file)
@@ -176,7 +176,7 @@ class Records:
         return begin, ("IoOperationComplete", (handle, row.bytes, matching))
 
     def _together(self, row: Row, shape: Shape, handle: int, attributes: dict[str, int]) -> int:
-        """Return the flag of a collective operation, which OTF2 has only for handles with a communicator."""
+        """Return the flag of a collective operation. OTF2 has it only for handles with a communicator."""
         if PARADIGMS[shape.layer][2] and max(row.rank, self._rank) >= 0:
             self._definitions.collective.add(handle)
             return _COLLECTIVE
@@ -184,7 +184,7 @@ class Records:
         return 0
 
     def _of_handle(self, row: Row, shape: Shape) -> Event | None:
-        """Return the record of a call's effect on its handle or file, if OTF2 has one."""
+        """Return the record of a call's effect on its handle or file. It returns None if OTF2 has no such record."""
         handles, kind = self._handles, shape.kind
         if kind is Kind.DELETE:
             file = handles.file(row.file)

@@ -18,7 +18,7 @@ from .handles import Handles
 from .records import Process, Records, Row, Shape
 
 MOST_OPEN: Final = 512
-"""Maximum number of open locations, 256 KiB each; a thread that returns after it was closed gets a further one."""
+"""Maximum number of open locations, 256 KiB each. A thread that returns after it was closed gets a further one."""
 _PIECE: Final = 16_384
 _LATEST: Final = NONE_64 - 1
 _PLACES: Final = {name: (at, kind) for at, (name, (kind, _)) in enumerate(ATTRIBUTES.items())}

@@ -36,7 +36,7 @@ _PAGE: Final = """<!doctype html>
 
 
 def job_page(view: JobView, address: str) -> str:
-    """Render the page; ``@BASE@`` in its head is a placeholder for the relative path to the root.
+    """Render the page. ``@BASE@`` in its head is a placeholder for the relative path to the root.
 
     Args:
         view: the current data of the job.

@@ -56,7 +56,7 @@ class LivePages:
     def draw(
         self, name: str, graph: Graph, comparison: Comparison | None = None, *, losses: Mapping[str, int] = _NO_LOSSES
     ) -> str:
-        """Render a graph page with its job's losses; nodes of an earlier rendering keep their positions."""
+        """Render a graph page with its job's losses. Nodes of an earlier rendering keep their positions."""
         with self._lock:
             begun = time.monotonic()
             last = self._pages.get(name)

@@ -1,4 +1,4 @@
-"""The runbooks of alerts as a page of the aggregator, from the Markdown of the documentation."""
+"""The runbooks of alerts as a page of the aggregator. Their source is the Markdown of the documentation."""
 
 from __future__ import annotations
 

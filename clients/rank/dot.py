@@ -46,7 +46,7 @@ class Shown:
 
 
 def shown_of(ranking: Ranking, top: int) -> Shown:
-    """Select what is drawn: leaders of the largest components, and the most active other actors that fit.
+    """Select what is drawn. This includes leaders of the largest components, and the most active other actors that fit.
 
     A fork edge between two actors that are connected anyway is omitted as clutter.
     """
@@ -84,7 +84,7 @@ def shown_of(ranking: Ranking, top: int) -> Shown:
 
 
 def _meeting_points(ranking: Ranking, actors: set[int]) -> set[int]:
-    """Return the files through which most drawn actors interact; a file with one user connects none."""
+    """Return the files through which most drawn actors interact. A file with one user connects none."""
     users: dict[int, set[int]] = {}
     for edge in ranking.edges:
         if edge.source_is_file and edge.target in actors:

@@ -12,7 +12,7 @@ from ..text.units import byte_text, duration_text
 
 
 def print_interference(found: Culprits, stream: TextIO) -> None:
-    """Print which jobs moved data during the job's I/O, and the files that they share with it."""
+    """Print which jobs moved data during the job's I/O. Also print the files that they share with it."""
     console = Console(file=stream, highlight=False)
     console.print(
         f"[bold]{shown(found.job)}[/bold] did I/O for {duration_text(found.active_s)} of "

@@ -22,7 +22,10 @@ _DIVIDED: Final = 0.3
 
 
 def print_ranking(report: RankReport, stream: TextIO) -> None:
-    """Print a summary of the input, the components with their leaders, the strongest edges, and omissions."""
+    """Print the components with their leaders and the strongest edges.
+
+    A summary of the input and the omissions are printed, too.
+    """
     console = Console(file=stream, highlight=False)
     ranking = report.ranking
     console.print(

@@ -1,4 +1,4 @@
-"""The report of a run: one HTML page with embedded charts, and its data as JSON."""
+"""The report of a run. It is one HTML page with embedded charts, and its data as JSON."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def write_page(target: Path, material: Material) -> None:
 
 
 def pictures_of(subject: Subject, history: Sequence[Prediction], signal: SignalSeries) -> dict[str, str]:
-    """Draw the charts that have data; many short runs have none and skip the import of drawing code."""
+    """Draw the charts that have data. Many short runs have none and skip the import of drawing code."""
     has_signal = any(signal.read) or any(signal.written)
     settles = sum(row.period_s is not None for row in history) >= _SETTLING
     if not (has_signal or settles):
@@ -72,7 +72,7 @@ def pictures_of(subject: Subject, history: Sequence[Prediction], signal: SignalS
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file completely or not at all: a file truncated by a full disk would look like a report."""
+    """Write a file completely or not at all. A file truncated by a full disk would look like a report."""
     written = path.with_name(f".{path.name}.part")
     try:
         written.write_text(text)

@@ -59,7 +59,7 @@ def body(
     findings: Findings,
     ledger: JobLedger | None = None,
 ) -> Lines:
-    """Yield the content of the page, one section per question; with the ledger for a running job."""
+    """Yield the content of the page, one section per question. With the ledger for a running job."""
     answer = headline(subject)
     yield from title(subject)
     yield from short(subject, findings.advice)

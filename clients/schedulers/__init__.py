@@ -1,1 +1,1 @@
-"""Scheduling of jobs that share one file system's bandwidth, and a fluid model that simulates it."""
+"""Scheduling of jobs that share one file system's bandwidth. A fluid model simulates it."""

@@ -1,4 +1,4 @@
-"""A fluid model of one bandwidth: jobs alternate between computation and I/O, and a policy shares the bandwidth.
+"""A fluid model of one bandwidth. Jobs alternate between computation and I/O, and a policy shares the bandwidth.
 
 Rates change only when a phase begins or ends. The model therefore advances from event to event and is exact, without
 time steps.
@@ -87,7 +87,7 @@ class Outcome:
 
     @property
     def job_yield(self) -> float:
-        """Time that the completed work takes alone over the elapsed time [Sharing]; its inverse is the stretch."""
+        """Time that the completed work takes alone over the elapsed time [Sharing]. Its inverse is the stretch."""
         return min(1.0, (self.compute_s + self.io_alone_s) / self.elapsed_s) if self.elapsed_s > 0 else 1.0
 
     @property
@@ -105,7 +105,7 @@ def simulate(
     record: Recorder | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Outcome]:
-    """Run jobs to their ends or to a horizon; the policy decides when a phase begins or ends.
+    """Run jobs to their ends or to a horizon. The policy decides when a phase begins or ends.
 
     Args:
         jobs: the jobs.

@@ -1,4 +1,7 @@
-"""Conversion of a policy's shares to limits of single jobs: as few as possible, none that stops a job."""
+"""Conversion of a policy's shares to limits of single jobs.
+
+There are as few limits as possible, and none stops a job.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Running jobs as policy input: jobs in an I/O phase, its remaining volume, lost time of each job."""
+"""Running jobs as policy input.
+
+It has the jobs in an I/O phase, its remaining volume, and the lost time of each job.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from .own_rates import OwnRates, Stretch
 _QUIET_S: Final = 0.3
 """Silence that ends a phase, s, in addition to the time between two steps."""
 _LEAST_BYTES: Final = 4096
-"""Least bytes of a phase; less is, for example, a log line, and no job waits for it."""
+"""Least bytes of a phase. Less is, for example, a log line, and no job waits for it."""
 _SHORTEST_S: Final = 1e-3
 _CALLS: Final = 2.0
 _LONGEST_CALL_S: Final = 30.0
@@ -135,7 +138,7 @@ class LiveJobs:
 
 
 def _predicted_rate(prediction: Prediction | None) -> float:
-    """Return the mean rate of the predicted phase, bytes/s: the job can reach at least this."""
+    """Return the mean rate of the predicted phase, bytes/s. The job can reach at least this."""
     if prediction is None or (coming := prediction.next_phase) is None:
         return 0.0
     return coming.volume_bytes.value / max(coming.duration_s.value, _SHORTEST_S)

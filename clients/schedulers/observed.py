@@ -59,7 +59,7 @@ def job_of_phases(
 
 
 def each_period(prediction: Prediction) -> list[Prediction]:
-    """Return one prediction per period of a running job, the main one first, each named by its members."""
+    """Return one prediction per period of a running job, the main one first. Each is named by its members."""
     told = upcoming(prediction)
     if len(told) < 2:
         return [prediction]

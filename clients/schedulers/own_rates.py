@@ -1,5 +1,6 @@
-"""Highest rate of a single job, learnt while others run: bandwidth that a full file system grants is no limit of the
-job.
+"""Highest rate of a single job, learnt while others run.
+
+Bandwidth that a full file system grants is no limit of the job.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Stretch(NamedTuple):
     moved: int
 
     def within(self, other: Stretch) -> tuple[float, float]:
-        """Return the overlap with another interval, s, and the bytes that it moves in the overlap."""
+        """Return the overlap with another interval, s. It also returns the bytes that it moves in the overlap."""
         beside_s = min(self.end_s, other.end_s) - max(self.start_s, other.start_s)
         if beside_s <= 0:
             return 0.0, 0.0
@@ -45,7 +46,7 @@ class OwnRates:
         self._at_least: deque[float] = deque(maxlen=_LATEST)
 
     def add(self, stretch: Stretch, others: Iterable[Stretch], capacity: float) -> None:
-        """Add an interval of the job, with those of all others that may overlap it; capacity in bytes/s."""
+        """Add an interval of the job, with those of all others that may overlap it. Capacity in bytes/s."""
         lasting_s = stretch.end_s - stretch.start_s
         if lasting_s < _SHORTEST_S or stretch.moved <= 0:
             return

@@ -20,7 +20,7 @@ _OTHERS: Final = "others"
 
 
 class Groups:
-    """Grouping of jobs in the chart: single jobs, or classes if there are more jobs than colours."""
+    """Grouping of jobs in the chart. Groups are single jobs, or classes if there are more jobs than colours."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         named = [job.name for job in jobs]

@@ -36,7 +36,7 @@ class Errors:
 
 
 def perfect(gaps_s: Sequence[float], volumes: Sequence[float], limit: float) -> tuple[Forecast, ...]:
-    """Return the truth of each phase; the period is the mean length of an iteration without other jobs."""
+    """Return the truth of each phase. The period is the mean length of an iteration without other jobs."""
     iterations = [gap + volume / limit for gap, volume in zip(gaps_s, volumes, strict=True)]
     # the computation before the first phase may be cut
     usual = iterations[1:] or iterations

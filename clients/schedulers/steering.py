@@ -1,4 +1,4 @@
-"""Control loop of ``iotide schedule``: query running jobs, ask a policy, limit jobs by a backend."""
+"""Control loop of ``iotide schedule``. It queries running jobs, runs a policy, and limits jobs by a backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live view of a run: a status area in a terminal, otherwise one line per prediction."""
+"""Live view of a run. It is a status area in a terminal, otherwise one line per prediction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LiveView(Protocol):
         ...
 
     def tick(self, now_s: float, moved: int, rate: float, bandwidth: Sequence[float]) -> None:
-        """Set the bytes moved so far, the current bandwidth, and that of each bin until now (bytes/s)."""
+        """Set the bytes moved so far and the current bandwidth. Also set that of each bin until now (bytes/s)."""
         ...
 
     def ended(self) -> None:
@@ -65,7 +65,7 @@ class SilentView:
 
 
 class LineView:
-    """Prints a line for each prediction with a period, and for changes of the state otherwise."""
+    """Prints a line for each prediction with a period. Without a period it prints a line for changes of the state."""
 
     moves = False
 

@@ -19,7 +19,7 @@ HEIGHT: Final = 3
 
 
 class StatusArea:
-    """Owns the last ``height`` rows of a terminal between ``open`` and ``close``; every write is one syscall."""
+    """Owns the last ``height`` rows of a terminal between ``open`` and ``close``. Every write is one syscall."""
 
     def __init__(self, terminal: TextIO, height: int) -> None:
         self._terminal = terminal

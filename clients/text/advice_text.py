@@ -1,4 +1,4 @@
-"""Advice as text: lines for the end of a run, and the output of ``iotide advise``."""
+"""Advice as text. It makes the lines for the end of a run, and the output of ``iotide advise``."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _changed_below(advice: Advice, moved: int) -> str:
 
 
 def floor_text(advice: Advice) -> str:
-    """Return the least saving that is reported: a share of the run, or a time in a short run."""
+    """Return the least saving that is reported. It is a share of the run, or a time in a short run."""
     if advice.floor_s > 1.001 * advice.floor_share * advice.run_s:
         return duration_text(advice.floor_s)
     return f"{percent(advice.floor_share)} of the run"

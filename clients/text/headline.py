@@ -69,7 +69,7 @@ def further_periods(prediction: Prediction | None) -> list[OtherPeriod]:
 
 
 def weight_text(prediction: Prediction | None, line: Frequency) -> str:
-    """Format the weight of a spectral line; for the line of the reported period its confidence."""
+    """Format the weight of a spectral line. For the line of the reported period its confidence."""
     if prediction is not None and prediction.period_s is not None and prediction.period_s.value == line.period_s:
         return headline_of(prediction).confidence
     return f"{line.confidence:.0%}"
@@ -142,8 +142,9 @@ def _is_one(who: Who) -> bool:
 
 
 def _short(name: str) -> str:
-    """Shorten a command to its program's basename and arguments, up to a maximum length; names may contain any
-    characters.
+    """Shorten a command to its program's basename and arguments, up to a maximum length.
+
+    Names may contain any characters.
     """
     name = "".join(letter if letter.isprintable() else "?" for letter in " ".join(name.split()))
     if name.startswith("/") and " " not in name and name.count("/") > _FOLDERS:

@@ -1,4 +1,4 @@
-"""A job in one sentence: volume, interval and manner of its I/O, next phase, and recommended change."""
+"""A job in one sentence. It has volume, interval and manner of its I/O, next phase, and recommended change."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _DIGITS = 4
 
 
 def print_model(result: BaseModel, out: TextIO) -> None:
-    """Print a result: its single values one per line, then a table for each list of rows.
+    """Print a result. Its single values are one per line; a table for each list of rows follows.
 
     Lists within rows are shown as their length; the JSON document has their contents.
     """

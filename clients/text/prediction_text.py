@@ -1,4 +1,4 @@
-"""A prediction as one or a few lines, for terminals without cursor control, logs and pipes."""
+"""A prediction as one or a few lines. It is for terminals without cursor control, logs and pipes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def prediction_line(prediction: Prediction, *, with_job: bool = True) -> str:
 
 
 def prediction_lines(prediction: Prediction, *, with_job: bool = True) -> list[str]:
-    """Return that line, one line per group of members with another period, and one for the time limit."""
+    """Return that line, and one line per group of members with another period. A line for the time limit follows."""
     others = [other for other in prediction.others if other.relation == "beside"]
     return [
         prediction_line(prediction, with_job=with_job),
@@ -58,7 +58,7 @@ def next_phase_text(phase: NextPhase | None, now_s: float) -> str:
 
 
 def time_limit_text(limit: TimeLimit) -> str:
-    """Format the time limit of a job, its last checkpoint that fits, and the lost work."""
+    """Format the time limit of a job. The text has its last checkpoint that fits, and the lost work."""
     told = [f"ends in {duration_text(max(limit.left_s, 0.0))} (at {clock_text(limit.ends_at_s)})"]
     if (last := limit.last_checkpoint) is not None:
         told.append(f"last whole checkpoint {_ahead_text(last)}, {last.fits:.0%} sure")
@@ -80,7 +80,7 @@ def _ahead_text(last: LastCheckpoint) -> str:
 
 
 def sparkline(values: Sequence[float], width: int) -> str:
-    """Draw values as a line of block characters: the largest value of each column, newest at the right.
+    """Draw values as a line of block characters. Each is the largest value of its column, newest at the right.
 
     >>> sparkline([0, 0, 4, 8, 0, 0, 2, 8], 8)
     '  ▄█  ▂█'

@@ -42,7 +42,7 @@ def table_of(title: str, *headings: str) -> Table:
 
 
 def print_table(console: Console, table: Table, *, gap: bool = True) -> None:
-    """Print a table, optionally below an empty line; rows wider than the terminal are wrapped by it."""
+    """Print a table, optionally below an empty line. Rows wider than the terminal are wrapped by it."""
     if gap:
         console.print()
     Console(file=console.file, highlight=False, width=max(console.width, _UNBROKEN)).print(table, soft_wrap=True)

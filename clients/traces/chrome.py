@@ -102,7 +102,7 @@ def _lines(
 def _arguments(
     info: StreamInfo, batch: EventBatch, table: DefinitionTable, files: dict[int, FileInfo]
 ) -> list[tuple[str, Ints | Spelled, npt.NDArray[np.bool_]]]:
-    """Return the possible arguments of calls: prefix of each value, the values, and the mask of calls that have it."""
+    """Return the possible arguments of calls. Each has a prefix, the values, and the mask of calls that have it."""
     file = Spelled.of(batch.file, lambda each: _file(files.get(each, _NOTHING)))
     signature = Spelled.of(batch.signature, lambda each: text(signed) if (signed := table.signature(each)) else "")
     made: list[tuple[str, Ints | Spelled, npt.NDArray[np.bool_]]] = [

@@ -39,7 +39,7 @@ def write_json_lines(reader: ArchiveReader, out: IO[str], show: Callable[[int], 
 
 
 def lines_of(reader: ArchiveReader, stream: int) -> Iterator[list[str]]:
-    """Yield a stream's calls with their signatures as JSON lines, at most 65,536 at a time.
+    """Yield a stream's calls with their signatures as JSON lines. A piece has at most 65,536 lines.
 
     Raises:
         InputError: a section is broken.

@@ -1,4 +1,4 @@
-"""Rows of columns as JSON text, without a dictionary per row: values common to all rows are formatted once."""
+"""Rows of columns as JSON text, without a dictionary per row. Values common to all rows are formatted once."""
 
 from __future__ import annotations
 

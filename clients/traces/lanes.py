@@ -29,7 +29,7 @@ class Lanes(Generic[Call]):
         self._lanes: list[list[tuple[int, Call]]] = []
 
     def place(self, start: int, end: int, call: Call) -> int:
-        """Close calls that ended by ``start``, and open a call; calls must be ordered by start. Return its lane."""
+        """Close calls that ended by ``start``, and open a call. Calls must be ordered by start. Return its lane."""
         for number, stack in enumerate(self._lanes):
             while stack and stack[-1][0] <= start:
                 self._leave(number, *stack.pop())

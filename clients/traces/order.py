@@ -24,7 +24,7 @@ _LATEST: Final = 2**63 - 1
 def calls_in_order(
     reader: ArchiveReader, stream: int, window: int = WINDOW
 ) -> Iterator[tuple[EventBatch, DefinitionTable]]:
-    """Yield a stream's calls by start; of equal starts the longer first, then the enclosing one.
+    """Yield a stream's calls by start. Of equal starts the longer first, then the enclosing one.
 
     An archive has calls ordered by their ends. Its timestamps give a time after which no call of a chunk or of later
     ones begins; calls before it are yielded. If a call encloses more than ``window`` others, which precede it, the rest
@@ -118,7 +118,7 @@ def _in_windows(reader: ArchiveReader, stream: int, edges: list[int]) -> Iterato
 
 
 def _sorted(held: list[EventBatch]) -> EventBatch:
-    """Return calls in order of time, column by column: copies take most of a conversion's memory."""
+    """Return calls in order of time, column by column. Copies take most of a conversion's memory."""
     columns = {name: [getattr(batch, name) for batch in held] for name in COLUMNS}
     held.clear()
     depth, duration, start = (np.concatenate(columns[name]) for name in ("depth", "duration", "start"))
@@ -128,7 +128,7 @@ def _sorted(held: list[EventBatch]) -> EventBatch:
 
 
 def _taken(parts: list[npt.NDArray[Any]], order: npt.NDArray[np.intp]) -> npt.NDArray[Any]:
-    """Return the rows of a column in an order; a constant column stays a single value in memory."""
+    """Return the rows of a column in an order. A constant column stays a single value in memory."""
     if all(is_constant(part) and part[0] == parts[0][0] for part in parts):
         return np.broadcast_to(parts[0][0], order.shape)
     return np.concatenate(parts).take(order)

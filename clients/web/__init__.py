@@ -12,7 +12,7 @@ _FOLDERS: Final = (Path(__file__).parent, Path(__file__).parent.parent / "report
 
 @cache
 def web_file(name: str) -> tuple[str, str] | None:
-    """Return text and media type of a file; None if there is no file of this name."""
+    """Return text and media type of a file. Return None if there is no file of this name."""
     kind = _TYPES.get(Path(name).suffix)
     if kind is None or "/" in name or name.startswith("."):
         return None

@@ -20,7 +20,9 @@ _EXPECTED: Final = "a gzip file that was written to its end"
 
 
 class GzipTail:
-    """Reads a file like ``FileTail`` and decompresses it, member by member, if it begins with gzip's magic number.
+    """Reads a file like ``FileTail`` and decompresses it, member by member.
+
+    It does so if the file begins with gzip's magic number.
 
     One ``read`` returns at most ``chunk_bytes``, whatever the compression ratio. Data is decompressed up to the first
     invalid byte. The rest is counted as ``bytes_dropped:gzip`` and reported once. A wrong checksum is reported, and the
@@ -55,7 +57,7 @@ class GzipTail:
 
     @property
     def modified_ns(self) -> int | None:
-        """Time of the file's last change, int64 ns since the Unix epoch; None while there is no file."""
+        """Time of the file's last change, int64 ns since the Unix epoch. None while there is no file."""
         return self._tail.modified_ns
 
     @property
@@ -128,7 +130,7 @@ class GzipTail:
         return made
 
     def _damaged(self, packed: bytes, error: str) -> InputError:
-        """Continues with the next member if only this one's final check is wrong; returns the error to report."""
+        """Continues with the next member if only this one's final check is wrong. Returns the error to report."""
         self._full, self._half = False, False
         wrong = next((left for check, left in _CHECKS.items() if check in error), None)
         if wrong is None:
@@ -142,7 +144,7 @@ class GzipTail:
 
 
 def inflated_head(head: bytes) -> bytes:
-    """Returns the first bytes of a file as parsers see them, decompressed as far as possible.
+    """Returns the first bytes of a file as parsers see them. They are decompressed as far as possible.
 
     >>> inflated_head(b"plain")
     b'plain'

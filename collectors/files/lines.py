@@ -1,4 +1,4 @@
-"""Split a byte stream into whole lines, with a limit on the length of the incomplete line."""
+"""Split a byte stream into whole lines. The length of the incomplete line is limited."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class LineBuffer:
         return block
 
     def take_cut(self) -> list[int]:
-        """Returns the numbers of the lines that were discarded as too long since the last call."""
+        """Returns the numbers of the lines that were discarded as too long. It covers the time since the last call."""
         cut, self._cut = self._cut, []
         return cut
 

@@ -55,12 +55,12 @@ class FileTail:
 
     @property
     def ended(self) -> bool:
-        """True once no more data can follow: at the end of a finished file, or after ``close``."""
+        """True once no more data can follow. This is at the end of a finished file, or after ``close``."""
         return self._ended
 
     @property
     def modified_ns(self) -> int | None:
-        """Time of the file's last change, int64 ns since the Unix epoch; None while there is no file."""
+        """Time of the file's last change, int64 ns since the Unix epoch. None while there is no file."""
         return None if self._descriptor is None else os.fstat(self._descriptor).st_mtime_ns
 
     @property

@@ -1,4 +1,4 @@
-"""Look up mount, file system, scope and type of the files that processes of this node name."""
+"""Look up the metadata of files that processes of this node name. It is mount, file system, scope and type."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _View:
     """The mounts that processes with the same mount namespace and root folder see."""
 
     descriptor: int
-    """Open descriptor of a mountinfo file; it keeps the namespace readable after the process has ended."""
+    """Open descriptor of a mountinfo file. It keeps the namespace readable after the process has ended."""
     content: bytes = b""
     table: MountTable | None = None
     read_s: float | None = None
@@ -66,7 +66,7 @@ class _View:
     infos_s: float = -math.inf
     """Time since when ``infos`` and ``named`` are collected, s."""
     changes: select.poll = field(default_factory=select.poll)
-    """Reports once after each change of the mounts; never reports for files that are not the kernel's."""
+    """Reports once after each change of the mounts. Never reports for files that are not the kernel's."""
 
     def __post_init__(self) -> None:
         self.changes.register(self.descriptor, select.POLLPRI)
@@ -155,7 +155,7 @@ class NodeFileMetadata:
             os.close(self._views.popitem()[1].descriptor)
 
     def _mount_of_root(self, root: str) -> list[Mount]:
-        """Returns the mount of a root folder that is not a mount point (chroot); mountinfo omits it."""
+        """Returns the mount of a root folder that is not a mount point (chroot). Mountinfo omits it."""
         view = self.view(self._own)
         found = None if view is None or view.table is None else view.table.find(root)
         # Mounts below it have this mount as their parent.
@@ -219,7 +219,7 @@ class ProcessFileMetadata:
         return info
 
     def named(self) -> dict[bytes, FileInfo]:
-        """Returns the results of the last second, by the names that processes use; ``keep`` adds to them."""
+        """Returns the results of the last second, by the names that processes use. ``keep`` adds to them."""
         if (view := self._view) is None:
             return {}
         self._forget_old(view)
@@ -301,7 +301,7 @@ class ProcessFileMetadata:
 
 
 def _own_root(mounts: list[Mount]) -> list[Mount]:
-    """Returns the mount of our root folder if it is not a mount point (chroot): our mount table lacks it."""
+    """Returns the mount of our root folder if it is not a mount point (chroot). Our mount table lacks it."""
     kind = type_of_folder("/")
     numbers = {mount.number for mount in mounts}
     number = next((mount.parent for mount in mounts if mount.parent not in numbers), 0)

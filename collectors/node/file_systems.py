@@ -1,4 +1,4 @@
-"""Properties of file system types: shared between nodes or local, and the type of their files."""
+"""Properties of file system types. They are shared between nodes or local, and determine the type of their files."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class FileSystems:
 
 
 def type_on(kind: str, spelled: FileType) -> FileType:
-    """Returns the type of a file from its file system and from the type that its path implies."""
+    """Returns the type of a file. It depends on its file system and on the type that its path implies."""
     if spelled is not FileType.REGULAR:
         return spelled
     if kind in _PSEUDO:

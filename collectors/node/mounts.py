@@ -46,11 +46,11 @@ class MountTable:
         self._of_folder: dict[str, Mount | None] = {}
 
     def is_point(self, path: str) -> bool:
-        """Returns whether the path is a mount point; everything else in a folder is on the folder's mount."""
+        """Returns whether the path is a mount point. Everything else in a folder is on the folder's mount."""
         return path in self._points
 
     def find(self, path: str) -> Mount | None:
-        """Returns the mount of an absolute path without ``.`` and ``..``; None if no mount covers it."""
+        """Returns the mount of an absolute path without ``.`` and ``..``. Returns None if no mount covers it."""
         if path in self._points:
             return self._walk(path)
         folder = path[: path.rfind("/")] or "/"

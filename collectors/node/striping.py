@@ -36,7 +36,7 @@ _MOST_WAITING: Final = 256
 
 
 class Striping(Struct, frozen=True):
-    """Layout of a file; for a file with several layouts, the one that covers its end."""
+    """Layout of a file. For a file with several layouts, the one that covers its end."""
 
     stripes: int
     """Number of storage targets; 0 if the layout has none."""

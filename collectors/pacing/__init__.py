@@ -1,1 +1,1 @@
-"""Pacing: decide which jobs of this node wait for a file system, and tell their processes."""
+"""Pacing. It decides which jobs of this node wait for a file system, and tells their processes."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 QUIET_S: Final = 0.015
-"""Seconds without a call after which other jobs may go; less if the pauses within the job's phases are shorter."""
+"""Seconds without a call after which other jobs may go. Less if the pauses within the job's phases are shorter."""
 DONE_QUIET_S: Final = 0.003
 """Lower bound of that time, and its value once the job has moved the predicted volume."""
 PHASE_GAP_S: Final = 0.3

@@ -67,8 +67,9 @@ class JobTurns:
         self._plan, self._heard_s = plan, heard_s
 
     def look(self, now_s: float, activities: Mapping[str, Activity]) -> frozenset[str]:
-        """Updates the activity of jobs, by name; returns the jobs whose calls wait, including planned ones that may
-        start.
+        """Updates the activity of jobs, by name.
+
+        Returns the jobs whose calls wait, including planned ones that may start.
         """
         self._local.look(now_s, activities)
         plan = self._plan
@@ -103,7 +104,10 @@ class JobTurns:
         return frozenset(name for name in known if name not in going and name not in late)
 
     def _rivals(self, active: Mapping[str, LocalJob], now_s: float) -> list[_Rival]:
-        """Returns the jobs that want bandwidth, here and on other nodes, by the beginning of their phases."""
+        """Returns the jobs that want bandwidth, here and on other nodes.
+
+        They are ordered by the beginning of their phases.
+        """
         elsewhere = [each for each in self._planned.values() if each.in_io and each.job not in self._local.jobs]
         rivals = [_Rival(name, job.state, job) for name, job in active.items()]
         if elsewhere:
@@ -128,7 +132,7 @@ class JobTurns:
         )
 
     def _granted(self, rivals: Sequence[_Rival], coming: Sequence[JobState], capacity: float, now_s: float) -> Grant:
-        """Asks the policy when a phase has begun or ended, as the simulator does, and after GRANT_S.
+        """Runs the policy when a phase has begun or ended, and after GRANT_S. The simulator does the same.
 
         Asking at every poll would make two nearly equal jobs alternate, and each switch has a cost.
         """
@@ -159,7 +163,7 @@ class JobTurns:
         return going, left
 
     def _next_of(self, rivals: Sequence[_Rival], grant: Grant, partly: Sequence[int], now_s: float) -> int:
-        """Returns the index of the next job; a served job keeps its turn for a quantum.
+        """Returns the index of the next job. A served job keeps its turn for a quantum.
 
         It is the job that would first finish its quantum at its share. So a short phase with a large share does not
         wait for a quantum of a long one. Turns are taken among jobs of this node. If other nodes' jobs compete, the

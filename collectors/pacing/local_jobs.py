@@ -12,7 +12,7 @@ from ...scheduling.protocol import JobState
 from .constants import DONE_QUIET_S, PHASE_GAP_S, QUIET_S, RATE_OVER_S, STUCK_S
 
 _MOST_MOVED: Final = 1 << 50
-"""Maximum number of bytes moved between two polls; a process that reports more violates the layout."""
+"""Maximum number of bytes moved between two polls. A process that reports more violates the layout."""
 _LOOKS: Final = 2
 """Polls without a call before a job counts as quiet, because one poll may always fall between two calls."""
 _PHASES: Final = 4
@@ -81,13 +81,13 @@ class LocalJob:
         return self.idle_looks >= _LOOKS and now_s - self.active_s > (DONE_QUIET_S if is_done else self._pause_s())
 
     def _pause_s(self) -> float:
-        """Returns a pause longer than those between calls of one phase, as far as phases were measured."""
+        """Returns a pause longer than those between calls of one phase. It is known as far as phases were measured."""
         if len(self.pauses_s) < _FEWEST:
             return QUIET_S
         return min(QUIET_S, max(DONE_QUIET_S, _LONGER * max(*self.pauses_s, self.longest_pause_s)))
 
     def is_in_call(self, in_call_s: float | None, fresh: int, since_s: float) -> bool:
-        """Records the latest call; returns whether it is running, and not one left long ago by a signal handler."""
+        """Records the latest call. Returns whether it is running, and not one left long ago by a signal handler."""
         if fresh or in_call_s != self.call_s:
             self.call_s, self.going_s = in_call_s, 0.0
         elif not self.is_held:
@@ -154,7 +154,7 @@ class LocalJobs:
         job.served = min(others, default=0.0)
 
     def _measure(self, job: LocalJob, now_s: float) -> None:
-        """Measures the job's rate while only it moves data, because contention hides the job's own limit."""
+        """Measures the job's rate while only it moves data. Contention hides the job's own limit."""
         alone = all(each is job or each.is_held or now_s - each.active_s > QUIET_S for each in self.jobs.values())
         if not alone or job.is_held or job.active_s < now_s:
             job.alone_since_s = None

@@ -35,7 +35,7 @@ class _Process:
 
 
 class Pacer:
-    """Reads the activity of processes on one file system, and holds back jobs that must wait.
+    """Reads the activity of processes on one file system. It holds back jobs that must wait.
 
     A process whose wait is not renewed continues within a quarter of a second. The same happens if this thread ends,
     fails or is stopped.
@@ -164,7 +164,7 @@ class Pacer:
 
 
 def _words_of(regions: list[Region]) -> PaceWords | None:
-    """Returns the pacing words of a process; None if the other thread has just closed its regions."""
+    """Returns the pacing words of a process. Returns None if the other thread has just closed its regions."""
     try:
         first = next(region for region in regions if region.extent == 0)
         return first.pace_words()

@@ -14,7 +14,7 @@ from ...events.network.wire import carried
 from ..source import Chunk, Lost, Opened, SourceItem
 
 _MOST_JOBS: Final = 64
-"""Maximum number of jobs per input that receive losses; further jobs' losses are only in the collector's counters."""
+"""Maximum number of jobs per input that receive losses. Further jobs' losses are only in the collector's counters."""
 _BYTES: Final = "bytes_dropped:"
 
 
@@ -62,5 +62,5 @@ def _is_told(name: str) -> bool:
 
 
 def _spelled(name: str) -> str:
-    """Returns the counter's name for a job: these are bytes of the input, not bytes moved by calls."""
+    """Returns the counter's name for a job. It counts bytes of the input, not bytes moved by calls."""
     return INPUT_BYTES + name.removeprefix(_BYTES) if name.startswith(_BYTES) else name

@@ -14,7 +14,9 @@ def nesting_depths(
     thread: npt.NDArray[Any],
     layer: npt.NDArray[Any],
 ) -> npt.NDArray[np.int64]:
-    """Returns the number of enclosing calls of other layers per call, int64, for traces without nesting information.
+    """Returns the number of enclosing calls of other layers per call, int64.
+
+    It is for traces without nesting information.
 
     A call is nested in a call of the same thread that begins no later and ends no earlier. Calls of one layer are never
     nested, because coarse clocks make consecutive calls touch. Only the given calls are considered.

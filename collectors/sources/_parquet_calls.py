@@ -1,4 +1,4 @@
-"""Read calls from a Parquet table, one row per call, as written by ``iotide archive convert --to parquet``."""
+"""Read calls from a Parquet table, one row per call. ``iotide archive convert --to parquet`` writes such tables."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class _Process:
 
 
 class CallTable:
-    """Assigns the rows of a table to the streams of their processes: one per job, host, rank and pid."""
+    """Assigns the rows of a table to the streams of their processes. There is one per job, host, rank and pid."""
 
     def __init__(self, about: Input) -> None:
         self._about = about
@@ -182,7 +182,7 @@ def _bad(numbers: dict[str, npt.NDArray[np.int64]], texts: dict[str, Codes], cou
 
 
 def _mapped(codes: Codes, rows: npt.NDArray[np.intp], number: Any) -> npt.NDArray[np.int64]:
-    """Returns a number for the text of each row; ``number`` is called once per distinct text."""
+    """Returns a number for the text of each row. ``number`` is called once per distinct text."""
     places, texts = codes
     mine = places[rows]
     used = np.unique(mine)

@@ -1,4 +1,4 @@
-"""Read a file again from its beginning, without the events that the previous collector has stored."""
+"""Read a file again from its beginning. Events that the previous collector has stored are left out."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Place(NamedTuple):
 
 
 class Rereading:
-    """Counts the events of a file's streams, and skips as many as a stored position says.
+    """Counts the events of a file's streams. It skips as many as a stored position says.
 
     The same bytes give the same events in the same order, however they are split, so a count is a position.
     """
@@ -50,7 +50,7 @@ class Rereading:
             self._before = msgspec.msgpack.decode(place, type=_Place)
 
     def begin(self, inode: tuple[int, int], head: bytes, generation: int) -> int:
-        """Begins a file; returns its generation, which is the stored one if the file is the same."""
+        """Begins a file. Returns its generation, which is the stored one if the file is the same."""
         before, self._before = self._before, None
         self._events = Counter()
         if before is not None and before.identity == _identity(inode, head, before.identity.length):
@@ -65,7 +65,7 @@ class Rereading:
         return [self._fresh(item) if isinstance(item, Chunk) else item for item in items]
 
     def place(self, is_queued: Callable[[str, bool], bool]) -> bytes | None:
-        """Returns the read position; None if it has not changed or its events are not ready to be stored."""
+        """Returns the read position. Returns None if it has not changed or its events are not ready to be stored."""
         if not self._has_news or self._identity is None:
             return None
         if not all([is_queued(stream, False) for stream in self._events]):  # noqa: C419  (each is to be asked)

@@ -87,7 +87,7 @@ _SUMMARY: Final = _Kind(
 
 
 def binary_refusal(head: bytes, name: str) -> Refusal | None:
-    """Returns why a binary file must be converted, by its first bytes; None for other files."""
+    """Returns why a binary file must be converted, by its first bytes. Returns None for other files."""
     return _first(_BINARY, head, name)
 
 

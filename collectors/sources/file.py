@@ -68,7 +68,7 @@ class FileSource:
         return [] if self._finished else self._rereading.after(self._losses.after(self._read()))
 
     def go_on_from(self, places: Mapping[str, bytes]) -> None:
-        """Skips the events that the previous collector has stored, if the file is still the same."""
+        """Skips the events that the previous collector has stored. It does so if the file is still the same."""
         self._rereading.go_on_from(places.get(self._place_name, b""))
 
     def places(self, is_queued: Callable[[str, bool], bool]) -> dict[str, bytes | None]:
@@ -91,7 +91,7 @@ class FileSource:
         self._tail.stop()
 
     def close(self) -> None:
-        """Closes the file without reading the rest; counts it if nothing could be read from it."""
+        """Closes the file without reading the rest. Counts it if nothing could be read from it."""
         if not self._finished and self._is_unread():
             self.counters["inputs_unread"] += 1
         self._tail.close()

@@ -1,4 +1,4 @@
-"""Source that reads finished input by its path: folders, and formats opened by their own library."""
+"""Source that reads finished input by its path. Such input is a folder, or a format opened by its own library."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ from .strace.line import looks_like_strace
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format: its files are parsed as bytes arrive, or by a ``reader`` that is given a path."""
+    """One format. Its files are parsed as bytes arrive, or by a ``reader`` that is given a path."""
 
     parser: ParserFactory | None
     description: str
@@ -55,11 +55,11 @@ class Format:
     """Recognises the format by the first bytes of a file."""
     reader: Reader | None = None
     folder: Callable[[Path], bool] | None = None
-    """Recognises the format by the content of a folder; None if it is always one file."""
+    """Recognises the format by the content of a folder. None if it is always one file."""
 
 
 def _late(module: str, name: str) -> Any:
-    """Returns a function that imports its module when called, because most commands read only one format."""
+    """Returns a function that imports its module when called. Most commands read only one format."""
 
     def call(*arguments: Any) -> Any:
         return getattr(importlib.import_module(module, __package__), name)(*arguments)

@@ -78,7 +78,7 @@ def is_xes_log(head: bytes) -> bool:
 
 
 def is_chrome(head: bytes) -> bool:
-    """Recognises trace-event JSON by its first bytes: an object with the array of events, or the array alone."""
+    """Recognises trace-event JSON by its first bytes. It is an object with the array of events, or the array alone."""
     if _CHROME_OBJECT.match(head):
         return bool(_CHROME_EVENTS.search(head))
     return bool(_CHROME_ARRAY.match(head) and _CHROME_PHASE.search(head))

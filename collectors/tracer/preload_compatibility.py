@@ -1,4 +1,4 @@
-"""Determine from a program's file whether the preload library can trace it, without starting a program."""
+"""Determine from a program's file whether the preload library can trace it. No program is started."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Segment(NamedTuple):
 
 
 def obstacle_to_tracing(command: str, environment: Mapping[str, str]) -> PreloadObstacle | None:
-    """Returns the obstacle to preloading in a program; None if there is none or it cannot be determined.
+    """Returns the obstacle to preloading in a program. Returns None if there is none or it cannot be determined.
 
     A script is traced if its interpreter is.
 

@@ -30,7 +30,7 @@ _ASKS_SOME_CORE: Final = b"\0iotide_provided"
 
 
 def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
-    """Returns the path of the core library: that of the environment's ``IOTIDE_TRACER``, or the one built here.
+    """Returns the path of the core library. It is that of the environment's ``IOTIDE_TRACER``, or the one built here.
 
     Raises:
         UnavailableError: the file does not exist, or was built from other sources than those beside it.
@@ -45,7 +45,7 @@ def tracer_path(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def layer_library(layer: str) -> Path | None:
-    """Returns the library of one of ``LIBRARY_LAYERS``; None if it is not built, or from other sources."""
+    """Returns the library of one of ``LIBRARY_LAYERS``. Returns None if it is not built, or from other sources."""
     return None if problem_of(layer) else library_of(layer)
 
 
@@ -137,7 +137,10 @@ def _layers(environment: Mapping[str, str], tracer: TracerSettings) -> list[str]
 
 
 def _prefixes(paths: Iterable[Path]) -> str:
-    """Returns paths in the forms that the program's calls may use: as given, and with symbolic links resolved."""
+    """Returns paths in the forms that the program's calls may use.
+
+    They are as given, and with symbolic links resolved.
+    """
     made: dict[str, None] = {}
     for path in paths:
         for form in (os.path.abspath(path), os.path.realpath(path)):  # noqa: PTH100  (absolute() keeps "..")

@@ -21,7 +21,7 @@ _WRITABLE_BY_OTHERS: Final = 0o022
 
 
 def preloadable_path(library: Path) -> str:
-    """Returns a path that LD_PRELOAD can contain: the library's own, or a link to it in a folder of the user.
+    """Returns a path that LD_PRELOAD can contain. It is the library's own, or a link to it in a folder of the user.
 
     The link remains, because programs may start others long after the caller has ended.
 

@@ -19,7 +19,7 @@ def remedy() -> str:
 
 
 def mend(names: Iterable[str], say: Callable[[str], None]) -> None:
-    """Rebuilds libraries that do not match the sources beside them; reports which, and why one cannot be built.
+    """Rebuilds libraries that do not match the sources beside them. Reports which, and why one cannot be built.
 
     Args:
         names: names of layers, "layers" for all, and "preload" for the core.

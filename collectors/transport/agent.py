@@ -157,7 +157,7 @@ class Agent:
             await self._nap(busy=busy)
 
     async def _nap(self, *, busy: bool) -> None:
-        """Waits for the next pump, longer after longer silence; sources that can notify interrupt the wait."""
+        """Waits for the next pump, longer after longer silence. Sources that can notify interrupt the wait."""
         settings = self._settings
         if busy or self._quiet < _QUIET_PUMPS:
             await asyncio.sleep(0 if busy else settings.poll_interval_s)

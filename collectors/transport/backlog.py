@@ -66,7 +66,7 @@ class Backlog:
     def push(
         self, stream: str, batch: EventBatch, definitions: Definitions, now_s: float, used: int, job: str = ""
     ) -> list[Waiting]:
-        """Appends a batch; returns the batches dropped so that the queue and ``used`` further bytes fit."""
+        """Appends a batch. Returns the batches dropped so that the queue and ``used`` further bytes fit."""
         waiting = Waiting(stream, batch, definitions, now_s, size_of(batch), len(batch), batch.moved, job=job)
         gone = [] if self._kept is None else self._keep(waiting, self._kept)
         while not waiting.is_only_kept and self.bytes + waiting.size + used > self._capacity:
@@ -109,7 +109,7 @@ class Backlog:
         return gone
 
     def pop(self) -> tuple[Waiting, EventBatch | None]:
-        """Removes the next batch to send and returns it with its events; None if its file cannot be read."""
+        """Removes the next batch to send and returns it with its events. None if its file cannot be read."""
         due = self._queue.take()
         self.events -= due.events
         batch = due.batch

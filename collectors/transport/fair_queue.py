@@ -1,4 +1,4 @@
-"""Order in which waiting batches are sent: first in, first out per job, and jobs take turns."""
+"""Order in which waiting batches are sent. It is first in, first out per job, and jobs take turns."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class HandedOver:
         self._touched[wire_id] = None
 
     def numbered(self, wire_id: str, row: int, messages: list[Sent]) -> None:
-        """Records the messages of a batch that is being sent; the last one carries its events."""
+        """Records the messages of a batch that is being sent. The last one carries its events."""
         messages[-1].row = row
         self.file.numbered(row, messages[0].seq)
         self.touch(wire_id)
@@ -111,7 +111,7 @@ class HandedOver:
         self.file.forget(wire_id)
 
     def write(self, windows: Mapping[str, SendWindow], places: Mapping[str, bytes | None]) -> bool:
-        """Writes all changes since the last call in one transaction; returns whether the disk accepted it."""
+        """Writes all changes since the last call in one transaction. Returns whether the disk accepted it."""
         for wire_id in self._touched:
             if (window := windows.get(wire_id)) is not None and not window.refused:
                 at, source = self._sources[wire_id]

@@ -55,7 +55,7 @@ _Row: TypeAlias = tuple[Any, ...]
 
 
 class What(IntEnum):
-    """State of a batch; only the definitions of batches that are not needed any more are stored."""
+    """State of a batch. Only the definitions of batches that are not needed any more are stored."""
 
     WAITS = 0
     SENT = 1
@@ -169,7 +169,7 @@ class KeptSpool:
     # ---- data of this collector ----
 
     def put(self, stream: str, batch: EventBatch, definitions: Definitions) -> int:
-        """Adds a batch; returns its row, or 0 if the disk rejects writes or there is no room."""
+        """Adds a batch. Returns its row, or 0 if the disk rejects writes or there is no room."""
         pieces = packed(batch)
         size = size_of_pieces(pieces)
         if self.is_failing or self.bytes + size > self.most_bytes:
@@ -195,7 +195,7 @@ class KeptSpool:
             self._numbers[row] = seq
 
     def over(self, row: int, what: What, definitions: Definitions) -> None:
-        """Records that a batch is not needed any more; its definitions are, until its stream is removed."""
+        """Records that a batch is not needed any more. Its definitions are, until its stream is removed."""
         if row not in self._sizes:
             return
         self.bytes -= self._sizes[row]
@@ -236,7 +236,7 @@ class KeptSpool:
         return self._clock() < self._retry_at_s
 
     def commit(self) -> bool:
-        """Writes all changes; False if the disk rejects them: batches since the last commit are then not stored."""
+        """Writes all changes. False if the disk rejects them: batches since the last commit are then not stored."""
         if not (self._facts or self._places or self._streams or self._fresh or self._numbers or self._over):
             return not self.is_failing
         try:

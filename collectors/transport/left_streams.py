@@ -1,4 +1,4 @@
-"""Store the read positions of sources together with their events, and end streams of the previous collector."""
+"""Store the read positions of sources together with their events. Streams of the previous collector are ended."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Merging:
         return [stream for stream, merging in self._open.items() if merging.since_s <= limit_s]
 
     def take(self, stream: str) -> tuple[EventBatch, Definitions] | None:
-        """Removes the chunks of a stream and returns them as one batch; None if there are none."""
+        """Removes the chunks of a stream and returns them as one batch. None if there are none."""
         if (merging := self._open.pop(stream, None)) is None:
             return None
         self.bytes -= merging.size

@@ -19,7 +19,7 @@ _info: Final = msgspec.msgpack.Decoder(StreamInfo)
 
 
 def packed(batch: EventBatch) -> list[Frame]:
-    """Returns the events of a batch as pieces to be written one after the other; columns are not copied."""
+    """Returns the events of a batch as pieces to be written one after the other. Columns are not copied."""
     frames = encode_batch("", 1, batch, Definitions())
     lengths = [len(frame) for frame in frames]
     return [struct.pack(f"<I{len(lengths)}I", len(lengths), *lengths), *frames]

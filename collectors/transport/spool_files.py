@@ -1,4 +1,7 @@
-"""Store batches in unnamed files, which vanish with the collector: bounded in bytes, freed as they are read."""
+"""Store batches in unnamed files, which vanish with the collector.
+
+They are bounded in bytes, and freed as they are read.
+"""
 
 from __future__ import annotations
 

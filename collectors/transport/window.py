@@ -1,4 +1,4 @@
-"""Messages of one stream in flight: numbered, sent, kept until acknowledged, and sent again if lost."""
+"""Messages of one stream in flight. They are numbered, sent, kept until acknowledged, and sent again if lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ...events.losses import bounded
 from ...events.network.wire import MAX_HEADER_BYTES, Bye, Frame, Hello, encode, encode_batch
 
 MAX_DEFINITION_BYTES = MAX_HEADER_BYTES // 2
-"""Maximum size of the definitions that one message carries; the rest of its header is far smaller."""
+"""Maximum size of the definitions that one message carries. The rest of its header is far smaller."""
 
 FIRST_CREDIT = 64
 """Batches that may be in flight before the aggregator has sent a credit."""
@@ -125,7 +125,7 @@ class SendWindow:
         self._info = self.news = readable_info(info)
 
     def number(self, batch: EventBatch, definitions: Definitions, size: int, now_s: float) -> list[Sent]:
-        """Numbers a batch and puts it in flight; definitions too large for one message precede it."""
+        """Numbers a batch and puts it in flight. Definitions too large for one message precede it."""
         fresh = extended(self.unsent, definitions)
         self.unsent = Definitions()
         *ahead, last = packed(fresh)
@@ -221,7 +221,7 @@ def extended(first: Definitions, more: Definitions) -> Definitions:
 
 
 def packed(definitions: Definitions, most_bytes: int = MAX_DEFINITION_BYTES) -> list[Definitions]:
-    """Splits definitions, in order, into as few parts of bounded size as possible; at least one."""
+    """Splits definitions, in order, into as few parts of bounded size as possible. At least one."""
     parts = [Definitions()]
     room = most_bytes
 

@@ -50,7 +50,7 @@ They contain thousands of wrappers of straight-line code. More than -O1 makes th
 again to compile. But calls that are passed on use jumps, and frequently called code is placed together. The compiler's
 start and end files of a library are for C++."""
 CORE_LINK_FLAGS: Final = ("-Wl,-z,initfirst", "-Wl,-Bsymbolic")
-"""Its constructor runs before those of other libraries, which may do I/O; its internal calls are direct."""
+"""Its constructor runs before those of other libraries, which may do I/O. Its internal calls are direct."""
 CORE_LIBRARY: Final = library_of(CORE_NAME).name
 _COMPILERS: Final = ("cc", "gcc", "clang")
 _PLACE: Final = re.compile(r"^(?P<file>[^\s:]*wrappers_\w+\.c):(?P<line>\d+):(?:\d+:)? (?P<rest>error: .*)$")
@@ -58,7 +58,7 @@ _MARK: Final = re.compile(r"^/\* (?P<place>\S+\.sig:\d+|[^*]+:\d+) \*/$")
 
 
 class BuildError(RuntimeError):
-    """A library could not be built; states why, and the place in the signature file if known."""
+    """A library could not be built. States why, and the place in the signature file if known."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Generated:
 
 
 def hooks_of(signature: Path, library: str) -> tuple[Path | None, list[Path]]:
-    """Finds hand-written C for a signature file, in a folder ``hooks`` beside it or beside its folder.
+    """Finds hand-written C for a signature file. It is in a folder ``hooks`` beside it or beside its folder.
 
     Returns:
         The header ``LIBRARY.h``, and the files ``LIBRARY.c`` and ``LIBRARY_*.c``.
@@ -137,7 +137,7 @@ def find_compiler() -> list[str]:
 def link(
     made: Sequence[Generated], sources: Sequence[Path], library: Path, flags: Sequence[str] = (), digest: str = ""
 ) -> None:
-    """Compiles generated C, with further sources, into one library, which carries a digest of its sources.
+    """Compiles generated C, with further sources, into one library. It carries a digest of its sources.
 
     Raises:
         BuildError: There is no compiler, or it failed.
@@ -197,7 +197,7 @@ def compile_library(signature: Path, to: Path, *, scratch: Path | None = None) -
 
 
 def compile_layers(to: Path, scratch: Path) -> Path:
-    """Builds the library of all layers, from the compiled objects of each layer that still exist.
+    """Builds the library of all layers. It uses the compiled objects of each layer that still exist.
 
     Raises as `compile_library`.
     """
@@ -255,7 +255,7 @@ def layer_files() -> list[Path]:
 
 
 def _explained(messages: str, generated: Sequence[Path]) -> str:
-    """Returns the compiler's messages, with the lines of the signature files that the wrappers came from."""
+    """Returns the compiler's messages. They have the lines of the signature files that the wrappers came from."""
     lines = {path.name: path.read_text(encoding="utf-8").splitlines() for path in generated}
     found = []
     for row in messages.splitlines():

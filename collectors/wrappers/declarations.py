@@ -1,4 +1,4 @@
-"""Parse C declarations, as far as prototypes need: a parameter's name and type, and the resolved type."""
+"""Parse C declarations, as far as prototypes need. This is a parameter's name and type, and the resolved type."""
 
 from __future__ import annotations
 

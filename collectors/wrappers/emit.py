@@ -1,4 +1,4 @@
-"""Write the C of one signature file: the wrappers, and the header for hand-written code beside them."""
+"""Write the C of one signature file. It has the wrappers, and the header for hand-written code beside them."""
 
 from __future__ import annotations
 

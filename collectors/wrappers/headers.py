@@ -88,7 +88,7 @@ class Prototype:
 
 @dataclass
 class Extract:
-    """Content of headers: prototypes in their order, and the machine type of each type name that they use."""
+    """Content of headers. It has prototypes in their order, and the machine type of each type name that they use."""
 
     prototypes: list[Prototype] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
@@ -136,7 +136,7 @@ def known(text: str) -> frozenset[str]:
 
 
 def render(found: Extract, *, library: str, layer: str, anchor: str, without: Iterable[str] = ()) -> Iterator[str]:
-    """Yields the lines of a signature file, grouped by header; functions named in ``without`` are left out."""
+    """Yields the lines of a signature file, grouped by header. Functions named in ``without`` are left out."""
     left_out = set(without)
     wanted = [one for one in found.prototypes if one.name not in left_out]
     yield from (f"library {library}", f"layer {layer}", f"anchor {anchor}", "fails result < 0", "error errno", "")
@@ -160,7 +160,7 @@ def _clang() -> Any:
 
 
 def _builtin_headers() -> list[str]:
-    """Returns the include option of the compiler's own headers, because the libclang wheel has no stddef.h."""
+    """Returns the include option of the compiler's own headers. The libclang wheel has no stddef.h."""
     compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     if compiler is None:
         raise HeaderError("reading headers needs a C compiler (cc), for stddef.h and its like")
@@ -248,7 +248,7 @@ def _plain(cindex: Any, kind: Any) -> str:
 
 
 def _role(cindex: Any, kind: Any) -> str:
-    """Returns ``enum{A/B/C}`` for an enumeration whose values are 0, 1, 2 etc.; further values show as numbers."""
+    """Returns ``enum{A/B/C}`` for an enumeration whose values are 0, 1, 2 etc.. Further values show as numbers."""
     canonical = kind.get_canonical()
     if canonical.kind != cindex.TypeKind.ENUM:
         return ""

@@ -1,4 +1,4 @@
-"""Typed model of a signature file, created by the parser and read by the C writer."""
+"""Typed model of a signature file. The parser creates it, and the C writer reads it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CLASS_OF_KIND: Final = {
 
 
 class SignatureError(ValueError):
-    """A signature file is invalid: states the file, the line (from 1) and what was expected there."""
+    """A signature file is invalid. The message has the file, the line (from 1) and what was expected there."""
 
     def __init__(self, path: PurePath | str, line: int, message: str) -> None:
         super().__init__(f"{path}:{line}: {message}")

@@ -77,7 +77,10 @@ class Wordings:
         return f"IOTIDE_UNSIGNED({value})" if code in _UNSIGNED else f"(uint64_t)({value})"
 
     def _guarded(self, item: Shown, text: str) -> str:
-        """Skips strings that the library has not written, or that the real call could not read."""
+        """Skips strings that are not readable.
+
+        The library has not written them, or the real call could not read them.
+        """
         written = item.parameter and not item.expression and not item.parameter.type.read_only
         if written and item.role.name == "text":
             return f"failed ? 0 : {text}"

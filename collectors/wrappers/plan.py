@@ -1,4 +1,4 @@
-"""Decide the target of a call and the encoding of its parameters, and write the call's specification."""
+"""Decide the target of a call and the encoding of its parameters. The call's specification is written, too."""
 
 from __future__ import annotations
 

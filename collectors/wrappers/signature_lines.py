@@ -21,7 +21,10 @@ class Block:
 
 
 def without_comment(line: str) -> str:
-    """Returns a line without its comment, which begins with a # at the start or after white space, outside quotes."""
+    """Returns a line without its comment.
+
+    A comment begins with a # at the start or after white space, outside quotes.
+    """
     return _COMMENT.sub(lambda found: "" if found.group().startswith("#") else found.group(), line).rstrip()
 
 

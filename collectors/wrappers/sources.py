@@ -1,4 +1,4 @@
-"""Sources of the tracer's libraries, and the sources from which a library says it was built.
+"""Sources of the tracer's libraries. A library also contains the sources from which it says it was built.
 
 A library carries a digest of its sources as an ELF note, which can be read without loading the library.
 """
@@ -35,12 +35,12 @@ _MOST_NOTES: Final = 4096
 
 
 def library_of(name: str, folder: Path = PRELOAD) -> Path:
-    """Returns the path of a library: a layer, "layers" for that of all, or "preload" for the core."""
+    """Returns the path of a library. It is a layer, "layers" for that of all, or "preload" for the core."""
     return folder / f"libiotide_{name}.so"
 
 
 def problem_of(name: str, folder: Path = PRELOAD) -> str:
-    """Returns why one of iotide's libraries cannot be used, or "": it was not built, or from other sources."""
+    """Returns why one of iotide's libraries cannot be used, or "". It was not built, or from other sources."""
     library = library_of(name, folder)
     if not library.is_file():
         return "it was not built"
@@ -49,7 +49,7 @@ def problem_of(name: str, folder: Path = PRELOAD) -> str:
 
 
 def digest_of(name: str, folder: Path = PRELOAD) -> str:
-    """Returns a digest of a library's sources and of the generator; "" if only headers are installed."""
+    """Returns a digest of a library's sources and of the generator. Returns "" if only headers are installed."""
     own = core_files(folder)
     if not own:
         return ""
@@ -86,7 +86,7 @@ def note_of(digest: str) -> str:
 
 
 def built_from(library: Path) -> str:
-    """Returns the digest that a library carries; "" if it has none or is not a 64-bit object."""
+    """Returns the digest that a library carries. Returns "" if it has none or is not a 64-bit object."""
     try:
         with library.open("rb") as file:
             magic, start, size, count = _HEADER.unpack(file.read(_HEADER.size))

@@ -22,7 +22,7 @@ class Subject:
         self._space = f"SPACE_{file.library}"
 
     def changes_descriptors(self) -> bool:
-        """Whether a vfork child, which shares the tracer's tables but not the descriptors, must not be recorded."""
+        """Whether a vfork child must not be recorded. It shares the tracer's tables but not the descriptors."""
         return self._statement.kind in ("CREATE", "DUPLICATE", "DESTROY") or self._plan.creates in ("fd", "stream")
 
     def creates_handle(self) -> bool:
@@ -45,7 +45,7 @@ class Subject:
         return rows
 
     def source_before(self) -> list[str]:
-        """Looks up the handle before the real call: to push it, or because it is destroyed."""
+        """Looks up the handle before the real call. This is to push it, or because it is destroyed."""
         source, destroys = self._plan.source, self._statement.kind == "DESTROY"
         if not source or (self._file.is_libc and not destroys):
             return []
@@ -59,7 +59,7 @@ class Subject:
         return [f"const struct iotide_target source_ = {asked};"]
 
     def source_after(self) -> list[str]:
-        """Looks up the handle after the real call, in libc's wrappers, which do not need it earlier."""
+        """Looks up the handle after the real call. libc's wrappers do this, which do not need it earlier."""
         source = self._plan.source
         if not source or self._statement.kind == "DESTROY" or self._duplicates():
             return []

@@ -156,7 +156,7 @@ class Wrapper:
 
     @property
     def _is_paced(self) -> bool:
-        """Whether the call moves data, or waits for that, and identifies the file system by its descriptor."""
+        """Whether the call moves data, or waits for that. It must identify the file system by its descriptor."""
         return self._file.is_libc and self._statement.kind in PACED and self._subject.descriptor() not in ("", "-1")
 
     def _wait(self) -> list[str]:
@@ -246,5 +246,5 @@ def _function(head: str, rows: Sequence[str]) -> str:
 
 
 def _unqualified(text: str) -> str:
-    """The type of a variable for the result: a const of the result itself has no meaning."""
+    """The type of a variable for the result. A const of the result itself has no meaning."""
     return text if "*" in text else text.replace("const ", "", 1)

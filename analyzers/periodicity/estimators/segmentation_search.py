@@ -63,7 +63,7 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
 
     @property
     def periodic_ones(self) -> float:
-        """Share of the quality for which the phases have a period. Similar phases may come at random times.
+        """Share of the quality for which the phases have a period: similar phases may come at random times.
 
         Regular intervals count by the probability that the next two are as predicted.
         """
@@ -81,17 +81,14 @@ class PeriodCandidate(Struct, frozen=True, eq=False):
 
     @property
     def confidence(self) -> float:
-        """Probability that these are the phases, and that the period is right.
-
-        It is right if the next one starts as predicted.
-        """
+        """Probability that these are the phases, and that the next one starts as the period predicts."""
         return self.quality * chance_in_time(self.regularity.clock_spread, len(self.regularity.intervals))
 
 
 def best_candidate(
     view: SignalWindow, segmenter: Segmenter, line: SpectralPeak | None, peaks: list[float]
 ) -> PeriodCandidate | None:
-    """Segments the window by several hypotheses of the period. Returns the result with the highest weight.
+    """Segments the window by several hypotheses of the period; returns the result with the highest weight.
 
     The hypotheses are the line, the peaks of the spectrum, and the border between short and long pauses.
     """
@@ -106,7 +103,7 @@ def best_candidate(
 
 
 def _levels() -> tuple[tuple[float, float], tuple[float, float]]:
-    """Returns quantiles of bandwidth for clipping the signal. Each has a minimum confidence of its results.
+    """Returns quantiles of bandwidth for clipping the signal, and the minimum confidence of results from each.
 
     The lower the level, the more weight a log or noise has.
     """
@@ -135,7 +132,7 @@ def _heaviest(
 
 
 def candidate_at_known_period(view: SignalWindow) -> PeriodCandidate | None:
-    """Searches for the last period in the window and its history. None if unknown or gone.
+    """Searches for the last period in the window and its history; None if unknown or gone.
 
     A window of three periods has only two complete intervals, which is too few to measure regularity.
     """
@@ -171,7 +168,7 @@ def with_history(
 def _surer_candidate(
     view: SignalWindow, segmenter: Segmenter, hypothesis: float, *, by_pauses: bool = False
 ) -> PeriodCandidate | None:
-    """Measures the phases of the whole view. Uses pauses or a clipped signal if that is more certain."""
+    """Measures the phases of the whole view; uses pauses or a clipped signal if that is more certain."""
     best = score_candidates(view, segmenter, 0, hypothesis, by_pauses=by_pauses)
     if segmenter.duty > _CUTTING.busy and not by_pauses and (best is None or not best.settled):
         other = score_candidates(view, segmenter, 0, hypothesis, by_pauses=True)
@@ -270,7 +267,7 @@ def _measured(segmenter: Segmenter, phases: Phases, hypothesis: float, cut: bool
 
 
 def _unseen(segmenter: Segmenter, phases: Phases) -> bool:
-    """Returns whether most long pauses contain a volume as large as a phase. Then no phase was missed there."""
+    """Returns whether most long pauses contain a volume as large as a phase, so that none was missed there."""
     running = segmenter.origin.running
     pauses = phases.first[1:] - phases.stop[:-1]
     moved = running[phases.first[1:]] - running[phases.stop[:-1]]
@@ -352,7 +349,7 @@ def _share_told(found: Segmentation) -> float:
 
 
 def _proven(measured: Regularity) -> float:
-    """Returns the confidence that uneven intervals have a mean distance. They are too many for chance."""
+    """Returns the confidence that uneven intervals have a mean distance, since they are too many for chance."""
     accident = certain(_QUALITY.accident * measured.chance / _QUALITY.proven)
     return accident * math.exp(-((measured.spread / _QUALITY.uneven) ** 8))
 
@@ -368,10 +365,7 @@ def _backing(candidate: PeriodCandidate, line: SpectralPeak | None) -> float:
 
 
 def periods_by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
-    """Returns the period that merges the shorter pauses.
-
-    They are split from longer ones at the largest ratio of neighbours.
-    """
+    """Returns the period that merges the shorter pauses, split from longer ones at the largest ratio of neighbours."""
     if not len(pauses):
         return []
     pauses = np.sort(pauses)
@@ -383,7 +377,7 @@ def periods_by_pauses(pauses: npt.NDArray[np.int64]) -> list[float]:
 
 
 def _contrast(segmenter: Segmenter, phases: Phases) -> float:
-    """Returns how much quieter the time between phases is, in [0, 1]. Each byte outside counts as between."""
+    """Returns how much quieter the time between phases is, in [0, 1]; each byte outside counts as between."""
     begin = int(phases.first[0])
     inside, length = float(phases.volume.sum()), float((phases.stop - phases.first).sum())
     outside = max(segmenter.total - float(segmenter.running[begin]) - inside, 0.0)
@@ -400,5 +394,5 @@ def _contrast(segmenter: Segmenter, phases: Phases) -> float:
 
 
 def _shrunk(spread: float, count: int) -> float:
-    """Returns a spread with one additional value that is off by a quarter. A few values may be alike by chance."""
+    """Returns a spread with one additional value that is off by a quarter, since a few may be alike by chance."""
     return math.sqrt(((count - 1) * spread**2 + _QUALITY.believed**2) / count)

@@ -18,7 +18,7 @@ class SectionOption(click.Option):
 
 
 class SectionCommand(click.Command):
-    """A command that lists its options by section, in the order of first use; options without a section come last."""
+    """A command that lists its options by section, in the order of first use. Options without a section come last."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write one definition list per section."""

@@ -28,7 +28,7 @@ class _Place:
 
 
 class LimitedHandler(logging.StreamHandler[IO[str]]):
-    """Writes a bounded number of lines per minute and code location, and reports the number of omitted lines.
+    """Writes a bounded number of lines per minute and code location. It reports the number of omitted lines.
 
     The content of a line may come from outside, its code location does not. The table of locations is therefore small;
     locations beyond its bound share one entry.
@@ -99,7 +99,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def log_to_standard_error(level: int, form: str = "text") -> LimitedHandler:
-    """Send all log records of this process, including those of libraries, to standard error in bounded amounts.
+    """Send all log records of this process to standard error in bounded amounts. This includes those of libraries.
 
     Args:
         level: least level that is written.

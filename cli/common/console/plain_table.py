@@ -12,7 +12,7 @@ _LEAST = 30
 
 
 def table_text(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of equal length in columns; the last column is wrapped to the width of the terminal.
+    """Return rows of equal length in columns. The last column is wrapped to the width of the terminal.
 
     >>> print(table_text([["ok", "kernel", "6.1"], ["FAIL", "Python", "3.9"]]))
     ok    kernel  6.1

@@ -51,7 +51,7 @@ def step_progress(title: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextlib.contextmanager
 def calls_progress(title: str, streams: int, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Show the numbers of processed streams and calls; yield a function of processed streams and further calls."""
+    """Show the numbers of processed streams and calls. Yield a function of processed streams and further calls."""
     if quiet or not sys.stderr.isatty():
         yield lambda done, calls: None
         return

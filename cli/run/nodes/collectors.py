@@ -52,7 +52,7 @@ class NodeCollectors:
                 say(f"{command[0]}: {error.strerror}")
 
     def wait_until_listening(self, within_s: float = _STARTED_WITHIN_S) -> None:
-        """Wait until all nodes are ready or have reported a failure; print those that are not ready."""
+        """Wait until all nodes are ready or have reported a failure. Print those that are not ready."""
         until_s = time.monotonic() + within_s
         with self._changed:
             while self._silent and not self._over and (left_s := until_s - time.monotonic()) > 0:

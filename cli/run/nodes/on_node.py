@@ -1,4 +1,4 @@
-"""A collector on another node of a run, as a separate program started by the run's launcher."""
+"""A collector on another node of a run. It is a separate program started by the run's launcher."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DRAIN_S: Final = 10.0
 _LOOK_S: Final = 0.05
 _MOST_UNSEEN: Final = 100
 _LEFT_ALONE: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that end the command also end the run, which ends us; until then programs may continue."""
+"""Signals that end the command also end the run, which ends us. Until then programs may continue."""
 
 
 def main() -> int:
@@ -77,7 +77,7 @@ def _answers(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _folder_for(path: Path) -> Iterator[None]:
-    """Create the private folder of a socket and remove it afterwards; also remove those of killed collectors."""
+    """Create the private folder of a socket and remove it afterwards. Also remove those of killed collectors."""
     path.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     remove_left_over(path.parent.parent)
     path.parent.mkdir(mode=0o700)

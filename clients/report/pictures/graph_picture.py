@@ -1,4 +1,4 @@
-"""The graph of calls in a report: its strongest part as a chart of fixed size, drawn without Graphviz."""
+"""The graph of calls in a report. Its strongest part is a chart of fixed size, drawn without Graphviz."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The heat map of a report: time of each member in calls on program data, by time bin."""
+"""The heat map of a report. It shows the time of each member in calls on program data, by time bin."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def shown_rows(heat: HeatMap) -> list[HeatRow]:
 
 
 def heat_picture(heat: HeatMap, rows: list[HeatRow]) -> str:
-    """Draw a row per member or group of neighbours, and a cell per bin with I/O.
+    """Draw a row per member or group of neighbours. Each bin with I/O has a cell.
 
     The hue shows the kind of I/O that takes most of the time, the darkness its share of the bin.
 

@@ -22,7 +22,7 @@ _INK: Final = "#1b2733"
 
 
 def signal_chart(signal: SignalSeries, prediction: Prediction | None) -> str:
-    """Draw read and write bandwidth over time, the period as a ruler, and the expected next phase.
+    """Draw read and write bandwidth over time. The period is a ruler, and the expected next phase is marked.
 
     Returns:
         An SVG element.

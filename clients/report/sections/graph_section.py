@@ -1,4 +1,4 @@
-"""The directly-follows graph in a report: calls on the program's data, as a chart and as a table."""
+"""The directly-follows graph in a report. It shows calls on the program's data, as a chart and as a table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def graph(subject: Subject, findings: Findings) -> Lines:
 
 
 def on_data(told: Graph) -> Graph:
-    """Return the part of a graph that is on the program's data; all of it if this was not examined."""
+    """Return the part of a graph that is on the program's data. All of it if this was not examined."""
     kept = [row for row in told.activities if row.on_data is not False]
     if len(kept) == len(told.activities):
         return told
@@ -51,7 +51,7 @@ def on_data(told: Graph) -> Graph:
 
 
 def _strongest(told: Graph) -> Graph:
-    """Return the activities of the most frequent edges, as many as a chart has space for."""
+    """Return the activities of the most frequent edges. Their number is limited by the space of a chart."""
     names: set[str] = set()
     for row in told.edges:
         if len(names | {row.source, row.target}) <= _MOST_DRAWN:

@@ -1,4 +1,7 @@
-"""Sections on the inside of a job: members over time, layers, graph, files, calls, sizes, positions, interactions."""
+"""Sections on the inside of a job.
+
+They cover members over time, layers, graph, files, calls, sizes, positions, interactions.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +95,7 @@ def files(subject: Subject, findings: Findings) -> Lines:
 
 
 def calls(subject: Subject, findings: Findings) -> Lines:
-    """Yield the calls on the program's data with the most time; all calls if the layers are unknown."""
+    """Yield the calls on the program's data with the most time. All calls if the layers are unknown."""
     told = findings.layers
     data = [] if told is None else sorted(_on_data(told), key=lambda row: -row.exclusive_seconds)
     heads = ("Call", "Layer", "Calls", "Failed", "Moved", "Own time")

@@ -1,4 +1,4 @@
-"""Cost of a job's I/O: share of its time that ranks or processes spend in calls on its data."""
+"""Cost of a job's I/O. It is the share of its time that ranks or processes spend in calls on its data."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def short_name(name: str) -> str:
 
 
 def _most_of(row: HeatRow) -> float:
-    """Return the time of the row's member that spends the most; the mean if it is unknown."""
+    """Return the time of the row's member that spends the most. The mean if it is unknown."""
     return row.most_seconds or row.seconds / row.members
 
 

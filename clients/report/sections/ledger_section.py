@@ -1,4 +1,4 @@
-"""The ledger of a job in its report: numbers of events at each place on their way."""
+"""The ledger of a job in its report. It has the numbers of events at each place on their way."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _did(subject: Subject, findings: Findings) -> Iterator[str]:
 
 
 def _main_mount(findings: Findings) -> Mount | None:
-    """Return the file system with most of the program's data; None if no file system has most of it."""
+    """Return the file system with most of the program's data. Return None if no file system has most of it."""
     mounts = [] if findings.layers is None else findings.layers.mounts
     if findings.advice is not None:
         moved = {row.place: row.bytes_read + row.bytes_written for row in findings.advice.destinations}

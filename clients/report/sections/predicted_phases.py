@@ -17,7 +17,7 @@ _MOST: Final = 12
 _SUBSTANTIAL: Final = 0.25
 """Least share of the predicted volume for which I/O counts as the phase."""
 _PIECE: Final = 0.5
-"""Share of a period; I/O that begins sooner after a phase's start is a part of that phase."""
+"""Share of a period. I/O that begins sooner after a phase's start is a part of that phase."""
 _ON_TIME: Final = 0.2
 """Largest deviation of a start that counts as on time, as a share of the period; as in ``NextPhase.confidence``."""
 

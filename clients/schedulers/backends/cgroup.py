@@ -1,4 +1,4 @@
-"""Limits by control groups: ``io.max`` of version 2, and ``blkio.throttle`` of version 1 (direct I/O only).
+"""Limits by control groups. They are ``io.max`` of version 2, and ``blkio.throttle`` of version 1 (direct I/O only).
 
 Each job already has a group, as created by Slurm or systemd; a pattern gives its folder. Earlier limits are not
 restored: a group with a limit from another source is refused.

@@ -27,14 +27,14 @@ class Planner(Protocol):
     """A backend that decides itself which jobs are limited, from predictions of the jobs."""
 
     def plan(self, seen: Seen, capacity: float, at_s: float) -> list[str]:
-        """Publish a plan for these jobs, in their state at that Unix time; return the failures."""
+        """Publish a plan for these jobs, in their state at that Unix time. Return the failures."""
 
     def clear(self) -> list[str]:
         """Withdraw the plan; return the failures."""
 
 
 def changed(before: dict[str, float], limits: Sequence[Limit]) -> tuple[list[Limit], list[str]]:
-    """Return the limits that are new or differ by more than 1 %, and the jobs whose limit is gone."""
+    """Return the limits that are new or differ by more than 1 %. It also returns the jobs whose limit is gone."""
     now = {limit.job: limit for limit in limits}
     fresh = [
         limit for job, limit in now.items() if abs(before.get(job, -1.0) - limit.bytes_per_s) > limit.bytes_per_s / 100

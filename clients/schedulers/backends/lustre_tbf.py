@@ -1,4 +1,4 @@
-"""Limits by Lustre's token bucket filter: one rule per job at the servers' network request scheduler.
+"""Limits by Lustre's token bucket filter. There is one rule per job at the servers' network request scheduler.
 
 Rules have the form that lctl-nrs_tbf(8) and the Lustre manual, section 34.6.5, describe: ``start NAME jobid={JOB}
 rate=N`` with a rate in RPCs/s. The servers must run ``nrs_policies="tbf jobid"``.
@@ -75,7 +75,9 @@ class LustreTbf:
 
 
 def lctl_runner(program: Path) -> Callable[[list[str]], str]:
-    """Return a function that runs ``lctl``, or a program that runs it on all servers with the same arguments.
+    """Return a function that runs ``lctl``.
+
+    It can also run a program that runs it on all servers with the same arguments.
 
     Raises:
         ConfigError: the program does not exist.

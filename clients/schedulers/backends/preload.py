@@ -1,4 +1,4 @@
-"""Backend that delays traced programs: it publishes a plan at the aggregator for collectors with ``--pace``."""
+"""Backend that delays traced programs. It publishes a plan at the aggregator for collectors with ``--pace``."""
 
 from __future__ import annotations
 

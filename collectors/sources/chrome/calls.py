@@ -1,4 +1,4 @@
-"""Select the I/O calls among the events of a Chrome trace, and convert their fields to columns."""
+"""Select the I/O calls among the events of a Chrome trace. Convert their fields to columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SINCE_2000_US: Final = 946_684_800_000_000
 
 
 class Arguments(msgspec.Struct, gc=False):
-    """Fields of an event's ``args`` about an I/O call: first iotide's names, then those of other tools."""
+    """Fields of an event's ``args`` about an I/O call. iotide's names come first, then those of other tools."""
 
     path: Any = None
     signature: Any = None
@@ -141,7 +141,7 @@ def _meaning(name: Any, category: Any) -> Meaning | None:
 
 
 def numbers(arguments: list[Arguments], kinds: npt.NDArray[Any], *, ours: bool) -> dict[str, npt.NDArray[np.int64]]:
-    """Returns the columns present in the arguments, int64; -1 for an unknown offset, rank or pid.
+    """Returns the columns present in the arguments, int64. Returns -1 for an unknown offset, rank or pid.
 
     Args:
         arguments: arguments of each call.
@@ -194,7 +194,7 @@ def is_unix(timestamp: Any) -> bool:
 
 
 def joined(begin: Arguments | None, end: Arguments | None) -> Arguments | None:
-    """Merges the arguments of the begin and end events of a call; the end event takes precedence."""
+    """Merges the arguments of the begin and end events of a call. The end event takes precedence."""
     if begin is None or end is None:
         return end or begin
     both = {name: getattr(end, name) for name in Arguments.__struct_fields__}

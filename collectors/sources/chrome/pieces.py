@@ -91,7 +91,7 @@ class EventPieces:
             yield Broken(self.events + 1, "the file ends before its array of events does")
 
     def _find_events(self, data: bytes) -> int | None:
-        """Returns the index where the first event may begin, or None if it is still unknown."""
+        """Returns the index where the first event may begin. It returns None if that is still unknown."""
         if array := _ARRAY.match(data):
             self._inside = True
             return array.end()
@@ -150,7 +150,10 @@ class EventPieces:
             return None
 
     def _between(self, data: bytes, begins: list[int], ends: list[int]) -> Iterator[list[Any] | Broken]:
-        """Decodes events at the given positions: together, or one by one if one of them is malformed."""
+        """Decodes events at the given positions.
+
+        It decodes them together, or one by one if one of them is malformed.
+        """
         if not ends:
             return
         start = _BETWEEN.match(data).end()  # type: ignore[union-attr]  # matches nothing, too
@@ -184,7 +187,10 @@ class EventPieces:
 
 
 def _brackets(data: bytes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Returns the positions of brackets and braces outside strings, the depth after each, and quotes' positions."""
+    """Returns the positions of brackets and braces outside strings.
+
+    It also returns the depth after each, and quotes' positions.
+    """
     if b"\\" in data:
         data = data.replace(b"\\\\", b"__").replace(b'\\"', b"__")
     text = np.frombuffer(data, np.uint8)

@@ -75,7 +75,7 @@ class Process:
     def batch(
         self, events: Sequence[Event], meanings: Sequence[Meaning | None], clock: Clock
     ) -> tuple[EventBatch, npt.NDArray[np.bool_]]:
-        """Returns a batch of calls, and the mask of those with impossible numbers, which must be left out."""
+        """Returns a batch of calls. The mask marks those with impossible numbers, which must be left out."""
         arguments = [event.args or NO_ARGUMENTS for event in events]
         call, layer, kind = self._called(meanings)
         start, duration = times([event.ts for event in events]), times([event.dur for event in events])
@@ -132,7 +132,7 @@ class Process:
 
 
 def _stamp(text: Any) -> int | None:
-    """Returns a time in ns that is written as text; None if it is not a time."""
+    """Returns a time in ns that is written as text. Returns None if it is not a time."""
     if isinstance(text, str) and text.isascii() and text.isdigit() and int(text[:20]) < _LATEST_NS:
         return int(text[:20])
     return None
@@ -144,7 +144,10 @@ def hashable(value: Any) -> Any:
 
 
 def _moved(columns: dict[str, npt.NDArray[Any]], kind: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    """The return value of a call is a byte count only if the call moves data and did not fail."""
+    """Returns the moved bytes of calls.
+
+    The return value is a byte count only if the call moves data and did not fail.
+    """
     if "bytes" not in columns:
         return {}
     failed = columns["bytes"] < 0

@@ -1,4 +1,4 @@
-"""Read a Darshan log with Darshan's library in a subprocess, because the library aborts on corrupt logs.
+"""Read a Darshan log with Darshan's library in a subprocess. The library aborts on corrupt logs.
 
 Run as a module with the log's path. It writes messages to standard output: four bytes of length (little-endian), a JSON
 object, and the number of raw bytes that its ``bytes`` gives, if any.
@@ -35,7 +35,7 @@ _NAMES_AT_ONCE: Final = 1000
 
 
 def main() -> None:
-    """Writes the log's content; on an error, prints it on standard error and exits with FAILED."""
+    """Writes the log's content. On an error, prints it on standard error and exits with FAILED."""
     for kind, most in (
         (resource.RLIMIT_AS, MOST_MEMORY),
         (resource.RLIMIT_CPU, MOST_SECONDS),
@@ -66,7 +66,7 @@ def main() -> None:
 
 
 def _parts(library: Any, log: dict[str, Any]) -> Sequence[Callable[[IO[bytes]], None]]:
-    """Returns one writer per part of the log, so that a damaged part does not affect the others."""
+    """Returns one writer per part of the log. A damaged part then does not affect the others."""
     modules = library.log_get_modules(log)
     parts = [partial(_write_job, library, log), partial(_write_names, library, log)]
     parts += [partial(_write_segments, library, log, name) for name in _TRACED if name in modules]

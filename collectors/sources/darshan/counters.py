@@ -133,7 +133,7 @@ def rows_of(summary: Summary, layer: Layer, file: int, ranks: range, begin_ns: i
 
 
 def _moving(layer: Layer, values: Mapping[str, Any], direction: str, busy_ns: int) -> list[Summary]:
-    """Creates the summaries of one direction, one per class of sizes if these are known and consistent."""
+    """Creates the summaries of one direction. There is one per class of sizes if these are known and consistent."""
     calls = _calls(layer, values, direction)
     size = _number(values, "BYTES_READ" if direction == "READ" else "BYTES_WRITTEN")
     if not calls and not size and not busy_ns:
@@ -158,7 +158,7 @@ def _moving(layer: Layer, values: Mapping[str, Any], direction: str, busy_ns: in
 def _classes(
     layer: Layer, values: Mapping[str, Any], direction: str, calls: int, size: int
 ) -> Iterator[tuple[int, int]]:
-    """Yields calls and bytes of each class; the mean size has the same relative position within every class."""
+    """Yields calls and bytes of each class. The mean size has the same relative position within every class."""
     infix = "_AGG" if layer == Layer.MPIIO else ""
     counts = [_number(values, f"SIZE_{direction}{infix}_{name}") for name, _, _ in _CLASSES]
     least = sum(count * low for count, (_, low, _) in zip(counts, _CLASSES, strict=True))
@@ -176,7 +176,7 @@ def _classes(
 
 
 def _metadata(layer: Layer, values: Mapping[str, Any], used: tuple[float, float]) -> list[Summary]:
-    """Creates the summaries of calls that move no data; F_META_TIME is divided among them by their number."""
+    """Creates the summaries of calls that move no data. F_META_TIME is divided among them by their number."""
     busy_ns = _busy(values, "META")
     found = [(call, kind, count) for call, kind, names in _OTHERS[layer] if (count := _sum(values, names))]
     if not found:
@@ -235,6 +235,6 @@ def _sum(values: Mapping[str, Any], names: tuple[str, ...]) -> int:
 
 
 def _number(values: Mapping[str, Any], name: str) -> int:
-    """Returns a counter; 0 if Darshan did not record it (-1) or it is out of range."""
+    """Returns a counter. Returns 0 if Darshan did not record it (-1) or it is out of range."""
     value = int(values.get(name, 0))
     return value if 0 < value < _MOST else 0

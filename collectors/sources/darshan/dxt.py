@@ -43,7 +43,7 @@ class Record:
 
 
 def records_of(path: Path, module: str) -> Iterator[Record]:
-    """Yields the records of a module of a log of format 3.41, which Darshan 3.4 and later write.
+    """Yields the records of a module of a log of format 3.41. Darshan 3.4 and later write this format.
 
     Raises:
         ValueError: the log has another format or is damaged.

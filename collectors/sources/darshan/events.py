@@ -41,7 +41,7 @@ ROW: Final = np.dtype(
         ("flags", "<u2"),
     ]
 )
-"""Column of an event -> type; ``call`` is an index into CALLS, ``file`` and ``signature`` are numbers of the log."""
+"""Column of an event -> type. ``call`` is an index into CALLS, ``file`` and ``signature`` are numbers of the log."""
 Rows = npt.NDArray[Any]
 
 

@@ -1,4 +1,4 @@
-"""Read Darshan's logs: reads and writes traced by DXT, and summaries of calls that were only counted."""
+"""Read Darshan's logs. They have reads and writes traced by DXT, and summaries of calls that were only counted."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class _Log:
             self._hold(rows)
 
     def _ranks_of(self, rank: int) -> range:
-        """Returns the ranks of a record; a shared record belongs to all ranks while there is room to divide it."""
+        """Returns the ranks of a record. A shared record belongs to all ranks while there is room to divide it."""
         if 0 <= rank < 2**31:
             return range(rank, rank + 1)
         if not 0 < self._info.ranks <= min(self._shares, MOST_STREAMS):

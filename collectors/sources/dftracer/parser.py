@@ -1,4 +1,7 @@
-"""Parse dftracer's traces (``.pfw``, ``.pfw.gz``): JSON lines, one event per line, with hashes for file names."""
+"""Parse dftracer's traces (``.pfw``, ``.pfw.gz``).
+
+They are JSON lines, one event per line, with hashes for file names.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ class DftracerParser:
         return items
 
     def _singly(self, block: Block) -> Iterator[tuple[int, Record]]:
-        """Decodes a block with a malformed line: returns the other records and reports the malformed one."""
+        """Decodes a block with a malformed line. It returns the other records and reports the malformed one."""
         for line, text in enumerate(block.data.split(b"\n"), block.first_line):
             stripped = text.strip().rstrip(b",")
             if stripped.startswith(b"[{"):
@@ -109,7 +112,7 @@ class DftracerParser:
         return [process] if process is not None else []
 
     def _other(self, record: Record, kind: int, items: list[SourceItem]) -> None:
-        """Processes a record that is not a call: stores process facts and counts the record as unsupported."""
+        """Processes a record that is not a call. It stores process facts and counts the record as unsupported."""
         says = record.args
         if kind == COMPLETE and record.cat == "dftracer" and record.name in ("start", "end"):
             if says is not None and record.name == "start":

@@ -90,7 +90,7 @@ class Process:
         table: npt.NDArray[np.int64],
         unsupported: UnsupportedData,
     ) -> tuple[EventBatch, list[int]]:
-        """Returns a batch of its calls, and the rows with impossible times, which are left out.
+        """Returns a batch of its calls. It also returns the rows with impossible times, which are left out.
 
         Args:
             records: the calls.
@@ -149,7 +149,10 @@ class Process:
     def _spread(
         self, arguments: Sequence[Arguments], summed: Mask, offset: Ints, requested: Ints, flags: Ints
     ) -> tuple[Ints, Ints, Ints]:
-        """Returns the three columns with those of aggregated records: number of calls and their total duration."""
+        """Returns the three columns with those of aggregated records.
+
+        Such records have a number of calls and their total duration.
+        """
         calls = np.clip(integers([each.dft_cnt for each in arguments], 1), 1, 2**31)
         most = LATEST_NS // self._unit_ns
         alone, whole = (

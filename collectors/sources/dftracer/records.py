@@ -135,7 +135,7 @@ def meaning(name: str, category: str, phase: int | str) -> Meaning:
 
 
 def integers(values: list[Any], unknown: int) -> npt.NDArray[np.int64]:
-    """Returns a column, int64; values that are missing, not a number or out of range become ``unknown``."""
+    """Returns a column, int64. Values that are missing, not a number or out of range become ``unknown``."""
     if values.count(None) == len(values):
         return np.full(len(values), unknown, np.int64)
     try:

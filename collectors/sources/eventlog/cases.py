@@ -35,7 +35,7 @@ NUMBERS: Final[tuple[str, ...]] = ("pid", "tid", "rank", "start", "dur", "size",
 MORE: Final[tuple[str, ...]] = (
     "layer", "kind", "handle", "parent", "offset", "requested", "bytes", "errno", "flags", "signature", "file_type",
 )  # fmt: skip
-"""iotide's additional columns of HDF5 logs; each replaces a value that would be derived from the other columns."""
+"""iotide's additional columns of HDF5 logs. Each replaces a value that would be derived from the other columns."""
 _IDS: Final = ("pid", "tid", "rank")
 _LARGEST_ID: Final = 2**31 - 1
 _TYPES: Final = frozenset(map(int, FileType))

@@ -94,7 +94,7 @@ class CsvParser:
 
 
 def _together(lines: list[str], columns: dict[str, int], width: int) -> dict[str, Any] | None:
-    """Returns the columns of some lines; None if a line has the wrong number of fields."""
+    """Returns the columns of some lines. Returns None if a line has the wrong number of fields."""
     try:
         rows = list(csv.reader(lines, strict=True))
         if len(rows) != len(lines):

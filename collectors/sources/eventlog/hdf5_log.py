@@ -59,7 +59,7 @@ def _read(document: BytesIO, about: Input, streams: CaseStreams) -> Iterator[lis
 
 
 def _columns(group: Any) -> dict[str, Any] | None:
-    """Returns the columns of a group, each a dataset or a field of its only table; None if it has none."""
+    """Returns the columns of a group, or None if it has none. Each is a dataset or a field of its only table."""
     import h5py
 
     if not isinstance(group, h5py.Group):

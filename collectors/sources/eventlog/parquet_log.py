@@ -36,7 +36,7 @@ def parse_parquet(about: Input) -> DocumentParser:
 
 
 def read_parquet(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a finished file, one row group at a time; a gzip file is decompressed to a temporary file.
+    """Reads a finished file, one row group at a time. A gzip file is decompressed to a temporary file.
 
     Raises:
         UnavailableError: pyarrow is missing.

@@ -1,4 +1,4 @@
-"""Event logs that are one table: rows of all cases, each with the name of its case."""
+"""Event logs that are one table. It has the rows of all cases, each with the name of its case."""
 
 from __future__ import annotations
 

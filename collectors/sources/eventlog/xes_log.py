@@ -207,7 +207,7 @@ def _refuse_document_type(*_: object) -> None:
 
 
 def _stamp(text: str) -> int | None:
-    """Returns the time of an ISO 8601 text, ns since 1970; UTC if it has no time zone."""
+    """Returns the time of an ISO 8601 text, ns since 1970. UTC if it has no time zone."""
     try:
         moment = datetime.datetime.fromisoformat(text)
     except ValueError:

@@ -103,10 +103,10 @@ class LineDecoder:
     def __init__(self) -> None:
         self.keys: frozenset[str] = frozenset({"call"})
         self._ignored: frozenset[str] | None = frozenset()
-        """Unknown keys seen so far; None once there were too many and unknown keys are ignored."""
+        """Unknown keys seen so far. None once there were too many and unknown keys are ignored."""
 
     def decode(self, text: bytes) -> list[Any] | None:
-        """Decodes whole lines; returns None if one of them is malformed or is not one object."""
+        """Decodes whole lines. Returns None if one of them is malformed or is not one object."""
         while True:
             try:
                 found = _decoder(self.keys, self._ignored).decode_lines(text)
@@ -131,7 +131,7 @@ class LineDecoder:
                 yield index, error
 
     def _learn(self, text: bytes) -> bool:
-        """Adds the keys of the first line that has a new one; returns whether there was such a line."""
+        """Adds the keys of the first line that has a new one. Returns whether there was such a line."""
         before = self.keys, self._ignored
         for line in text.split(b"\n"):
             with contextlib.suppress(*MALFORMED):
@@ -151,7 +151,7 @@ class LineDecoder:
 
 
 def _holds_a_line_each(text: bytes, count: int) -> bool:
-    """Returns whether each object has a line of its own; the decoder also accepts objects over several lines."""
+    """Returns whether each object has a line of its own. The decoder also accepts objects over several lines."""
     ends = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
     return count == ends or count == sum(bool(line) and not line.isspace() for line in text.split(b"\n"))
 

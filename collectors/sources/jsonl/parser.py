@@ -90,7 +90,7 @@ class JsonLinesParser:
         return items
 
     def _well_formed(self, block: Block) -> Iterator[Any]:
-        """Decodes a block with a malformed line: returns the other objects and reports the malformed one."""
+        """Decodes a block with a malformed line. It returns the other objects and reports the malformed one."""
         for index, call in self._decoder.decode_singly(block.data):
             line = block.first_line + index
             if isinstance(call, Exception):
@@ -199,7 +199,7 @@ class _Lines:
         return int(self.numbers[key][0]) if key in self.numbers else COLUMNS[key][1]
 
     def by_stream(self, origin: Origin) -> Iterator[tuple[tuple[str, ...], _Lines]]:
-        """Yields job, host and stream as the first line names them, "" if it does not, and their lines.
+        """Yields job, host and stream as the first line names them, and their lines. A missing name is "".
 
         Lines that name the origin's job and host belong to the same stream as lines that name neither.
         """
@@ -224,7 +224,7 @@ class _Lines:
 
 
 def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[Any]] | None:
-    """Returns the columns of numbers; None if a line lacks its times or a number is out of bounds."""
+    """Returns the columns of numbers. Returns None if a line lacks its times or a number is out of bounds."""
     try:
         columns = {name: _column(lines, name, dtype) for name, dtype in _COPIED.items() if name in keys}
         columns["start"], columns["duration"] = _times(lines, keys, "start"), _times(lines, keys, "dur")
@@ -238,7 +238,7 @@ def _numbers(lines: list[Any], keys: frozenset[str]) -> dict[str, npt.NDArray[An
 
 
 def _times(lines: list[Any], keys: frozenset[str], key: str) -> npt.NDArray[np.int64]:
-    """Returns ``start`` or ``dur`` in ns, from whichever of the two keys a line has; -1 if it has neither.
+    """Returns ``start`` or ``dur`` in ns, from whichever of the two keys a line has. Returns -1 if it has neither.
 
     Raises:
         OverflowError: a number is out of bounds.

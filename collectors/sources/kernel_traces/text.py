@@ -86,7 +86,9 @@ class KernelTextParser:
         self._about.unsupported.add(_UNTOLD, wakes)
 
     def select(self, block: Block, wanted: Callable[[str], Ints]) -> npt.NDArray[np.bool_]:
-        """Returns which lines remain when the trace is cut down to some threads (``selecting``), and all headings.
+        """Returns which lines remain when the trace is filtered to some threads (``selecting``).
+
+        All headings remain, too.
 
         Args:
             block: the next whole lines.
@@ -129,7 +131,7 @@ class KernelTextParser:
         return items
 
     def _split(self, block: Block) -> tuple[Lines, Ints, Ints]:
-        """Returns the lines of events, their numbers within the block and those of headings; reports the others."""
+        """Returns the lines of events, their numbers within the block and those of headings. Reports the others."""
         lines = scan(block.data, self._dialect.form, self._dialect.header)
         self.counters["lines"] += len(lines)
         fits = lines["what"] == What.EVENT
@@ -167,7 +169,7 @@ class KernelTextParser:
     def _decoded(
         self, machine: Machine, block: Block, lines: Lines, numbers: Ints, times: Ints, events: Ints
     ) -> tuple[Rows, CallRows]:
-        """Returns the rows of one machine's lines, with acting threads, and system calls; reports malformed lines."""
+        """Returns the rows of one machine's lines, with acting threads, and system calls. Reports malformed lines."""
         rows = headers(machine, block.data, lines, numbers, times)
         wrong = rows.time < 0
         calls = self._filled(machine, rows, block.data, lines, events, wrong)
@@ -188,7 +190,7 @@ class KernelTextParser:
         events: Ints,
         wrong: npt.NDArray[np.bool_],
     ) -> CallRows:
-        """Fills in the fields after the event names; marks rows that lack them; returns the system calls."""
+        """Fills in the fields after the event names. Marks rows that lack them; returns the system calls."""
         rows.code[:], rows.other[:] = self._events.code[events], self._events.interrupt[events]
         for payload, mine in self._events.with_fields(events):
             parts, malformed = payload.find(data, lines["payload"][mine])

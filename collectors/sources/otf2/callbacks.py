@@ -30,7 +30,7 @@ DEFINITIONS: Final[dict[str, tuple[Any, ...]]] = {
 """Definition -> types of its fields."""
 _SIGNED: Final = {5: 8, 6: 16, 7: 32, 8: 64}
 _UNSIGNED: Final = {1: 8, 2: 16, 3: 32, 4: 64}
-"""Type of an attribute -> its number of bits; other types are references of 32 bits."""
+"""Type of an attribute -> its number of bits. Other types are references of 32 bits."""
 
 
 def callbacks(library: Any, kind: str, functions: dict[str, Callable[..., Any]]) -> tuple[Any, list[Any]]:

@@ -33,8 +33,8 @@ _NOT_LEFT: Final = "I/O calls that were entered and not left"
 _UNBEGUN: Final = "completions of operations that were not begun"
 
 Row = tuple[int, int, int, int, int, int, int, int, int, int, int, int, int, int, int]
-"""Ticks at start and end; then call, layer, kind, file, handle, parent, depth, offset, requested, bytes, errno, flags,
-signature, as the columns of a batch."""
+"""Ticks at start and end. Then call, layer, kind, file, handle, parent, depth, offset, requested, bytes, errno,
+flags, signature, as the columns of a batch."""
 
 
 @dataclass(slots=True)
@@ -211,7 +211,7 @@ class LocationCalls:
     # ---- rows ----
 
     def _emit(self, frame: Frame | None, begin: int, end: int, record: Record | None, said: dict[str, int]) -> None:
-        """Adds a row: values of the record take precedence over attributes, and these over the handle's definition."""
+        """Adds a row. Values of the record take precedence over attributes, and these over the handle's definition."""
         handle = record.handle if record is not None else said.get("handle", NONE_32)
         known = self._definitions.handles.get(handle, _NO_HANDLE)
         file, parent, paradigm = said.get("file", known.file), said.get("parent", known.parent), known.paradigm
@@ -295,6 +295,6 @@ def _shifted(number: int) -> int:
 
 
 def _kind(said: dict[str, int], otherwise: int) -> int:
-    """Returns the kind from iotide's attribute; the kind from the call's name if there is no valid one."""
+    """Returns the kind from iotide's attribute. The kind from the call's name if there is no valid one."""
     kind = said.get("kind", otherwise)
     return kind if 0 <= kind <= _LAST_KIND else otherwise

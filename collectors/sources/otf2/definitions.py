@@ -104,7 +104,7 @@ class Location:
 
 
 class TraceDefinitions:
-    """Collects a trace's definitions through ``functions``; all must be read before the other methods are called.
+    """Collects a trace's definitions through ``functions``. All must be read before the other methods are called.
 
     Attributes:
         handles: handles by number.
@@ -137,7 +137,10 @@ class TraceDefinitions:
         return self._clock[2] < _LATEST_NS
 
     def nanoseconds(self, ticks: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
-        """Converts stamps to int64 ns: since 1970 if the time of day is known, otherwise since the trace's begin."""
+        """Converts stamps to int64 ns.
+
+        They are since 1970 if the time of day is known, otherwise since the trace's begin.
+        """
         resolution, offset, begin_ns = self._clock
         since = ticks.astype(np.int64) - np.int64(offset)
         if resolution != 10**9:

@@ -1,4 +1,4 @@
-"""Read the I/O calls of each location from OTF2 traces, written by Score-P, other tools or iotide."""
+"""Read the I/O calls of each location from OTF2 traces. Score-P, other tools or iotide write such traces."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SUFFIX: Final = ".otf2"
 
 
 def read_otf2(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a trace, given its anchor file (``traces.otf2``) or the folder with it; each location becomes a stream.
+    """Reads a trace, given its anchor file (``traces.otf2``) or the folder with it. Each location becomes a stream.
 
     OTF2's library does not validate its input: on corrupt traces it may crash or never return. So it runs in a
     subprocess.
@@ -113,7 +113,7 @@ class _Trace:
         del kept
 
     def _read_local_definitions(self, locations: list[Location]) -> None:
-        """Reads the mapping of locations' numbers and clocks to the trace's; traces without such files need none."""
+        """Reads the mapping of locations' numbers and clocks to the trace's. Traces without such files need none."""
         library, reader = self._library, self._reader
         try:
             library.Reader_OpenDefFiles(reader)

@@ -24,7 +24,7 @@ from .untraced import Said, Unseen
 
 _LINES_A_BATCH: Final = 32_768
 _MOST_GROWTH: Final = 1 << 40
-"""Maximum growth of a counter between two polls; a process that reports more violates the layout."""
+"""Maximum growth of a counter between two polls. A process that reports more violates the layout."""
 _COPIED: Final = ("duration", "offset", "requested", "bytes", "handle", "parent", "flags", "kind", "errno", "depth")
 _MOST_BITS: Final = 62
 _LAST_KIND: Final = max(Kind)
@@ -100,7 +100,7 @@ class TracedProcess:
         return bool(self._ready or self._held)
 
     def may_wait(self, now_s: float, patience_s: float) -> bool:
-        """Returns whether few events may wait for more, or for the end of a short process."""
+        """Returns whether few events may wait. They wait for more, or for the end of a short process."""
         if self._learned is not None or self._alike is None or not patience_s:
             return False
         if self._ready_since_s is None:
@@ -194,7 +194,10 @@ class TracedProcess:
         return batch
 
     def _lived(self, now_s: float, alike: AlikeLives) -> EventBatch | None:
-        """Returns all events of an ended process of which nothing was returned yet, from the cache if possible."""
+        """Returns all events of an ended process of which nothing was returned yet.
+
+        They come from the cache if possible.
+        """
         lines = self._ready[0][1] if len(self._ready) == 1 else np.concatenate([part for _, part in self._ready])
         tid = self._ready[0][0]
         if len(lines) > MOST_LINES or any(each != tid for each, _ in self._ready):

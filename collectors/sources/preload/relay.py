@@ -108,7 +108,7 @@ class RelayedSource:
 
     @property
     def waiting_calls(self) -> int:
-        """Approximate number of calls that were taken out of the rings and wait to be read."""
+        """Approximate number of calls that wait to be read. They were taken out of the rings."""
         return self._reader.waiting_lines + self._streams.held_lines
 
     @property
@@ -149,8 +149,9 @@ class RelayedSource:
         return self._streams.items()
 
     def finish(self) -> None:
-        """Requests that the rings are emptied and running processes are released; ``finished`` is true when all is
-        read.
+        """Requests that the rings are emptied and running processes are released.
+
+        ``finished`` is true when all is read.
         """
         self._reader.ask_for_the_end()
 
@@ -238,7 +239,7 @@ def _empty(drain: Drain, writer: SpoolWriter, news: select.poll) -> None:
 
 
 def _come_before_others() -> None:
-    """Raises the priority if permitted: the work is small, and a burst fills rings in about 25 ms."""
+    """Raises the priority if permitted. The work is small, and a burst fills rings in about 25 ms."""
     with contextlib.suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, max(os.getpriority(os.PRIO_PROCESS, 0) - _BEFORE_OTHERS, -20))
     # the kernel divides cores among sessions by this; this session has only this process
@@ -247,7 +248,7 @@ def _come_before_others() -> None:
 
 
 def _close_all_but(kept: set[int]) -> None:
-    """Closes inherited descriptors: a pipe of the user ends only when all writers have closed it."""
+    """Closes inherited descriptors. A pipe of the user ends only when all writers have closed it."""
     null = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):
         os.dup2(null, standard)
@@ -258,7 +259,7 @@ def _close_all_but(kept: set[int]) -> None:
 
 
 def _wait_for(pid: int) -> None:
-    """Waits for the end of a child whose channel is closed; kills it if it does not end."""
+    """Waits for the end of a child whose channel is closed. Kills it if it does not end."""
     with contextlib.suppress(ChildProcessError, ProcessLookupError):
         watch = os.pidfd_open(pid)
         try:

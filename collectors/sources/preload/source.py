@@ -20,7 +20,7 @@ _PLACES: Final = "preload:"
 
 
 class PreloadSource:
-    """Listens on a Unix socket for processes that the preload library traces; each becomes a stream.
+    """Listens on a Unix socket for processes that the preload library traces. Each becomes a stream.
 
     Args:
         path: path of the socket.
@@ -75,7 +75,7 @@ class PreloadSource:
         return self._streams.items()
 
     def go_on_from(self, places: Mapping[str, bytes]) -> None:
-        """Continues after the stored positions; ring space is released only when its data is stored elsewhere."""
+        """Continues after the stored positions. Ring space is released only when its data is stored elsewhere."""
         tokens = {_token_of(name): value for name, value in places.items() if name.startswith(_PLACES)}
         self._over = self._drain.hold(tokens)
         self._placed.update(tokens)
@@ -111,7 +111,10 @@ class PreloadSource:
         return self._drain.sleep() and not self._streams.is_waiting
 
     def fileno(self) -> int:
-        """Returns a descriptor that becomes readable when much data waits, or a process arrives or ends."""
+        """Returns a descriptor that becomes readable when there is work.
+
+        Much data waits, or a process arrives or ends.
+        """
         return self._drain.events.fileno()
 
     def stop_buffering(self) -> None:
@@ -119,7 +122,7 @@ class PreloadSource:
         self._patience_s = 0.0
 
     def close(self) -> None:
-        """Stops listening and releases the processes' memory; they continue, and hand over to the next collector."""
+        """Stops listening and releases the processes' memory. They continue, and hand over to the next collector."""
         if self._closed:
             return
         self._closed = True

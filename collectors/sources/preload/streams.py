@@ -143,7 +143,7 @@ class Streams:
         self._items.append(Opened(self._processes[token].stream, info))
 
     def _learn_image(self, pid: int) -> None:
-        """Records the program file of a process, whose library reports the program that runs in it."""
+        """Records the program file of a process. Its library reports the program that runs in it."""
         with suppress(OSError):  # the process has ended, or is not accessible to us
             self.unseen.seen_in(str(Path(f"/proc/{pid}/exe").readlink()))
 
@@ -215,7 +215,10 @@ class Streams:
         return bool(self._touched)
 
     def all_of(self, token: int) -> str | None:
-        """Returns the stream of a process whose lines were all returned; "" if it was closed, otherwise None."""
+        """Returns the stream of a process whose lines were all returned.
+
+        Returns "" if it was closed, otherwise None.
+        """
         if (process := self._processes.get(token)) is None:
             return ""
         return None if process.holds_lines else process.stream

@@ -39,7 +39,7 @@ Said: TypeAlias = tuple[str, str] | None
 
 
 class Unseen:
-    """Counts programs by name and reason; at most a thousand have a name, further ones share an empty name."""
+    """Counts programs by name and reason. At most a thousand have a name, further ones share an empty name."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, str]] = Counter()
@@ -82,7 +82,10 @@ class Unseen:
         self._add(command, f"could not reach the collector ({failure}), and is not traced")
 
     def seen_in(self, image: str) -> None:
-        """Records that a traced program runs inside another program's image: an emulator, such as valgrind's tools."""
+        """Records that a traced program runs inside another program's image.
+
+        Such an image is an emulator, e.g. valgrind's tools.
+        """
         if image in self._hosts or len(self._hosts) < _MOST:
             self._hosts[image] += 1
 

@@ -1,4 +1,4 @@
-"""Read the files of Recorder 2.3 to 2.5, as described by its source: facts, signatures, grammars."""
+"""Read the files of Recorder 2.3 to 2.5, as described by its source. They are facts, signatures and grammars."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def read_signatures(path: Path, version: tuple[int, int]) -> list[Signature | No
 
 
 def read_grammar(path: Path) -> dict[int, npt.NDArray[np.int32]]:
-    """Reads a grammar: the body of each rule, pairs of symbol and number of repetitions, int32[n, 2].
+    """Reads a grammar. It has the body of each rule, pairs of symbol and number of repetitions, int32[n, 2].
 
     Raises:
         InputError: the grammar is corrupt.
@@ -192,7 +192,9 @@ def _text(version: tuple[int, int]) -> str:
 
 
 def read_ticks(path: Path, pairs: int) -> Iterator[npt.NDArray[np.uint32]]:
-    """Yields the times of calls in blocks: ticks from the previous call's start to start and to end, uint32[n, 2].
+    """Yields the times of calls in blocks, uint32[n, 2].
+
+    They are ticks from the previous call's start to start and to end.
 
     Raises:
         OSError: the file cannot be read.

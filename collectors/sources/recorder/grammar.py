@@ -60,7 +60,7 @@ class Grammar:
             yield np.concatenate(held)
 
     def _measured(self, terminals: int) -> dict[int, int]:
-        """Returns the length of each rule reachable from the start, and expands small rules, innermost first."""
+        """Returns the length of each rule reachable from the start. It expands small rules, innermost first."""
         if START not in self._rules:
             raise ValueError("there is no rule to start with")
         lengths: dict[int, int] = {}

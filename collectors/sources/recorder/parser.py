@@ -1,4 +1,4 @@
-"""Read Recorder's traces (2.3 to 2.5): a folder with signatures, grammars and times of all ranks."""
+"""Read Recorder's traces (2.3 to 2.5). A trace is a folder with signatures, grammars and times of all ranks."""
 
 from __future__ import annotations
 
@@ -127,7 +127,10 @@ class _Rank:
         return [Chunk(stream, batch, self._table.interner.take_fresh())]
 
     def _nanoseconds(self, ticks: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Converts ticks since the start to ns since the Unix epoch, exactly for ticks of whole nanoseconds."""
+        """Converts ticks since the start to ns since the Unix epoch.
+
+        The result is exact for ticks of whole nanoseconds.
+        """
         tick_ns = self._facts.tick_s * 1e9
         whole = round(tick_ns)
         begin = round(self._start)

@@ -52,7 +52,7 @@ class Table:
     def batch(
         self, terminals: npt.NDArray[np.int32], start: npt.NDArray[np.int64], duration: npt.NDArray[np.int64]
     ) -> tuple[EventBatch, npt.NDArray[np.bool_]]:
-        """Returns the events of calls, and the mask of those that are I/O; the others are left out of the batch."""
+        """Returns the events of calls, and the mask of those that are I/O. The others are left out of the batch."""
         kept = self._is_call[terminals]
         rows = terminals[kept]
         columns: dict[str, npt.ArrayLike] = {name: column[rows] for name, column in self._columns.items()}
@@ -90,7 +90,7 @@ class Table:
         return "calls of MPI that are no I/O"
 
     def _files_by_handle(self, meanings: Sequence[Said | None]) -> dict[str, int]:
-        """Returns the file of each MPI handle; 0 for a handle that was used for several files."""
+        """Returns the file of each MPI handle. Returns 0 for a handle that was used for several files."""
         files: dict[str, int] = {}
         for each in meanings:
             if each is not None and each.layer == Layer.MPIIO and each.kind == Kind.CREATE and each.handle:

@@ -58,7 +58,7 @@ _NUMBERS: Final = {
 
 
 class CallTable:
-    """Assigns each call name a code from 1 and stores its properties in columns; code 0 is any further name."""
+    """Assigns each call name a code from 1 and stores its properties in columns. Code 0 is any further name."""
 
     def __init__(self, interner: Interner) -> None:
         self._interner = interner
@@ -86,7 +86,7 @@ class CallTable:
         return code
 
     def strings(self, codes: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-        """Returns the stream's string number of each code; a name is defined when an event first uses it."""
+        """Returns the stream's string number of each code. A name is defined when an event first uses it."""
         for code in np.flatnonzero(np.bincount(codes, minlength=1)):
             if not self._strings[code] and code:
                 self._strings[code] = self._interner.string(self._names[code])

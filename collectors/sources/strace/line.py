@@ -1,4 +1,7 @@
-"""Split strace's lines into parts: all lines at once by the compiled helper, or by regular expressions."""
+"""Split strace's lines into parts.
+
+The compiled helper splits all lines at once; regular expressions are the fallback.
+"""
 
 from __future__ import annotations
 
@@ -98,7 +101,7 @@ _BEGINNING: Final = re.compile(rb"(?:[\w?]{1,64}\(|<\.\.\. |\+\+\+ |--- )")
 
 
 def looks_like_strace(head: bytes) -> bool:
-    """Returns whether one of the first lines is a stamped call, half a call, signal or exit of strace."""
+    """Returns whether one of the first lines is of strace. It is a stamped call, half a call, signal or exit."""
     leaders = ((_LEADER.match(line), line) for line in head.split(b"\n", 50)[:50])
     return any(leader and _BEGINNING.match(line, leader.end()) for leader, line in leaders)
 

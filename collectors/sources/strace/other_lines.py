@@ -1,4 +1,7 @@
-"""Classify lines without a stamp: second halves of the previous line, messages, stacks, tables, unknown text."""
+"""Classify lines without a stamp.
+
+They are second halves of the previous line, messages, stacks, tables, or unknown text.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _REST: Final = re.compile(rb"\) += (?:0x[0-9a-f]|-?\d|\?)")
 
 
 class RestFinder:
-    """Finds second halves of calls without their usual beginning, which strace omits with ``-z`` and similar options.
+    """Finds second halves of calls without their usual beginning. strace omits it with ``-z`` and similar options.
 
     Such a line becomes a RESUMED line of the process in the previous line, with an empty name. Other lines are counted.
     """
@@ -38,7 +41,7 @@ class RestFinder:
         """Pid of the last line, if that is the first half of a call."""
 
     def find(self, data: bytes, first_line: int, lines: Lines) -> None:
-        """Examines the lines without a stamp in a piece, and changes those that are second halves.
+        """Examines the lines without a stamp in a piece. It changes those that are second halves.
 
         Args:
             data: data to which the extents in ``lines`` refer.
@@ -68,7 +71,7 @@ def _pid_of_half(line: Any) -> int | None:
 
 
 def reason_to_ignore(text: bytes) -> str:
-    """Returns why a line that is not a call is ignored, "" if there is no reason."""
+    """Returns why a line that is not a call is ignored. It is "" if there is no reason."""
     for begin, reason in _NOT_CALLS:
         if text.startswith(begin):
             return reason
@@ -78,5 +81,5 @@ def reason_to_ignore(text: bytes) -> str:
 
 
 def is_summary(text: bytes) -> bool:
-    """Returns whether a line's rest is a row of the table of calls; its share of time looks like a stamp."""
+    """Returns whether a line's rest is a row of the table of calls. Its share of time looks like a stamp."""
     return _SUMMARY_ROW.fullmatch(text) is not None

@@ -90,7 +90,7 @@ class StraceParser:
         return items
 
     def _starts(self, stamps: StampReader, lines: Lines, has_stamp: npt.NDArray[np.bool_]) -> Times:
-        """Returns the time of each line, ns; a line without a stamp has that of the previous line."""
+        """Returns the time of each line, ns. A line without a stamp has that of the previous line."""
         if has_stamp.all():
             starts = stamps.read(lines["stamp"])
         else:
@@ -164,7 +164,7 @@ def _single(extents: Extents) -> Extents:
 
 
 def name_parts(name: str) -> tuple[str, str, int]:
-    """Parses command, host and rank from a name ``command_host_rank.st``; "", "" and -1 for other names."""
+    """Parses command, host and rank from a name ``command_host_rank.st``. "", "" and -1 for other names."""
     file = PurePath(name)
     parts = file.stem.rsplit("_", 2)
     if file.suffix != ".st" or len(parts) != 3:

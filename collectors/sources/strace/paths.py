@@ -21,7 +21,7 @@ _folder_text = lru_cache(4096)(path_text)
 
 
 def absolute(folder: bytes, name: bytes) -> str:
-    """Returns the path of an annotation and a name in that folder, or of one of the two; absolute if possible."""
+    """Returns the path of an annotation and a name in that folder, or of one of the two. It is absolute if possible."""
     if not name:
         return path_text(folder)
     text = _unescape(name)

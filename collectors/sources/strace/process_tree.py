@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .line import Lines
 
 MOST_THREADS: Final = 1 << 18
-"""Maximum number of threads whose process is stored; each further thread counts as its own process."""
+"""Maximum number of threads whose process is stored. Each further thread counts as its own process."""
 
 MOST_PID: Final = 2**22
 """Maximum pid of Linux."""

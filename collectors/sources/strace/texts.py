@@ -18,13 +18,13 @@ Extents: TypeAlias = npt.NDArray[np.uint32]
 Row: TypeAlias = npt.NDArray[np.uint32]
 
 MOST_BYTES: Final = 256 << 20
-"""Maximum size of the texts that one table stores; the numbers of further texts are requested each time."""
+"""Maximum size of the texts that one table stores. The numbers of further texts are requested each time."""
 
 _NEW: Final = 1 << 31
 
 
 class Texts:
-    """Numbers of the texts seen so far; a new text gets its number on first use.
+    """Numbers of the texts seen so far. A new text gets its number on first use.
 
     Args:
         number: function that assigns a new text, in two parts, its number below 2^31; 0 means that its table is full or

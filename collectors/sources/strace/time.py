@@ -29,7 +29,7 @@ class StampKind(Enum):
 
 
 class StampReader:
-    """Converts the stamps of successive lines to ns since the Unix epoch (RELATIVE: since the first line).
+    """Converts the stamps of successive lines to ns since the Unix epoch. RELATIVE stamps are since the first line.
 
     A time of day gets the latest date on which the first stamp is not after the file's last change, and the next date
     each time the clock jumps back by more than half a day. The machine's time zone is assumed to be the tracer's.
@@ -43,7 +43,7 @@ class StampReader:
         self.kind = _kind_of(first)
         self.clock_offset_ns: int | None = {StampKind.UNIX: 0, StampKind.RELATIVE: None}.get(self.kind)
         self.resolution_ns = _NS if self.kind is StampKind.CLOCK and b"." not in first else 0
-        """Of ``-t``, whose stamps are whole seconds; 0 of the others, which are fine enough for any period."""
+        """Of ``-t``, whose stamps are whole seconds. 0 of the others, which are fine enough for any period."""
         self._last = 0
         self._day = 0
         if self.kind is StampKind.CLOCK:
@@ -52,7 +52,7 @@ class StampReader:
                 self._day = self.clock_offset_ns = _midnight_before(self._last, modified_ns)
 
     def read(self, times: Times) -> Times:
-        """Returns the time of each stamp, given in ns; -1 for a stamp of another kind or out of range."""
+        """Returns the time of each stamp, given in ns. Returns -1 for a stamp of another kind or out of range."""
         if self.kind is StampKind.RELATIVE:
             times = np.cumsum(np.maximum(times, 0)) + self._last
             self._last = int(times[-1]) if len(times) else self._last

@@ -1,4 +1,4 @@
-"""Assemble whole calls from strace's lines: joins halves by pid, and leaves out lines without a completed call."""
+"""Assemble whole calls from strace's lines. Halves are joined by pid; lines without a completed call are left out."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Joined(NamedTuple):
 
 
 class CallAssembler:
-    """Processes the lines that are not a plain completed call; counts those that it leaves out."""
+    """Processes the lines that are not a plain completed call. Counts those that it leaves out."""
 
     def __init__(self, about: Input) -> None:
         self._about = about
@@ -103,8 +103,9 @@ class CallAssembler:
         what: npt.NDArray[np.uint32],
         events: Places,
     ) -> bytes:
-        """Joins halves and stores the calls in the lines of second halves; returns the data with the joined text
-        appended.
+        """Joins halves and stores the calls in the lines of second halves.
+
+        Returns the data with the joined text appended.
         """
         first, second = (events[places] for places in self._pairs(what[events], lines["pid"][events]))
         text, made = join_halves(data, lines, first, second)

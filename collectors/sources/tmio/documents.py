@@ -1,4 +1,4 @@
-"""Find the records of a TMIO file: JSON documents on one or several lines, or MessagePack values."""
+"""Find the records of a TMIO file. They are JSON documents on one or several lines, or MessagePack values."""
 
 from __future__ import annotations
 

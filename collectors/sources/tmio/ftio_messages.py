@@ -112,7 +112,7 @@ def _read_any(data: bytes, about: Input) -> Message:
 
 
 def _plain(data: bytes) -> Message | None:
-    """Parses a map of b, ts and te with arrays of equal length; None for anything else."""
+    """Parses a map of b, ts and te with arrays of equal length. None for anything else."""
     try:
         found = _plain_decoder.decode(data)
         rates, starts, ends = (_floats(memoryview(raw)) for raw in (found.b, found.ts, found.te))
@@ -184,7 +184,7 @@ def _is_tmio(value: Any) -> bool:
 
 
 def _gekko_fields(values: list[Any]) -> dict[str, Any] | None:
-    """Finds GekkoFS's fields: in one map, in one map each, or as unnamed values in order."""
+    """Finds GekkoFS's fields. They are in one map, in one map each, or unnamed values in order."""
     fields: dict[str, Any] = {}
     if values and all(isinstance(value, dict) for value in values):
         if len(values) == 1 or all(len(value) == 1 for value in values):

@@ -1,4 +1,4 @@
-"""Assign messages to jobs and streams, determine their clock, and detect restarts of a job's stamps."""
+"""Assign messages to jobs and streams. It also determines their clock, and detects restarts of a job's stamps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .interval_events import LATEST_S
 from .intervals import Floats
 
 _DISTANT_S: Final = 1e9
-"""Stamps from here on count from a distant zero, such as Unix time; no program runs for so long."""
+"""Stamps from here on count from a distant zero, such as Unix time. No program runs for so long."""
 _UNIX_WITHIN_S: Final = 86_400.0
 """Stamps within this time of the time of day are Unix time, s."""
 
@@ -146,7 +146,7 @@ def other_clock(job: Job, start_s: Floats) -> npt.NDArray[np.bool_]:
 
 
 def _times(message: Message) -> tuple[float, float] | None:
-    """Returns the first begin and the last end of a message, None if no stamp is valid."""
+    """Returns the first begin and the last end of a message. It returns None if no stamp is valid."""
     starts = np.concatenate([intervals.start_s for intervals, _ in message.sections])
     ends = np.concatenate([intervals.end_s for intervals, _ in message.sections])
     with np.errstate(invalid="ignore"):
@@ -159,7 +159,7 @@ def _new_job(base: str, run: int, begin_s: float, now_s: float) -> Job:
 
 
 def _begins_again(job: Job, begin_s: float, end_s: float) -> bool:
-    """Detects a new run: another clock, or all times in the first half of those seen.
+    """Detects a new run. It has another clock, or all times in the first half of those seen.
 
     Late data is never that late.
     """

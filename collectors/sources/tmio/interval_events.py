@@ -34,7 +34,7 @@ class IntervalEvents:
 def events_of(
     intervals: Intervals, call: int, layer: Layer, possible: npt.NDArray[np.bool_] | None = None
 ) -> IntervalEvents:
-    """Converts intervals to events: bytes = bandwidth x length, times in nanoseconds from the trace's own zero.
+    """Converts intervals to events: bytes = bandwidth x length. Times are nanoseconds from the trace's own zero.
 
     Args:
         intervals: intervals of one section.

@@ -34,7 +34,7 @@ _LEVELS: Final = (
     ("b_ind", "t_ind_s", "t_ind_e"),
     ("b_overlap_avr", "t_overlap", ""),
 )
-"""Bandwidth, begin and end of intervals, in order of preference; "" if each lasts until the next begins."""
+"""Bandwidth, begin and end of intervals, in order of preference. "" if each lasts until the next begins."""
 
 _SAMPLE_START, _SAMPLE_END, _SAMPLE_BANDWIDTH = 1, 2, 5  # indices in a sample of the MessagePack layout
 _SAMPLES = 13
@@ -119,7 +119,7 @@ def intervals_of(value: Any, undirected: Kind) -> Iterator[Intervals]:
 
 
 def _short_form(value: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Interprets ``{b, t}`` as steps and ``{b, ts, te}`` as intervals; the names may have suffixes."""
+    """Interprets ``{b, t}`` as steps and ``{b, ts, te}`` as intervals. The names may have suffixes."""
     if any(name in value for level in _LEVELS for name in level[:1]):
         return dict(value)
     arrays = [name for name, array in value.items() if isinstance(name, str) and isinstance(array, list)]

@@ -1,4 +1,7 @@
-"""Parse files of TMIO, the tracer of the FTIO authors: JSON lines, JSON, MessagePack, and their short forms."""
+"""Parse files of TMIO, the tracer of the FTIO authors.
+
+Formats are JSON lines, JSON, MessagePack, and their short forms.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from .intervals import Intervals, intervals_of, is_record, sections_left_out
 
 
 class TmioParser:
-    """Parses one file into one stream: one event per interval of bandwidth, flagged as an aggregate.
+    """Parses one file into one stream. Each interval of bandwidth is one event, flagged as an aggregate.
 
     Stamps count from the start of the traced program and are not converted (``clock_offset_ns=None``). Metrics per rank
     are used if a record has them, otherwise those of single requests, otherwise those of the application.

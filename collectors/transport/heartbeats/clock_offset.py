@@ -1,4 +1,4 @@
-"""Measure the offset between this node's clock and the aggregator's by round trips, and correct stamps by it.
+"""Measure the offset between this node's clock and the aggregator's by round trips. Stamps are corrected by it.
 
 Each heartbeat carries its sending time by the collector's steady clock, and the answer repeats that with the
 aggregator's time of day. The aggregator answers at once, so two of NTP's four stamps are the same. Among the last
@@ -23,7 +23,7 @@ from ..window import SendWindow
 _SAMPLES: Final = 8
 """Number of samples in NTP's clock filter (RFC 5905)."""
 _DRIFT_NS: Final = 50_000_000
-"""Maximum drift between clocks over that many heartbeats; a larger difference means that a clock was set."""
+"""Maximum drift between clocks over that many heartbeats. A larger difference means that a clock was set."""
 TOLERANCE_NS: Final = 100_000_000
 """Clock differences below this are not corrected, because a round trip to a busy node is no more exact."""
 _STEADY_SOURCES: Final = frozenset({"preload"})
@@ -66,7 +66,7 @@ class ClockOffset:
         self._samples.append(sample)
 
     def opened(self, info: StreamInfo) -> int | None:
-        """Returns the reference for the stamps of a new stream, as ``wall_ns``; None: the time of day at each call."""
+        """Returns the reference for the stamps of a new stream, as ``wall_ns``. None: the time of day at each call."""
         return self._wall_ns() if info.source in _STEADY_SOURCES else None
 
     def corrected(self, window: SendWindow, batch: EventBatch) -> EventBatch:

@@ -1,4 +1,4 @@
-"""Requests, acquisitions and releases of locks as JSON lines, written by probes in a lock library ([Ranking])."""
+"""Requests, acquisitions and releases of locks as JSON lines. Probes in a lock library write them ([Ranking])."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class LockEventsParser:
         return items
 
     def _named(self, lines: list[_Line], codes: list[int]) -> Iterable[tuple[int, int, int, int, int]]:
-        """Yields the columns of the events, preceded by an event for each thread name that is new."""
+        """Yields the columns of the events. An event for each thread name that is new precedes them."""
         names = {code: self._interner.string(KernelEvent(code).name.lower()) for code in set(codes)}
         locks = self._locks.of([str(line.lock) for line in lines]).tolist()
         state = 0

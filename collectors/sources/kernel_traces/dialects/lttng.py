@@ -71,7 +71,7 @@ DIALECT: Final = Dialect(
 
 
 class LttngParser(KernelTextParser):
-    """Parses babeltrace's output of an LTTng kernel trace; the lines need not name the acting thread."""
+    """Parses babeltrace's output of an LTTng kernel trace. The lines need not name the acting thread."""
 
     def __init__(self, about: Input) -> None:
         super().__init__(about, DIALECT)

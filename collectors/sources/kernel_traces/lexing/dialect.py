@@ -39,7 +39,10 @@ class Dialect:
     expected: str
 
     def call_of(self, event: bytes) -> tuple[Step, str] | None:
-        """Returns whether a system call is entered or left, and its name ("" if the event does not contain it)."""
+        """Returns whether a system call is entered or left, and its name.
+
+        The name is "" if the event does not contain it.
+        """
         for step, affixes in self.calls.items():
             for before, behind in affixes:
                 if event.startswith(before) and event.endswith(behind):

@@ -1,4 +1,4 @@
-"""Parse the text before event names, many lines at once, by the compiled helper or its fallback."""
+"""Parse the text before event names, many lines at once. The compiled helper or its fallback does this."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _fill(line: Any, text: bytes, at: int, form: Form, pattern: re.Pattern[bytes
 
 
 def _take_context(line: Any, text: bytes, at: int) -> None:
-    """Reads the acting thread from the context fields that a tracer was configured to write with each event."""
+    """Reads the acting thread from the context fields. A tracer writes them with each event if configured."""
     told: dict[bytes, Any] = {}
     for found in _CONTEXT.finditer(text):
         if found[1]:

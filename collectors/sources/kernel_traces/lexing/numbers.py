@@ -17,7 +17,7 @@ MOST_BYTES: Final = 4096
 
 
 class Numbers:
-    """Numbers of the texts seen so far; a new text gets its number on first use.
+    """Numbers of the texts seen so far. A new text gets its number on first use.
 
     Args:
         number: function that assigns a new text its number; 0 means that its table is full, and then it is asked again.
@@ -27,7 +27,7 @@ class Numbers:
         self._texts = Texts(lambda text, _: number(text))
 
     def of(self, data: bytes, extents: npt.NDArray[np.uint32]) -> Ints:
-        """Returns the number of each text, given as extents in the data of shape (n, 2); 0 for an empty text."""
+        """Returns the number of each text, 0 for an empty one. Texts are extents in the data, of shape (n, 2)."""
         pairs = np.zeros((len(extents), 2, 2), np.uint32)
         pairs[:, 0, 0] = extents[:, 0]
         pairs[:, 0, 1] = np.minimum(extents[:, 1], extents[:, 0] + MOST_BYTES)

@@ -14,7 +14,7 @@ UNKNOWN_TID: Final = -1
 
 
 class Step(IntEnum):
-    """Lines that are not an event of ``KernelEvent`` but are needed to interpret them; numbered beyond them."""
+    """Lines that are not an event of ``KernelEvent`` but are needed to interpret them. Numbered beyond them."""
 
     INTERRUPT_IN = 32
     INTERRUPT_OUT = 33

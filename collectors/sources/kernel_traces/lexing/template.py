@@ -1,4 +1,4 @@
-"""Template of the text after an event's name: fixed texts with fields between them, as ``pid={other:thread}``.
+"""Template of the text after an event's name. It has fixed texts with fields between them, as ``pid={other:thread}``.
 
 ``{tid:thread}`` is a number of digits, ``{value:number}`` a decimal or 0x number, ``{state:word}`` a text up to a
 space. ``{name}`` is a text up to the first position where the following fixed text matches, together with all steps up
@@ -69,7 +69,7 @@ class _Step:
 
 
 class Template:
-    """Parses payloads of one format, by the compiled helper or by a regular expression as its fallback.
+    """Parses payloads of one format. It uses the compiled helper, or a regular expression as its fallback.
 
     Args:
         text: the template, see the module.
@@ -163,7 +163,7 @@ class Template:
 
 
 def whole_number(text: bytes) -> int | None:
-    """Parses a number as tracers write it, as signed 64 bits; None if it is malformed or does not fit 62 bits."""
+    """Parses a number as tracers write it, as signed 64 bits. None if it is malformed or does not fit 62 bits."""
     found = _NUMBER.fullmatch(text)
     if found is None:
         return None
@@ -196,7 +196,7 @@ def _steps(text: bytes) -> list[_Step]:
 
 
 def _patterns(steps: list[_Step]) -> list[bytes]:
-    """Returns regular expressions: one for each text that is searched for, with the steps that must follow it."""
+    """Returns regular expressions, one for each searched text. Each has the steps that must follow it."""
     patterns: list[bytes] = []
     for step in steps:
         if step.lazy or not patterns:

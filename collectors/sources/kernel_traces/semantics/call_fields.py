@@ -1,4 +1,4 @@
-"""Find the fields of system calls that identify file and amount: by the compiled helper or its fallback."""
+"""Find the fields of system calls that identify file and amount. The compiled helper or its fallback does this."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TOKEN: Final = re.compile(
 
 
 def call_fields(data: bytes, payloads: npt.NDArray[np.uint32]) -> CallFields:
-    """Finds the fields in payloads, given as extents in the data of shape (n, 2); a lone number is the result."""
+    """Finds the fields in payloads, given as extents in the data of shape (n, 2). A lone number is the result."""
     library = native()
     if library is None:
         return call_fields_fallback(data, payloads)

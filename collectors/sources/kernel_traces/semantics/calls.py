@@ -131,7 +131,7 @@ class CallPairs:
             self._counters[what] += many
 
     def _begun(self, rows: Rows, calls: CallRows, halves: npt.NDArray[np.bool_]) -> Ints:
-        """Returns start, name, descriptor, requested bytes and path of the call that each row's thread is in."""
+        """Returns the call that each row's thread is in. It has start, name, descriptor, requested bytes and path."""
         at = np.flatnonzero(halves)
         enters = rows.code[calls.at[at]] == int(Step.CALL_IN)
         fields = calls.fields[at]
@@ -195,7 +195,7 @@ def _key(process: Ints, descriptor: Ints) -> Ints:
 
 
 def _resolved(found: Ints) -> Ints:
-    """Replaces each -1 - index by the value found at that index, which is always earlier."""
+    """Replaces each -1 - index by the value found at that index. The index is always earlier."""
     while (open_ := np.flatnonzero(found < 0)).size:
         found = found.copy()
         found[open_] = found[-1 - found[open_]]

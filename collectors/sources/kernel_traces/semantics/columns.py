@@ -1,4 +1,4 @@
-"""Convert the parts of a kernel trace's lines to columns: acting threads, and the fields of each event."""
+"""Convert the parts of a kernel trace's lines to columns. These are acting threads, and the fields of each event."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def headers(machine: Machine, data: bytes, lines: Lines, numbers: Ints, times: I
 
 
 def store(machine: Machine, waits: Numbers, data: bytes, rows: Rows, at: npt.NDArray[np.intp], part: Found) -> None:
-    """Stores the fields of some lines in the columns of their rows ``at``; ``waits`` is the numbering of ``states``."""
+    """Stores the fields of some lines in the columns of their rows ``at``. ``waits`` is the numbering of ``states``."""
     fits = part.fields.fits
     at = at[part.rows[fits]]
     for name, values in part.fields.numbers.items():

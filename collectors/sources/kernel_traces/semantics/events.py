@@ -21,7 +21,7 @@ _UNKNOWN: Final = 0
 
 
 class Events:
-    """Numbers of event names, from 1, and their payloads; beyond ``MOST_NAMES``, new names get 0 and are ignored."""
+    """Numbers of event names, from 1, and their payloads. Beyond ``MOST_NAMES``, new names get 0 and are ignored."""
 
     def __init__(self, dialect: Dialect) -> None:
         self._dialect = dialect
@@ -57,7 +57,7 @@ class Events:
                 yield payload, order[ends[event - 1] if event else 0 : ends[event]]
 
     def call(self, event: int) -> str:
-        """Returns the name of an event's system call; "" if it has none or does not name it."""
+        """Returns the name of an event's system call. Returns "" if it has none or does not name it."""
         return self._meanings[event][2]
 
     def _number(self, event: bytes) -> int:

@@ -1,4 +1,4 @@
-"""Convert the rows of one traced machine to events; tracks running threads and interrupts per processor."""
+"""Convert the rows of one traced machine to events. Tracks running threads and interrupts per processor."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Machine:
         np.copyto(rows.tid, 0, where=inside & wakes)
 
     def _processes(self, rows: Rows) -> npt.NDArray[np.int64]:
-        """Returns the process of each acting thread, 0 if unknown, and records the processes of other threads."""
+        """Returns the process of each acting thread, 0 if unknown. It records the processes of other threads."""
         forks = (rows.code == int(KernelEvent.SCHED_PROCESS_FORK)) & (rows.other_pid > 0)
         tells = rows.pid > 0
         if not (forks.any() or tells.any() or len(self._process)):

@@ -47,7 +47,7 @@ class Writer:
     def text(
         self, call: Specification, descriptor: int, requested: int, words: Sequence[int], *, sized: bool = True
     ) -> str | None:
-        """Returns the text of a call, or None if the words do not match its specification.
+        """Returns the text of a call. It is None if the words do not match the call's specification.
 
         Args:
             call: specification of the call.

@@ -1,4 +1,4 @@
-"""Read the definitions log in a region's memory, which maps the numbers in records to their meaning."""
+"""Read the definitions log in a region's memory. It maps the numbers in records to their meaning."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ class DefinitionLog:
         self._broken = False
 
     def head(self) -> int:
-        """Returns the position before which all definitions have been begun that records written so far use."""
+        """Returns the position before which all used definitions have been begun.
+
+        They are those that records written so far use.
+        """
         return int(self._head[0])
 
     @property
@@ -57,7 +60,7 @@ class DefinitionLog:
         return self._broken or self._tail >= position
 
     def take(self, note: Callable[[bytes], None] = lambda entries: None) -> bytes:
-        """Returns and frees whole entries, a bounded number, up to the first that is still being written.
+        """Returns and frees whole entries, a bounded number. It stops at the first that is still being written.
 
         Args:
             note: function called with the entries before they are freed.

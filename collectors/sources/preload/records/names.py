@@ -1,4 +1,4 @@
-"""Map the numbers in one traced process's records to their meaning and to the stream's numbers."""
+"""Map the numbers in one traced process's records to their meaning. They are also mapped to the stream's numbers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class FileFacts(Protocol):
         ...
 
     def __call__(self, path: str, spelled: FileType) -> FileInfo:
-        """Returns the metadata of a file, from its path and the type that its spelling implies."""
+        """Returns the metadata of a file. It uses its path and the type that its spelling implies."""
         ...
 
     def named(self) -> Mapping[bytes, FileInfo]:
@@ -132,7 +132,9 @@ class Names:
         return files
 
     def tables(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint8], npt.NDArray[np.uint32]]:
-        """Returns tables indexed by the process's numbers: the stream's call numbers, their layers, and file numbers.
+        """Returns tables indexed by the process's numbers.
+
+        They have the stream's call numbers, their layers, and file numbers.
 
         Numbers beyond the end of a table map to 0.
         """
@@ -248,7 +250,10 @@ _spelled_once = lru_cache(maxsize=4096)(_spelled)
 
 @lru_cache(maxsize=4096)
 def _is_plain(folder: bytes) -> bool:
-    """Returns whether a folder (ending in a slash) is normalised and its files have the type of regular files."""
+    """Returns whether a folder (ending in a slash) is plain.
+
+    It is normalised and its files have the type of regular files.
+    """
     return folder.startswith(b"/") and _spelled(folder + b"a") == (
         folder.decode(errors="backslashreplace") + "a",
         FileType.REGULAR,
@@ -256,7 +261,7 @@ def _is_plain(folder: bytes) -> bool:
 
 
 def spelled(text: bytes) -> tuple[str, FileType]:
-    """Returns the normalised path, and the type that its spelling implies; fast for new files in known folders."""
+    """Returns the normalised path, and the type that its spelling implies. Fast for new files in known folders."""
     if len(text) > _REMEMBERED:
         return _spelled(text)
     cut = text.rfind(b"/") + 1

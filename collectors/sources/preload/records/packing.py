@@ -1,4 +1,4 @@
-"""Pack lines of rings: a line is encoded as its difference from the last similar line.
+"""Pack lines of rings. A line is encoded as its difference from the last similar line.
 
 Calls of a loop differ in their times and one more number, so about nine bytes replace the 64 bytes of a line. The
 process that empties rings writes, and the analysing process reads, a seventh of the data.
@@ -38,7 +38,7 @@ _SIZES: Final = (0, 2, 4, 8)
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the compiled helper, or None if it was not built: lines are then not packed."""
+    """Returns the compiled helper, or None if it was not built. Lines are then not packed."""
     return load(_PATH, _FUNCTIONS)
 
 

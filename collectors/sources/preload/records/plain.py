@@ -1,4 +1,4 @@
-"""Convert many records without words to columns: one pass finds constant columns, another writes the rest."""
+"""Convert many records without words to columns. One pass finds constant columns, another writes the rest."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _RECORDED: Final = frozenset(RECORD.names or ())
 
 @lru_cache(maxsize=1)
 def native() -> ctypes.CDLL | None:
-    """Returns the compiled helper, or None if it was not built: records are then converted without it."""
+    """Returns the compiled helper, or None if it was not built. Records are then converted without it."""
     return load(_PATH, _FUNCTIONS)
 
 

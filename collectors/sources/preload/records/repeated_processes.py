@@ -22,7 +22,7 @@ MOST_LOG: Final = 32_768
 """Maximum size of a process's definitions for a lookup, bytes."""
 MOST_LINES: Final = 256
 _MOST_NAMED: Final = 4096
-"""Maximum size of definitions for a lookup that ignores file names, bytes; larger ones are rarely equal."""
+"""Maximum size of definitions for a lookup that ignores file names, bytes. Larger ones are rarely equal."""
 _MOST_BYTES: Final = 8 << 20
 """Maximum size of stored lives, bytes; above it all are discarded."""
 _MOST_MET: Final = 8192
@@ -52,7 +52,7 @@ class Shape:
 
     @classmethod
     def of(cls, log: Sequence[bytes], lines_digest: bytes) -> Shape | None:
-        """Returns the shape of a process; None if results other than the paths depend on the file names."""
+        """Returns the shape of a process. Returns None if results other than the paths depend on the file names."""
         digest = blake2b(lines_digest, digest_size=20)
         places: dict[str, int] = {}
         files: list[tuple[str, FileType]] = []
@@ -98,7 +98,7 @@ class Life:
 
     @classmethod
     def of(cls, batch: EventBatch, definitions: Definitions, log: Sequence[bytes], lines: Lines) -> Life | None:
-        """Returns the life of a process from its results; None if it must not be reused."""
+        """Returns the life of a process from its results. Returns None if it must not be reused."""
         types = dict[str, FileType]()
         for entries in log:
             for entry in entries_of(entries):

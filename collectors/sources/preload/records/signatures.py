@@ -18,7 +18,7 @@ U64 = npt.NDArray[np.uint64]
 U32 = npt.NDArray[np.uint32]
 
 TEXTS_A_STREAM: Final = 65_536
-"""Number of texts after which requested bytes are left out; after twice as many, calls have no signature."""
+"""Number of texts after which requested bytes are left out. After twice as many, calls have no signature."""
 TEXTS_OF_ALL: Final = 1 << 18
 """Limit for all streams that share an allowance: about 50 MB."""
 
@@ -263,7 +263,7 @@ def _repeated(values: U32, first: npt.NDArray[np.intp], length: int) -> U32:
 
 
 def _salted(index: int) -> int:
-    """Spreads a small number over 64 bits (finalizer of SplitMix64), so that small values do not collide."""
+    """Spreads a small number over 64 bits (finalizer of SplitMix64). Small values then do not collide."""
     mixed = index * 0x9E3779B97F4A7C15 & _ALL
     mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 & _ALL
     mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB & _ALL

@@ -34,7 +34,7 @@ _LOOK_S: Final = 0.5
 
 
 class Drain:
-    """Listens on a Unix socket for processes that the preload library traces, and empties their rings.
+    """Listens on a Unix socket for traced processes, and empties their rings. The preload library connects them.
 
     A process hands over memory and closes the connection. Its end is detected by a pidfd, and then its rings are read
     to their end, including what it wrote before a SIGKILL. Only processes of the same user (or root) are accepted. The
@@ -172,7 +172,7 @@ class Drain:
         return self._over[token] if process is None else process.place()
 
     def placed(self, token: int) -> bool:
-        """Records that everything taken from a process so far is stored; returns whether the process has ended."""
+        """Records that everything taken from a process so far is stored. Returns whether the process has ended."""
         self._unplaced.pop(token, None)
         if (process := self._processes.get(token)) is not None:
             process.release()
@@ -203,7 +203,7 @@ class Drain:
         self.events.close()
 
     def close(self, taker: Taker) -> None:
-        """Stops listening and releases the processes' memory; they continue, and hand over to the next collector."""
+        """Stops listening and releases the processes' memory. They continue, and hand over to the next collector."""
         if self._closed:
             return
         self._closed = True
@@ -333,7 +333,7 @@ class Drain:
             os.close(kept.region)
 
     def _taken_over(self, keeper: Keeper) -> list[Inherited]:
-        """Maps the previous collector's regions, and passes them to the new keeper before the old one releases them."""
+        """Maps the previous collector's regions. It passes them to the new keeper before the old one releases them."""
         found = took_over(keeper.inherited)
         for left in found:
             for kept in left.kept:
@@ -342,7 +342,10 @@ class Drain:
         return found
 
     def _replace(self, old: ProcessImage) -> None:
-        """Ends a process image after exec, or a region that its process gave up because this collector was late."""
+        """Ends a process image after exec.
+
+        It also ends a region that its process gave up because this collector was late.
+        """
         if old.watch != GONE and self._late_until_s is not None and self._polled_s < self._late_until_s:
             old.until_s = self._polled_s + _OVERLAP_S
         self._unwatch(old)

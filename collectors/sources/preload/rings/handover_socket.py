@@ -32,7 +32,7 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 @dataclass(slots=True)
 class Arrival:
-    """A process that has handed over a region; the receiver owns the region and the pidfd."""
+    """A process that has handed over a region. The receiver owns the region and the pidfd."""
 
     pid: int
     token: int
@@ -44,7 +44,7 @@ class Arrival:
 
 
 class HandoverSocket:
-    """Listens on a socket that is private to the user, and receives what peers send; registered in an epoll set.
+    """Listens on a socket that is private to the user, and receives what peers send. Registered in an epoll set.
 
     A peer that has connected and not yet sent anything is kept, so that nothing blocks on it. If there are too many
     such peers, the one silent longest is refused.

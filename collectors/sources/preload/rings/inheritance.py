@@ -59,7 +59,7 @@ def _mapped(regions: list[Kept]) -> Inherited:
 
 
 def _watched(first: Kept) -> int:
-    """Returns a pidfd of the process; GONE if it has ended, even if its pid was reused."""
+    """Returns a pidfd of the process. GONE if it has ended, even if its pid was reused."""
     try:
         watch = os.pidfd_open(first.pid)
     except OSError:

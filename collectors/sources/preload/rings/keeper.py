@@ -1,4 +1,4 @@
-"""Process that preserves the memory of traced processes for another collector if this one is killed.
+"""Process that preserves the memory of traced processes. Another collector uses it if this one is killed.
 
 The collector sends it a descriptor of each region, and of a file with data that was taken out of the region and is
 still needed: definitions, and the process's counters. The keeper does nothing until the collector is gone. Then it
@@ -30,7 +30,7 @@ _HAS_IT: Final = b"\1"
 _MESSAGE: Final = struct.Struct("<BIQQIIQ")
 """Kind of message, and a ``Kept`` without its descriptors."""
 _WAITS_S: Final = 120.0
-"""Seconds for which a keeper waits for another collector; the aggregator closes streams after the same time."""
+"""Seconds for which a keeper waits for another collector. The aggregator closes streams after the same time."""
 _MOST_FDS: Final = 2
 _CREDENTIALS: Final = struct.Struct("3i")
 _ANSWER_S: Final = 10.0
@@ -187,7 +187,7 @@ class Keeper:
 
 
 def started(pid: int) -> int:
-    """Returns the start of a process in ticks since boot; 0 if there is no such process."""
+    """Returns the start of a process in ticks since boot. Returns 0 if there is no such process."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[19])
     return 0
@@ -209,7 +209,7 @@ def _receive(channel: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def _address_of(gate: Path) -> bytes:
-    """Returns an abstract address, which leaves no file and is short; it depends on the folder's identity."""
+    """Returns an abstract address, which leaves no file and is short. It depends on the folder's identity."""
     gate.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     folder = gate.parent.stat()
     named = f"{folder.st_dev}:{folder.st_ino}:{gate.name}".encode(errors="surrogateescape")
@@ -217,7 +217,7 @@ def _address_of(gate: Path) -> bytes:
 
 
 def _is_ours(peer: socket.socket) -> bool:
-    """Returns whether the peer belongs to the same user, because anyone may use an abstract address."""
+    """Returns whether the peer belongs to the same user. Anyone may use an abstract address."""
     credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return bool(_CREDENTIALS.unpack(credentials)[1] == os.getuid())
 
@@ -303,7 +303,7 @@ def _held(channel: socket.socket) -> dict[int, list[tuple[bytes, list[int]]]]:
 
 
 def _hand_over(held: dict[int, list[tuple[bytes, list[int]]]], listening: socket.socket, address: bytes) -> None:
-    """Waits for another collector, and sends it the regions; waits again if that one is killed, too."""
+    """Waits for another collector, and sends it the regions. Waits again if that one is killed, too."""
     until_s = time.monotonic() + _WAITS_S
     while (left_s := until_s - time.monotonic()) > 0:
         if listening.fileno() < 0:

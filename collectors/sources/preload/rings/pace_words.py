@@ -1,4 +1,4 @@
-"""Access to a traced process's words for pacing: its calls on a paced file system, and their waits."""
+"""Access to a traced process's words for pacing. They describe its calls on a paced file system, and their waits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORD_AT: Final = field_at(HEADER, "pace_word")
 
 
 class PaceWords:
-    """The pacing words of one process; valid as long as this object, even if the region is closed.
+    """The pacing words of one process. Valid as long as this object, even if the region is closed.
 
     A hostile process may have written any value, so readers must check bounds.
 

@@ -53,7 +53,7 @@ class Taker(Protocol):
         ...
 
     def settled(self, token: int) -> None:
-        """All definitions that the lines so far use have arrived, or no more of them will."""
+        """Whether all definitions that the lines so far use have arrived. It is also true if no more of them will."""
         ...
 
     def malformed(self, token: int, problem: str) -> None:
@@ -165,7 +165,10 @@ class ProcessImage:
             taker.told(token, *now)
 
     def _tell_why_full(self, counts: dict[str, int]) -> None:
-        """Counts calls that found their ring full because the receiver had no room separately from others."""
+        """Counts calls that found their ring full because the receiver had no room.
+
+        They are counted separately from others.
+        """
         for place, unit in enumerate((EVENTS, BYTES)):
             dropped = counts[f"{unit}ring_full"]
             if self.is_kept_waiting:
@@ -222,7 +225,7 @@ class ProcessImage:
             self.notes.tell(self._counted)
 
     def drain(self, token: int, taker: Taker, now_s: float, most: int) -> int:
-        """Passes on about ``most`` lines, then the definitions that they use; returns the number of lines."""
+        """Passes on about ``most`` lines, then the definitions that they use. Returns the number of lines."""
         room = most
         for region in self.regions:
             for tid, lines in region.drain(room):
@@ -240,7 +243,7 @@ class ProcessImage:
         return most - room
 
     def learn(self, token: int, taker: Taker, now_s: float, *, ended: bool) -> bool:
-        """Passes on definitions, and reports when all that are needed have arrived; returns whether there were any."""
+        """Passes on definitions, and reports when all that are needed have arrived. Returns whether there were any."""
         news = False
         note = self.notes.learn if self.notes is not None else lambda entries: None
         try:

@@ -132,7 +132,7 @@ class Region:
         self._seen[0] = now_ns
 
     def sleep(self) -> bool:
-        """Asks to be woken when much data waits in this process's regions; returns whether the process can do so."""
+        """Asks to be woken when much data waits in this process's regions. Returns whether the process can do so."""
         if not self._wakes[0]:
             return False
         self._wakes[0] = COLLECTOR_ASLEEP
@@ -173,7 +173,7 @@ class Region:
         return int((self._heads - self._tails).max()) >= self._enough or self.log.is_filling
 
     def drain(self, most: int) -> Iterator[tuple[int, Lines]]:
-        """Yields (tid, lines of one ring), about ``most`` lines in all, and frees them when the next are requested.
+        """Yields (tid, lines of one ring), about ``most`` lines in all. It frees them when the next are requested.
 
         The caller must copy the lines. They begin with a record, and never end between a record and its words. Only
         rings with new lines are touched, starting after the last ring of the previous call, so that none is starved.
@@ -206,7 +206,10 @@ class Region:
                 return
 
     def _piece(self, slot: int, head: int, most: int) -> tuple[Lines, int, int]:
-        """Returns lines from the tail on, their end in the ring, and the number of records among them."""
+        """Returns lines from the tail on, and their end in the ring.
+
+        It also returns the number of records among them.
+        """
         tail = int(self._tails[slot])
         taken = self._view(slot, tail, min(head, tail + most + MOST_WORD_LINES))
         taken = taken[: _end_of_records(taken, most)]
@@ -249,7 +252,7 @@ class Region:
         }
 
     def _bounds_met(self) -> dict[str, int]:
-        """Returns the number of overflows of the tracer's tables, by counter; without tables that never overflowed."""
+        """Returns the number of overflows of the tracer's tables, by counter. Without tables that never overflowed."""
         met = _BOUNDS.unpack_from(self._memory, _BOUNDS_AT)
         return {name: count for name, count in zip(_BOUND_COUNTERS, met, strict=True) if count} if any(met) else {}
 
@@ -271,7 +274,7 @@ class Region:
 
 
 def _end_of_records(lines: Lines, most: int) -> int:
-    """Returns the number of lines to take so that the last record of about ``most`` lines is complete."""
+    """Returns the number of lines to take, about ``most`` records. The last of these records is complete."""
     if len(lines) <= most:
         return len(lines)
     records = np.flatnonzero(marks(lines[most:]) != MARK_WORDS)

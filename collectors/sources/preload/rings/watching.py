@@ -1,4 +1,4 @@
-"""Detect the end of a process by a pidfd, or by /proc if no descriptor is available."""
+"""Detect the end of a process by a pidfd. If no descriptor is available, /proc is used."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Life:
         self._started = (_stat_of(pid) or [""] * (_STARTED + 1))[_STARTED]
 
     def lasts(self) -> bool:
-        """Returns False once the process has ended, even if its pid was reused; needs a free descriptor."""
+        """Returns False once the process has ended, even if its pid was reused. Needs a free descriptor."""
         fields = _stat_of(self._pid)
         if not fields or fields[_STARTED] != self._started:
             return False

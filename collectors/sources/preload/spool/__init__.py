@@ -1,1 +1,1 @@
-"""Spool of records that were taken and not analysed yet, in memory and then in files."""
+"""Spool of records that were taken and not analysed yet. It is in memory and then in files."""

@@ -1,4 +1,4 @@
-"""Spool of a drain's data between two processes, in bounded memory and then in bounded files.
+"""Spool of a drain's data between two processes. It is in bounded memory and then in bounded files.
 
 The spool is a sequence of segments, each memory or an unnamed file, that contain frames. The writer reports its
 progress over a socket, with a segment's descriptor the first time. The reader reports the segments that it has
@@ -31,7 +31,7 @@ _LEFT_FREE: Final = 2 * _DISK_SEGMENT
 """Space left free on the file system of the files."""
 _RESERVED_LINES: Final = 16_384
 FRAME: Final = struct.Struct("<IIQ")
-"""kind, size of the payload in bytes, token; the next frame begins at a multiple of 8 bytes."""
+"""kind, size of the payload in bytes, token. The next frame begins at a multiple of 8 bytes."""
 PAIR: Final = struct.Struct("<iI")
 PROGRESS: Final = struct.Struct("<QQQQ")
 """segment, bytes and lines written, and whether it is complete."""
@@ -218,7 +218,7 @@ class SpoolWriter:
             self._current = None
 
     def _on_disk(self, size: int) -> _Segment | None:
-        """Returns a file segment if there is no room in memory but in files; otherwise None."""
+        """Returns a file segment if there is no room in memory but in files. Otherwise None."""
         if self._memory_bytes + _MEMORY_SEGMENT <= self._bounds.memory_bytes or not self._free_on_disk(ask=True):
             return None
         try:
@@ -231,8 +231,9 @@ class SpoolWriter:
         return _Segment(self._numbers, descriptor, max(size, _DISK_SEGMENT), on_disk=True)
 
     def _free_on_disk(self, *, ask: bool) -> int:
-        """Returns the free bytes for further files: within the bound and, with ``ask``, within the file system's free
-        space.
+        """Returns the free bytes for further files within the bound.
+
+        With ``ask`` the file system's free space is a limit, too.
         """
         if self._disk_failed:
             return 0
@@ -250,7 +251,7 @@ class SpoolWriter:
         return self._bounds.folder or Path(tempfile.gettempdir())
 
     def _in_memory(self, size: int) -> _Segment:
-        """Returns a memory segment, even beyond the bound: data other than lines is small and cannot wait in a ring."""
+        """Returns a memory segment, even beyond the bound. Data other than lines is small and cannot wait in a ring."""
         size = max(size, _MEMORY_SEGMENT)
         self._memory_bytes += size
         descriptor = self._spare.pop() if self._spare else os.memfd_create("iotide-spool", os.MFD_CLOEXEC)

@@ -1,4 +1,4 @@
-"""Read the file that a killed ``iotide run`` leaves: data taken from rings that was not read yet."""
+"""Read the file that a killed ``iotide run`` leaves. It has data taken from rings that was not read yet."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _WAIT_S: Final = 0.002
 
 
 def read_spool(path: Path, about: Input) -> Iterator[list[SourceItem]]:
-    """Reads a file of frames up to the last whole one; streams that have not ended there count as cut off.
+    """Reads a file of frames up to the last whole one. Streams that have not ended there count as cut off.
 
     Raises:
         InputError: the file is not such a file, or has another version.

@@ -1,4 +1,4 @@
-"""Reader of a spool: passes on a drain's data in order, and releases what it has read."""
+"""Reader of a spool. It passes on a drain's data in order, and releases what it has read."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def hand_on(taker: ReadTaker, kind: int, token: int, payload: npt.NDArray[np.uin
 
 
 def _part(segment: _Arrived, size: int, at: int) -> npt.NDArray[np.uint8]:
-    """Returns bytes of a segment: in place if it is memory, otherwise a copy, because a disk may fail."""
+    """Returns bytes of a segment. They are in place if it is memory, otherwise a copy, because a disk may fail."""
     try:
         fcntl.fcntl(segment.descriptor, fcntl.F_GET_SEALS)
     except OSError:

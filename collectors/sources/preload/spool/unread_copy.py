@@ -1,4 +1,4 @@
-"""Copy unread data to a file, because an analysis may be killed before it has archived anything.
+"""Copy unread data to a file. An analysis may be killed before it has archived anything.
 
 The copy is made while nothing has been read, so it begins with the first process and can be read on its own. Once
 reading begins, archives preserve the data.
@@ -22,7 +22,7 @@ from ..records.ring_layout import LAYOUT
 MAGIC: Final = b"IOTIDESP"
 VERSION: Final = 1
 HEAD: Final = struct.Struct("<8sHHI")
-"""magic, version, layout of the lines, size of the origin that follows as MessagePack; then frames."""
+"""magic, version, layout of the lines, size of the origin that follows as MessagePack. Then frames."""
 SUFFIX: Final = ".spool"
 _FIRST_S: Final = 1.0
 _EVERY_S: Final = 0.5
@@ -57,7 +57,10 @@ class UnreadSegments:
         return self._segments is None
 
     def duplicates(self, first: int) -> Unread:
-        """Returns the segments from a number on, with descriptors owned by the caller; none once reading has begun."""
+        """Returns the segments from a number on, with descriptors owned by the caller.
+
+        Returns none once reading has begun.
+        """
         with self._lock:
             return [(os.dup(descriptor), end) for descriptor, end in (self._segments or [])[first:]]
 
