@@ -1,4 +1,4 @@
-"""The aggregator: routes streams to job sessions, changes the state of jobs over time, and predicts."""
+"""The aggregator. It routes streams to job sessions, changes the state of jobs over time, and predicts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job between checks of its bounds
 
 _KEPT: Final = ("unheld", "_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
-"""Attributes of the aggregator's persistent state besides its jobs; the others belong to the running daemon."""
+"""Attributes of the aggregator's persistent state besides its jobs. The others belong to the running daemon."""
 _KEPT_PLANS: Final = ("due", "predicted_at")
 """Persistent attributes of the prediction schedule."""
 
@@ -96,7 +96,7 @@ class Aggregator:
     # ---- state for a successor ----
 
     def state(self) -> dict[str, Any]:
-        """Return the state besides the jobs; it must be written together with them, as both change with input."""
+        """Return the state besides the jobs. It must be written together with them, as both change with input."""
         kept = {name: getattr(self, name) for name in _KEPT}
         kept |= {f"_{name}": getattr(self._planned, name) for name in _KEPT_PLANS}
         return kept | {"counters": dict(self.counters), "at_s": self._steady()}
@@ -139,13 +139,13 @@ class Aggregator:
         self.on_predictions.add(name, listener)
 
     def on_job(self, listener: Callable[[JobSummary], None], name: str = "listener") -> None:
-        """Add a listener of new jobs and state changes; its name is logged if it raises."""
+        """Add a listener of new jobs and state changes. Its name is logged if it raises."""
         self.on_jobs.add(name, listener)
 
     # ---- the ingest's sink ----
 
     def opened(self, stream: str, info: StreamInfo) -> None:
-        """Open a stream; events of jobs beyond ``max_jobs`` are counted and dropped until there is room."""
+        """Open a stream. Events of jobs beyond ``max_jobs`` are counted and dropped until there is room."""
         now = self._steady()
         job = clean_job(info.job)
         session = self.jobs.get(job)
@@ -191,7 +191,7 @@ class Aggregator:
             self._planned.plan(session, now)
 
     def _miss(self, stream: str, batch: EventBatch) -> None:
-        """Drop events of a refused stream; request its HELLO again once there is room for its job."""
+        """Drop events of a refused stream. Request its HELLO again once there is room for its job."""
         job = self.unheld.job_of(stream)
         has_room = len(self.jobs) < self._settings.max_jobs or bool(self._ended)
         if job is not None and (job in self.jobs or has_room):
@@ -221,7 +221,7 @@ class Aggregator:
             session.losses.silent(stream, is_silent)
 
     def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
-        """Update a collector's losses of a job that no stream reports; cumulative, repeated by each heartbeat."""
+        """Update a collector's losses of a job that no stream reports. Cumulative, repeated by each heartbeat."""
         name = clean_job(job)
         if (session := self.jobs.get(name)) is not None:
             session.lose(session.losses.of_collector(collector, losses), self.clock())
@@ -316,7 +316,7 @@ class Aggregator:
         return False
 
     def age(self, session: JobSession, looks: bool | None = None) -> None:
-        """Change the state of a job; ``looks``: whether to search for its period, if decided before."""
+        """Change the state of a job. ``looks``: whether to search for its period, if decided before."""
         now = self._steady()
         self._ages.drop(session.job)
         self._looks = looks

@@ -1,4 +1,4 @@
-"""All bounds set by options: their counters, and a log line when one is first reached."""
+"""All bounds set by options. Each has a counter, and a log line when it is first reached."""
 
 from __future__ import annotations
 

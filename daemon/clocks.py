@@ -1,4 +1,4 @@
-"""The clocks of an aggregator, frozen during each input, so that a replay gives the same result."""
+"""The clocks of an aggregator, frozen during each input. A replay then gives the same result."""
 
 from __future__ import annotations
 

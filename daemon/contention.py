@@ -51,7 +51,7 @@ _log = logging.getLogger(__name__)
 
 
 class ContentionWatch:
-    """Computes a ``Contention`` of all jobs every interval, in a thread; results of jobs are copied in slices before.
+    """Computes a ``Contention`` of all jobs every interval, in a thread. Results of jobs are copied in slices before.
 
     Args:
         aggregator: aggregator of the jobs.

@@ -45,7 +45,7 @@ class Listeners(Generic[_News]):
         return {name for name, _ in self._listeners}
 
     def tell(self, job: str, make: Callable[[], _News]) -> None:
-        """Call all listeners with news of a job; the news is only created if there are listeners."""
+        """Call all listeners with news of a job. The news is only created if there are listeners."""
         if not self._listeners:
             return
         try:

@@ -24,7 +24,7 @@ class PacingPlans:
         self._plans: dict[str, tuple[float, bytes]] = {}
 
     def put(self, plan: PacingPlan) -> bool:
-        """Store a plan in place of the previous one; return False if there are too many."""
+        """Store a plan in place of the previous one. Return False if there are too many."""
         now_s = self._clock()
         self._plans = {name: held for name, held in self._plans.items() if held[0] > now_s}
         if plan.file_system not in self._plans and len(self._plans) >= self._most:
@@ -37,7 +37,7 @@ class PacingPlans:
         self._plans.pop(file_system, None)
 
     def answer(self, host: str, place: FileInfo) -> bytes:
-        """Return the plan for the file system of a folder as seen by a host, JSON; "" without one."""
+        """Return the plan for the file system of a folder as seen by a host, JSON. It is "" without one."""
         if not self._plans:
             return b""
         spot = spot_of(place, self._names)

@@ -1,4 +1,4 @@
-"""Delay of the aggregator's work: with a delay, collectors are slowed down, and short jobs get less work."""
+"""Delay of the aggregator's work. With a delay, collectors are slowed down, and short jobs get less work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Pressure:
         self._told = False
 
     def note(self, behind_s: float) -> None:
-        """Set the delay of the most overdue job; log once when it is long, and when it is over."""
+        """Set the delay of the most overdue job. Log once when it is long, and when it is over."""
         self.behind_s = behind_s
         if not self._logs:
             return
@@ -57,7 +57,7 @@ class Pressure:
 
 
 class Allowance:
-    """CPU time budget for a kind of work: a share of the elapsed time, of which one second can be saved up."""
+    """CPU time budget for a kind of work. It is a share of the elapsed time, of which one second can be saved up."""
 
     def __init__(self, share: float, now_s: float) -> None:
         self._share = share

@@ -197,7 +197,7 @@ class Server:
         await until_one_ends(tasks)
 
     async def drain(self) -> None:
-        """Process waiting messages, and answer them once they are on disk, for a bounded time; after ``run``."""
+        """Process waiting messages, and answer them once they are on disk, for a bounded time. After ``run``."""
         if self._ingest is not None:
             within_s = self._settings.stop_within_s / 4
             with contextlib.suppress(TimeoutError):

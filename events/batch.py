@@ -68,7 +68,7 @@ class EventBatch:
         return {name: getattr(self, name) for name in COLUMNS}
 
     def select(self, rows: npt.NDArray[Any] | slice) -> EventBatch:
-        """Returns the rows selected by a boolean mask, an index array or a slice; constant columns stay constant."""
+        """Returns the rows selected by a boolean mask, an index array or a slice. Constant columns stay constant."""
         if isinstance(rows, slice):
             return EventBatch(*[column[rows] for column in _values(self)])
         start = self.start[rows]
@@ -92,12 +92,12 @@ def is_constant(column: npt.NDArray[Any]) -> bool:
 
 
 def occurring(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Returns the values of a column, but only one for a constant column: sufficient to find the distinct values."""
+    """Returns the values of a column, but only one for a constant column. This suffices to find the distinct values."""
     return column[:1] if is_constant(column) else column
 
 
 def make_batch(length: int, columns: Mapping[str, npt.ArrayLike]) -> EventBatch:
-    """Builds a batch from arrays or scalars by column name; missing columns get their "unknown" value.
+    """Builds a batch from arrays or scalars by column name. Missing columns get their "unknown" value.
 
     Raises:
         ValueError: a column is not in the schema, has the wrong length, or is not one-dimensional.
@@ -116,7 +116,7 @@ def empty_batch() -> EventBatch:
 
 
 def concatenate(batches: Iterable[EventBatch]) -> EventBatch:
-    """Concatenates batches; a column that is constant with one value in all of them stays constant."""
+    """Concatenates batches. A column that is constant with one value in all of them stays constant."""
     parts = [batch for batch in batches if len(batch)]
     if not parts:
         return empty_batch()

@@ -25,7 +25,7 @@ class BatchJob(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Time limit of the job, s."""
 
     array_task: str = ""
-    """Id of a task of a job array, as the batch system writes it: ``4711_3``; "" for other jobs."""
+    """Id of a task of a job array, as the batch system writes it: ``4711_3``. "" for other jobs."""
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""Load compiled helpers by ctypes, and check that one was built from the sources beside it."""
+"""Load compiled helpers by ctypes. Check that one was built from the sources beside it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def problem_of(path: str) -> str:
 
 
 def digest_of(folder: Path) -> str:
-    """Returns a digest of the C sources in a folder and of their includes; "" if there are none."""
+    """Returns a digest of the C sources in a folder and of their includes. Returns "" if there are none."""
     waiting = sorted(folder.glob("*.c"))
     seen: set[Path] = set()
     told = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Numbered definitions: strings, files, signatures and handles are sent once per stream, and events refer to them."""
+"""Numbered definitions. Strings, files, signatures and handles are sent once per stream, and events refer to them."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from .schema import UNKNOWN_ID, FileType, Layer, file_type_of
 _T = TypeVar("_T")
 
 MAX_TEXT = 4096
-"""Maximum length of a string or path in a definition, characters (PATH_MAX); longer ones are cut."""
+"""Maximum length of a string or path in a definition, characters (PATH_MAX). Longer ones are cut."""
 
 MAX_HANDLES = 65_536
 """Maximum number of handles that a stream defines."""
 
 
 class FileInfo(msgspec.Struct, frozen=True, array_like=True):
-    """Metadata of a file; fields after ``type`` are filled in by sources that can see mounts."""
+    """Metadata of a file. Fields after ``type`` are filled in by sources that can see mounts."""
 
     path: str
     type: FileType = FileType.UNKNOWN
@@ -39,8 +39,9 @@ class FileInfo(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HandleInfo(msgspec.Struct, frozen=True, array_like=True):
-    """A handle that no event of its stream created: stdin, an inherited descriptor, the descriptor under a stdio
-    stream.
+    """A handle that no event of its stream created.
+
+    It is stdin, an inherited descriptor, or the descriptor under a stdio stream.
     """
 
     file: int = UNKNOWN_ID
@@ -73,7 +74,9 @@ class Definitions(msgspec.Struct, array_like=True):
 
 
 class Interner:
-    """The producer's side: assigns a number to each distinct string and path of one stream (from 1; 0 is unknown).
+    """The producer's side of definitions.
+
+    It assigns a number to each distinct string and path of one stream (from 1; 0 is unknown).
 
     At most ``capacity`` strings and as many files are numbered. Beyond that a new one gets 0 and is counted in
     ``overflowed``, so that a malicious trace cannot exhaust memory.
@@ -120,7 +123,7 @@ class Interner:
             files[at] = (files[at][0], msgspec.structs.replace(files[at][1], **more))
 
     def new_signature(self, text: str) -> int:
-        """Returns a number for a signature; the caller stores it, and does not request it again for the same text."""
+        """Returns a number for a signature. The caller stores it, and does not request it again for the same text."""
         if self._signatures >= self._capacity:
             self.overflowed += 1
             return UNKNOWN_ID
@@ -190,7 +193,7 @@ class DefinitionTable:
         return self._files[number] if 0 <= number < len(self._files) else self._files[0]
 
     def signature(self, number: int) -> str:
-        """Returns the text of a call with its parameters, or "" if the number is undefined."""
+        """Returns the text of a call with its parameters. It is "" if the number is undefined."""
         return self._signatures[number] if 0 <= number < len(self._signatures) else ""
 
     def strings_from(self, number: int) -> list[str]:
@@ -202,7 +205,7 @@ class DefinitionTable:
         return self._files[number:]
 
     def call_texts(self) -> tuple[list[str], list[str]]:
-        """Returns the strings and the signatures by number; the lists belong to the table and must not be changed."""
+        """Returns the strings and the signatures by number. The lists belong to the table and must not be changed."""
         return self._strings, self._signatures
 
     @property

@@ -34,4 +34,4 @@ class ProtocolError(IotideError):
 
 
 class UnavailableError(IotideError):
-    """Something optional (a program, a library, a kernel feature) is missing; the text tells how to install it."""
+    """Something optional (a program, a library, a kernel feature) is missing. The text tells how to install it."""

@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 _WRITER_WAIT_S: Final = 2.0
 """Maximum time without a writer of a pipe, before the first or after the last one, s."""
 MOST_TEXT_BYTES: Final = 16 * 2**20
-"""Maximum size of settings, rules and signatures, which people write; endless devices such as /dev/zero exceed it."""
+"""Maximum size of settings, rules and signatures, which people write. Endless devices such as /dev/zero exceed it."""
 
 
 def open_regular(path: Path) -> BinaryIO:

@@ -11,7 +11,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class ForwardFill:
-    """Stores values by group: the thread on a processor, the holder of a lock, the state of a thread.
+    """Stores values by group. Examples are the thread on a processor, the holder of a lock, the state of a thread.
 
     Args:
         width: number of values that a row sets together.
@@ -112,7 +112,7 @@ class ForwardFill:
 
 
 def _order(groups: Ints) -> npt.NDArray[np.intp]:
-    """Sorts by group, keeping the order within groups; 16 bits are sorted by radix sort, faster than 64."""
+    """Sorts by group, keeping the order within groups. 16 bits are sorted by radix sort, faster than 64."""
     low = int(groups.min())
     if int(groups.max()) - low < 65_536:
         return np.argsort((groups - low).astype(np.uint16), kind="stable")

@@ -1,4 +1,4 @@
-"""Counters of lost data by reason: their names, meanings, and the option that raises the bound.
+"""Counters of lost data by reason. They have names, meanings, and the option that raises the bound.
 
 Counters are maps from a name to a cumulative count: ``events_dropped:REASON`` for calls, ``bytes_dropped:REASON`` for
 the known bytes of these calls, and names such as ``streams_cut_off`` for losses without a count of calls.
@@ -23,7 +23,7 @@ UNHEARD: Final = "processes_unheard"
 UNHEARD_RANKS: Final = "ranks_unheard"
 UNSEEN_NODES: Final = "nodes_unseen"
 MOST_REASONS: Final = 64
-"""Maximum number of reasons per stream, collector or job; further ones from a peer are ignored."""
+"""Maximum number of reasons per stream, collector or job. Further ones from a peer are ignored."""
 _LONGEST_NAME: Final = 100
 _MOST: Final = 1 << 62
 _LOST: Final = (
@@ -42,7 +42,7 @@ _LOST: Final = (
 
 
 class Reason(NamedTuple):
-    """Meaning of a counter: a sentence that follows the count, and a remedy; "" if there is none."""
+    """Meaning of a counter: a sentence that follows the count, and a remedy. "" if there is none."""
 
     text: str
     remedy: str = ""
@@ -136,7 +136,10 @@ def is_loss(name: str) -> bool:
 
 
 def checked(losses: Mapping[str, int]) -> dict[str, int]:
-    """Returns the valid losses among a peer's counters: bounded names, counts from 1 to 2**62, at most 64."""
+    """Returns the valid losses among a peer's counters, at most 64.
+
+    They have bounded names, and counts from 1 to 2**62.
+    """
     taken: dict[str, int] = {}
     for name, count in losses.items():
         if is_loss(name) and name.isprintable() and len(name) <= _LONGEST_NAME and 0 < count <= _MOST:
@@ -162,7 +165,10 @@ def bytes_of(losses: Mapping[str, int]) -> int:
 
 
 def loss_lines(losses: Mapping[str, int]) -> Iterator[str]:
-    """Yields a sentence for each loss, the largest first: count, what was lost and why, bytes, and remedy."""
+    """Yields a sentence for each loss, the largest first.
+
+    It has the count, what was lost and why, bytes, and remedy.
+    """
     for name, count in sorted(losses.items(), key=lambda row: (-row[1], row[0])):
         if name.startswith(BYTES):
             continue

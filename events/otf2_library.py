@@ -29,7 +29,7 @@ EVENTS: Final[dict[str, tuple[Any, ...]]] = {
 
 
 def load() -> Any:
-    """Returns the package's lower module, whose functions have the names of the C library without ``OTF2_``.
+    """Returns the package's lower module. Its functions have the names of the C library without ``OTF2_``.
 
     Raises:
         UnavailableError: the package is missing or not usable here.

@@ -53,15 +53,15 @@ class Flag(IntFlag):
     FAILED = 4
     APPEND = 8
     AGGREGATE = 16
-    """Not one call but a summary of many (a TMIO phase); its bytes were moved during [start, end)."""
+    """Not one call but a summary of many (a TMIO phase). Its bytes were moved during [start, end)."""
     SPREAD = 32
     """With AGGREGATE: the calls are anywhere in [start, end). ``requested`` is their number, and ``offset`` their total
     duration (ns), because the values of single calls are unknown; see ``events/spread.py``."""
     STORES = 64
-    """For mmap and msync: stores to the mapping change the file; ``requested`` is the mapping's length, or the length
-    of the part that is written back."""
+    """For mmap and msync: stores to the mapping change the file. ``requested`` is the mapping's length, or the
+    length of the part that is written back."""
     THROUGH = 256
-    """For C library calls: the call made system calls; others only copied to or from the buffer. Set only by the
+    """For C library calls: the call made system calls. Others only copied to or from the buffer. Set only by the
     preload library."""
     BEGUN = 128
     """Starts an asynchronous operation whose bytes come with a later call (io_submit, MPI_File_iwrite). It does not
@@ -69,7 +69,7 @@ class Flag(IntFlag):
 
 
 class FileType(IntEnum):
-    """Type of a path's object; only REGULAR, UNKNOWN and COPIED count towards a job's bandwidth signal."""
+    """Type of a path's object. Only REGULAR, UNKNOWN and COPIED count towards a job's bandwidth signal."""
 
     UNKNOWN = 0
     REGULAR = 1

@@ -23,7 +23,10 @@ def spread(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
 
 
 def busy_ns(batch: EventBatch) -> Ints:
-    """Returns the time that each event's calls took, ns: its duration, for a summary the sum over its calls."""
+    """Returns the time that each event's calls took, ns.
+
+    It is the duration, or for a summary the sum over its calls.
+    """
     rows = spread(batch)
     return batch.duration if rows is None else np.where(rows, np.maximum(batch.offset, 0), batch.duration)
 
@@ -37,6 +40,6 @@ def calls_in(batch: EventBatch) -> npt.NDArray[np.int64]:
 
 
 def asked_for(batch: EventBatch) -> Ints:
-    """Returns the bytes that each event's calls requested; for a summary the bytes that it moved."""
+    """Returns the bytes that each event's calls requested. For a summary the bytes that it moved."""
     rows = spread(batch)
     return batch.requested if rows is None else np.where(rows, batch.bytes, batch.requested)

@@ -1,4 +1,4 @@
-"""Description of a stream: one traced process or one trace file, introduced once, before its events."""
+"""Description of a stream: one traced process or one trace file. It is introduced once, before its events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     taken_before: int = 0
     """Events that the collector received of the earlier stream: those that did not arrive are lost with it."""
     clock_offset_ns: int | None = 0
-    """Offset from the producer's stamps to Unix time; None if their zero is unknown (events then start near 0)."""
+    """Offset from the producer's stamps to Unix time. None if their zero is unknown (events then start near 0)."""
     stamp_ns: int = 0
     """Resolution of the stamps, ns, if it is a second or coarser; otherwise 0."""
     clock_off_ns: int = 0
@@ -46,13 +46,13 @@ class StreamInfo(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Facts from the batch system; None if there are none."""
 
     def ending_at(self, at_s: float, job: str = "") -> StreamInfo:
-        """Returns the same with the end of its job, Unix time, if it belongs to ``job`` ("" for any); 0: no end."""
+        """Returns the same with the end of its job, Unix time; 0: no end. It must belong to ``job`` ("" for any)."""
         if not at_s or self.ends_at_s or job not in ("", self.job):
             return self
         return msgspec.structs.replace(self, ends_at_s=at_s)
 
     def of_batch(self, batch: BatchJob | None, job: str = "") -> StreamInfo:
-        """Returns the same with facts from the batch system, if it belongs to ``job`` ("" for any)."""
+        """Returns the same with facts from the batch system. It must belong to ``job`` ("" for any)."""
         if batch is None or self.batch is not None or job not in ("", self.job):
             return self
         return msgspec.structs.replace(self, batch=batch)

@@ -1,4 +1,4 @@
-"""Public results of advice: the cost of a run's I/O, and the changes that save most.
+"""Public results of advice. They are the cost of a run's I/O, and the changes that save most.
 
 Times are Unix seconds (or those of the trace's own clock), durations seconds, volumes bytes, shares fractions of one.
 The cost of something is the time of the lane that spends the most on it. A lane is a row of threads that follow one

@@ -153,7 +153,7 @@ class Contention(Model):
     version: int = MODELS_VERSION
     made_at_s: float
     horizon_s: float
-    """Length of the forecast, s; it also ends after the number of phases per job that is set."""
+    """Length of the forecast, s. It also ends after the number of phases per job that is set."""
     completeness: float = Field(ge=0, le=1)
     """The least completeness of the examined jobs."""
     jobs: int
@@ -164,8 +164,8 @@ class Contention(Model):
     collisions: list[Collision]
     """Ordered by start."""
     ongoing: list[Collision] = Field(default_factory=list)
-    """Jobs that did I/O together in the last seconds and exceeded the capacity, as measured; `delay_s` is the time that
-    each lost."""
+    """Jobs that did I/O together in the last seconds and exceeded the capacity, as measured. `delay_s` is the time
+    that each lost."""
     files: list[ContendedFile] = Field(default_factory=list)
     """Files that jobs share; at most 50. Files of slowed jobs come first, then those with the longest common use."""
     abstained: list[Abstention]

@@ -32,11 +32,11 @@ class ActivityStats(Model):
     sized: int = Field(0, ge=0)
     """Events with a size and a duration; ``rate`` is the mean over these."""
     rate: float | None
-    """Process data rate: mean of size / duration over the events with a size, bytes/s; None without such events."""
+    """Process data rate: mean of size / duration over the events with a size, bytes/s. None without such events."""
     max_concurrency: int = Field(ge=0)
     """Largest number of concurrent events."""
     exact: bool
-    """False if an event arrived too late for its place; ``max_concurrency`` is then a lower bound."""
+    """False if an event arrived too late for its place. ``max_concurrency`` is then a lower bound."""
     duration_p50_s: float | None
     """Median, within 2 % of its value; None for merged graphs that lack the distribution."""
     duration_p95_s: float | None
@@ -48,7 +48,7 @@ class ActivityStats(Model):
     ends: int = Field(ge=0)
     """Edges to the end marker: cases that end with it, including open cases if they ended now."""
     on_data: bool | None = None
-    """Whether one of its files is program data (or unknown); None where this was not examined."""
+    """Whether one of its files is program data (or unknown). None where this was not examined."""
 
 
 class Follows(Model):
@@ -58,7 +58,7 @@ class Follows(Model):
     target: str
     count: int = Field(ge=0)
     mean_gap_s: float
-    """Mean time from the end of the source to the start of the target; negative where they overlap."""
+    """Mean time from the end of the source to the start of the target. Negative where they overlap."""
 
 
 class Graph(Model):
@@ -187,7 +187,7 @@ class GraphReport(Model):
     files: list[str]
     source: str
     wall_clock: bool
-    """False where the zero of the trace's clock is unknown; times then count from this zero."""
+    """False where the zero of the trace's clock is unknown. Times then count from this zero."""
     filtered_out: int = Field(0, ge=0)
     """Events that the filter discarded, or that belong to neither side of a comparison."""
     graph: Graph

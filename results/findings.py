@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Findings(Struct, frozen=True):
-    """Results of the analyzers of a job; None where there is none or the analysis failed."""
+    """Results of the analyzers of a job. None where there is none or the analysis failed."""
 
     layers: Layers | None = None
     heat: HeatMap | None = None

@@ -38,7 +38,7 @@ class Actor(Model):
     bytes_read: int
     bytes_written: int
     component: int = Field(ge=0)
-    """Number of its component, from 1; 0 where it interacts with no other vertex or was pruned."""
+    """Number of its component, from 1. 0 where it interacts with no other vertex or was pruned."""
     community: int = Field(0, ge=0)
     """Number of its community within the component, from 1; 0 without a search for communities."""
     rank_once: float = Field(ge=0)
@@ -76,7 +76,7 @@ class Interaction(Model):
     waited_s: float = 0.0
     """Time that the target waited for the source: locks."""
     connections: int = 0
-    """Pipes or connections of the edge whose only users are both ends; 0 for other kinds."""
+    """Pipes or connections of the edge whose only users are both ends. 0 for other kinds."""
 
 
 class Community(Model):
@@ -165,7 +165,7 @@ class Culprits(Model):
     active_s: float = Field(ge=0)
     """Time in which the job did I/O in the interval, s."""
     share: float = Field(ge=0, le=1)
-    """The job's own share of the bytes moved in that time; all shares sum to 1."""
+    """The job's own share of the bytes moved in that time. All shares sum to 1."""
     culprits: list[Culprit]
     """Largest share first."""
 

@@ -1,4 +1,4 @@
-"""Kinds of vertices and edges of interaction graphs; separate from the results, whose import is slow."""
+"""Kinds of vertices and edges of interaction graphs. Separate from the results, whose import is slow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""I/O of a job by software layer: the report of the analysis in [Layers], the same on every channel.
+"""I/O of a job by software layer. It is the report of the analysis in [Layers], the same on every channel.
 
 Durations are seconds summed over threads and processes, volumes bytes. Timestamps are Unix seconds, or those of the
 trace's own clock. A caller of "" is the program itself.
@@ -123,7 +123,7 @@ class Account(Model):
 
 
 class HandleNode(Model):
-    """A node of the handle tree: similar handles of all processes, with the calls on them."""
+    """A node of the handle tree. It stands for similar handles of all processes, with the calls on them."""
 
     node: int
     parent: int
@@ -131,7 +131,7 @@ class HandleNode(Model):
     depth: int
     layer: str
     call: str
-    """Call that made the handle; "" without a recorded call, or for calls that need no handle."""
+    """Call that made the handle. "" without a recorded call, or for calls that need no handle."""
     file: str
     """Path of the file; digits are # where handles of several files share a node."""
     processes: int
@@ -339,7 +339,7 @@ class Layers(Model):
     job: str = ""
     events: int
     summaries: int
-    """Events that each summarise many calls without details in the trace; each counts as one call here."""
+    """Events that each summarise many calls without details in the trace. Each counts as one call here."""
     first_s: float
     last_s: float
     nesting: Nesting
@@ -384,7 +384,7 @@ class LayersReport(Model):
     files: list[str]
     source: str
     wall_clock: bool
-    """False where the zero of the trace's clock is unknown; times then count from this zero."""
+    """False where the zero of the trace's clock is unknown. Times then count from this zero."""
     filtered_out: int = Field(0, ge=0)
     layers: Layers
     problems: list[InputProblem] = Field(default_factory=list)

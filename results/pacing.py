@@ -55,7 +55,7 @@ class PacingPlan(Model, defer_build=False):  # FastAPI takes no body whose model
     """Name as in ``iotide schedule --policy``."""
     capacity_bytes_per_s: _Positive
     longest_wait_s: float = Field(60.0, gt=0, le=3600)
-    """Maximum wait of one job in one phase, s; then the job runs on until the end of the phase."""
+    """Maximum wait of one job in one phase, s. Then the job runs on until the end of the phase."""
     lasts_s: float = Field(2.0, gt=0, le=60)
     jobs: list[PacedJob] = Field(max_length=MOST_PACED_JOBS)
     """Jobs that are not listed are never delayed."""

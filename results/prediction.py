@@ -96,7 +96,7 @@ class Drift(Model):
     period_s: Estimate
     """The next interval; ``Prediction.period_s`` is the mean of the observed ones."""
     per_phase: float
-    """Growth of each interval over the previous one, as a share of the mean; negative if intervals shrink."""
+    """Growth of each interval over the previous one, as a share of the mean. Negative if intervals shrink."""
 
 
 WhoKind = Literal["ranks", "hosts", "files", "commands", "processes"]
@@ -108,11 +108,11 @@ class Who(Model):
     kind: WhoKind
     """Attribute that distinguishes them from the other members."""
     members: list[str]
-    """Their names of this kind: ``0-3`` for ranks, commands, file paths, process ids; ``*`` replaces numbers."""
+    """Their names of this kind: ``0-3`` for ranks, commands, file paths, process ids. ``*`` replaces numbers."""
     share: float = Field(ge=0, le=1)
     """Share of the job's counted bytes."""
     ranks: list[str] = []
-    """Ranges of ranks, where known; in a job of many ranks, groups are identified by ranges only."""
+    """Ranges of ranks, where known. In a job of many ranks, groups are identified by ranges only."""
     hosts: list[str] = []
     commands: list[str] = []
     files: list[str] = []
@@ -164,7 +164,7 @@ class LastCheckpoint(Model):
 
 
 class TimeLimit(Model):
-    """Saved work of a job when its time limit ends; periodic writes are taken for checkpoints."""
+    """Saved work of a job when its time limit ends. Periodic writes are taken for checkpoints."""
 
     ends_at_s: float
     left_s: float
@@ -179,7 +179,7 @@ class TimeLimit(Model):
     cut_off: float = Field(0.0, ge=0, le=1)
     """Probability that a checkpoint is in progress at the limit."""
     begin_by_s: float | None = None
-    """Latest start of an explicitly requested checkpoint that completes with 95 % probability; None once it has
+    """Latest start of an explicitly requested checkpoint that completes with 95 % probability. None once it has
     passed."""
 
 
@@ -206,7 +206,7 @@ class Prediction(Model):
     drift: Drift | None = None
     """Set where the latest intervals grow or shrink steadily."""
     who: Who | None = None
-    """Members that have the period, unless all have it; other members have other periods or none."""
+    """Members that have the period, unless all have it. Other members have other periods or none."""
     others: list[OtherPeriod] = []
     """Further periods, searched for at times in a running job, and at its end. Without a main period, earlier periods
     that were sure."""

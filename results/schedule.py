@@ -1,4 +1,4 @@
-"""Public results of a simulation: effect of I/O scheduling policies on jobs that share one bandwidth."""
+"""Public results of a simulation. They are the effect of I/O scheduling policies on jobs that share one bandwidth."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SimulatedJob(Model):
     """Time in I/O over the time that it takes alone ([IO-Sets]); None without I/O. The rest of a phase that the end of
     the simulation cuts counts as moved without other jobs."""
     job_yield: float = Field(ge=0, le=1)
-    """Time that the completed work takes alone over the elapsed time ([Sharing]); its inverse is the stretch."""
+    """Time that the completed work takes alone over the elapsed time ([Sharing]). Its inverse is the stretch."""
     utilisation: float = Field(ge=0, le=1)
     """Share of the elapsed time in which the job computed."""
     elapsed_s: float

@@ -23,7 +23,7 @@ class Disk(Model):
 
     folder: str
     free_bytes: int | None
-    """Bytes that the aggregator's user can still write; None if the file system does not answer."""
+    """Bytes that the aggregator's user can still write. None if the file system does not answer."""
 
 
 class JournalStatus(Model):

@@ -27,7 +27,7 @@ class Upcoming(NamedTuple):
 
 
 def upcoming(prediction: Prediction) -> list[Upcoming]:
-    """Return each period of a job that has a next phase, the main one first; the others are of other members."""
+    """Return each period of a job that has a next phase, the main one first. The others are of other members."""
     made = []
     if prediction.period_s is not None and prediction.next_phase is not None:
         main = (prediction.period_s, prediction.confidence, prediction.next_phase, prediction.drift, prediction.who)

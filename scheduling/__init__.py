@@ -1,1 +1,4 @@
-"""Pure policies that share a file system's bandwidth among jobs, for simulator, ``iotide schedule`` and collectors."""
+"""Pure policies that share a file system's bandwidth among jobs.
+
+Simulator, ``iotide schedule`` and collectors use them.
+"""

@@ -20,7 +20,7 @@ POLICY_NAMES: Final = (*POLICIES, OURS)
 
 
 def policy_named(text: str) -> tuple[str, Policy]:
-    """Return a policy by its name; ours may be followed by a colon and its fairness.
+    """Return a policy by its name. Ours may be followed by a colon and its fairness.
 
     >>> policy_named("volume-first:4")[0]
     'volume-first:4'

@@ -99,12 +99,15 @@ class JobState:
         return max(self.forecast.volume - self.moved, LEAST_LEFT * self.forecast.volume)
 
     def waiting_yield(self, now_s: float) -> float:
-        """Return, for a job in I/O, the time that it needs alone over the elapsed time, 0 to 1 [Sharing]."""
+        """Return, for a job in I/O, its yield, 0 to 1 [Sharing].
+
+        It is the time that it needs alone over the elapsed time.
+        """
         elapsed = now_s - self.start_s
         return min(1.0, (self.done_s + self.moved / self.limit) / elapsed) if elapsed > 0 else 1.0
 
     def expected_s(self) -> float:
-        """Return, for a computing job, the expected start of its next phase; infinity without a prediction."""
+        """Return, for a computing job, the expected start of its next phase. Infinity without a prediction."""
         return math.inf if self.forecast is None else self.since_s + self.forecast.gap_s
 
 

@@ -28,11 +28,13 @@ _UNSEEN_GAP: Final = 9.0
 """Assumed gap over the time of a phase alone, for a job with one observed phase and no prediction."""
 _LEAST_LOST: Final = 1e-12
 _CHANCE: Final = 1e-6
-"""Confidence up to which a prediction has no weight; within this distance of 1 it has full weight."""
+"""Confidence up to which a prediction has no weight. Within this distance of 1 it has full weight."""
 
 
 def volume_first(fairness: float = FAIRNESS) -> Policy:
-    """Return the policy that serves the job with the lowest ``log(remaining * duty) - fairness * (lost / worst)^2``.
+    """Return the policy that serves the job with the lowest rank.
+
+    The rank is ``log(remaining * duty) - fairness * (lost / worst)^2``.
 
     ``duty`` is the share of its time alone that the job spends in I/O. A second of waiting increases the I/O slowdown
     of a job with little I/O more. ``lost`` is 1 minus the job's yield. ``worst`` is that of the job that has lost most,

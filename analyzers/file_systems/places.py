@@ -135,7 +135,7 @@ class Places:
         return found
 
     def tables(self) -> tuple[Numbers, Numbers, npt.NDArray[np.bool_]]:
-        """Returns three tables: spot by file. Place by host and spot; and use by host and place.
+        """Returns three tables. They are spot by file, place by host and spot, and use by host and place.
 
         A place that is not yet known is -1. The caller may set uses.
         """

@@ -59,7 +59,7 @@ class Admission:
         return frames, []
 
     def _job(self, user: str, job: str) -> str:
-        """Return the job for a user's stream: if the named job belongs to another user, a different name."""
+        """Return the job for a user's stream. If the named job belongs to another user, it is a different name."""
         suffix = f"@{user}"
         names = [clean_job(job)]
         for _ in range(_MOST_NAMES):  # another user may have given these names to other jobs

@@ -56,7 +56,7 @@ class CurveServer:
         self._authenticator.start()
 
     def secure(self, socket: zmq.Socket[Any], domain: str) -> None:
-        """Make a socket use our key from its next ``bind`` on; ZeroMQ refuses peers without our answer."""
+        """Make a socket use our key from its next ``bind`` on. ZeroMQ refuses peers without our answer."""
         socket.setsockopt(zmq.CURVE_SERVER, 1)
         socket.setsockopt(zmq.CURVE_PUBLICKEY, self._pair.public)
         socket.setsockopt(zmq.CURVE_SECRETKEY, self._pair.secret)

@@ -1,4 +1,4 @@
-"""The list of permitted principals: a TOML file of keys, tokens and permissions, reread when it changes."""
+"""The list of permitted principals. It is a TOML file of keys, tokens and permissions, reread when it changes."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def _entry(principal: Principal) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a TOML basic string: the escapes of JSON, and an escaped DEL."""
+    """Return a text as a TOML basic string. It has the escapes of JSON, and an escaped DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

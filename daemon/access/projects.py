@@ -1,4 +1,4 @@
-"""Members of projects, and the project of each job, as vouched for by its nodes; files are reread when they change."""
+"""Members of projects, and the project of each job, as vouched for by its nodes. Files are reread when they change."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Projects:
         return self._of_user.get(user, frozenset()) if user else frozenset()
 
     def renew(self) -> None:
-        """Read changed files, and groups once a minute; may take as long as the name service. Errors are logged."""
+        """Read changed files, and groups once a minute. May take as long as the name service. Errors are logged."""
         if (marks := self._marks_now()) != self._marks:
             self._marks = marks
             try:
@@ -81,7 +81,7 @@ class Projects:
         self._groups_until_s = time.monotonic() + _GROUPS_S
 
     def note(self, jobs: JobTable, hello: Hello) -> None:
-        """Note the project of a stream's job, if its HELLO has a voucher for this job and its user.
+        """Note the project of a stream's job. The stream's HELLO must have a voucher for this job and its user.
 
         Args:
             jobs: the jobs, with that of the stream.

@@ -11,7 +11,7 @@ from ...events import ConfigError
 
 
 class AccessSettings(BaseModel):
-    """Keys, the list of permitted principals, and visibility of jobs; files are reread when they change."""
+    """Keys, the list of permitted principals, and visibility of jobs. Files are reread when they change."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 

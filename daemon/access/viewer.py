@@ -42,7 +42,7 @@ viewer: ContextVar[Viewer] = ContextVar("viewer", default=ANYONE)
 
 
 def viewer_of(principal: Principal, *, own: bool, projects: frozenset[str] = frozenset()) -> Viewer:
-    """Return the viewer for a listed principal; ``own``: users only see their own jobs and those of ``projects``."""
+    """Return the viewer for a listed principal. ``own``: users only see their own jobs and those of ``projects``."""
     operates, reads = principal.allows("operate"), principal.allows("read")
     return Viewer(
         principal.name,

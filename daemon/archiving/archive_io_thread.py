@@ -1,4 +1,4 @@
-"""File work of archives in order, in a separate thread: a slow disk blocks nothing else."""
+"""File work of archives in order, in a separate thread. A slow disk blocks nothing else."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class _Task(Struct, frozen=True):
 
 
 def _copy(path: Path, size: int) -> int:
-    """Replace a file by a copy of its first bytes; return a descriptor at the end of the copy."""
+    """Replace a file by a copy of its first bytes. Return a descriptor at the end of the copy."""
     partial = path.with_name(f".{path.name}.partial")
     source = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:

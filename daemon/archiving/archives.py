@@ -1,4 +1,4 @@
-"""Archives of all jobs: a sink that forwards its input, and appends accepted events to the job's file."""
+"""Archives of all jobs. The sink forwards its input, and appends accepted events to the job's file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LARGEST: Final = 32
 _MOST_STUCK: Final = 1 << 26
 """Maximum bytes that wait for files that cannot be written."""
 _FIRST_CHECKPOINT_S: Final = 1.0
-"""Time from a job's first data to its first checkpoint, s; the interval doubles up to the setting."""
+"""Time from a job's first data to its first checkpoint, s. The interval doubles up to the setting."""
 
 
 class Archives:
@@ -101,14 +101,14 @@ class Archives:
         return known[-1].file.path if known else None
 
     def checkpoints(self, job: str) -> tuple[int, int]:
-        """Return the number of checkpoints of a job, and how many of them are in its file."""
+        """Return the number of checkpoints of a job. It also returns how many of them are in its file."""
         found = self._jobs.get(job)
         return (0, 0) if found is None else (found.checkpoints, found.checkpoints_written)
 
     # ---- state for a successor ----
 
     def state(self) -> dict[str, Any]:
-        """Close all open sections; return the state for ``go_on``, which this thread must write at once."""
+        """Close all open sections. Return the state for ``go_on``, which this thread must write at once."""
         jobs = [job for job in (*self._ending, *self._jobs.values()) if not job.is_given_up and not job.is_done]
         written = [(job.name, job.begun_s, job.state()) for job in jobs]
         sync_files([path for job in jobs if (path := job.unsynced) is not None], self._folder)
@@ -256,7 +256,7 @@ class Archives:
         self._disk.settle(wait=True)
 
     def _has_news(self, job: ArchivedJob) -> None:
-        """Schedule a checkpoint of new data: soon at first, later at longer intervals to save work."""
+        """Schedule a checkpoint of new data. It is soon at first, and later at longer intervals to save work."""
         now = self._steady()
         if job.due_at_s == math.inf:
             job.due_at_s = now + job.interval_s
@@ -299,7 +299,7 @@ class Archives:
     # ---- ends ----
 
     def end_job(self, name: str) -> None:
-        """Complete the archive of an ended job; if streams are still open, save it and continue."""
+        """Complete the archive of an ended job. If streams are still open, save it and continue."""
         job = self._jobs.get(name)
         if job is None:
             return

@@ -1,4 +1,4 @@
-"""Answers requests about the jobs of several partitions: a member collects their data, and one process computes."""
+"""Answers requests about the jobs of several partitions. A member collects their data, and one process computes."""
 
 from __future__ import annotations
 
@@ -147,7 +147,10 @@ class OverPartitions:
     async def _rows(
         self, request: Request, numbers: range, query: Mapping[str, str], most: int
     ) -> tuple[list[JobRow], list[int], Response | None]:
-        """Return rows of the most recently active jobs, partitions without an answer, and an error if none answered."""
+        """Return rows of the most recently active jobs.
+
+        It also returns partitions without an answer, and an error if none answered.
+        """
         path = "/internal/jobs"
         answers = await asyncio.gather(*(self._ask(request, number, b"", query, path=path) for number in numbers))
         rows: list[JobRow] = []

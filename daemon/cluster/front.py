@@ -1,4 +1,4 @@
-"""One HTTP address for all jobs of a cluster: lists are merged, and requests on one job are forwarded to its owner."""
+"""One HTTP address for all jobs of a cluster. Lists are merged, and requests on one job are forwarded to its owner."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class Front:
         )
 
     def _anyone(self) -> int | None:
-        """Return a partition that has an owner, preferably one of this machine; None if there is none."""
+        """Return a partition that has an owner, preferably one of this machine. Return None if there is none."""
         return min(self._reachable(), key=lambda number: (number not in self._own(), number), default=None)
 
     async def close(self) -> None:
@@ -323,7 +323,7 @@ class Front:
 
 
 def partitions_of_path(path: str, count: int) -> list[int]:
-    """Return the partitions of all jobs that a path may begin with: ids may contain slashes, and more may follow."""
+    """Return the partitions of all jobs that a path may begin with. Ids may contain slashes, and more may follow."""
     parts = path.split("/")
     jobs = ["/".join(parts[:end]) for end in range(len(parts), 0, -1)]
     return list(dict.fromkeys(number for job in jobs if job for number in partitions_with(clean_job(job), count)))

@@ -1,4 +1,4 @@
-"""The socket for collectors in a cluster, and the sockets to the owners of their jobs."""
+"""The socket for collectors in a cluster. It also has the sockets to the owners of their jobs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LARGEST: Final = 64 << 20
 _WAITING: Final = 256
-"""Maximum number of messages that wait for an owner; further ones are lost and requested again."""
+"""Maximum number of messages that wait for an owner. Further ones are lost and requested again."""
 _MESSAGES_A_TURN: Final = 64
 _TICK_S: Final = 1.0
 _FIRST_S: Final = 0.25

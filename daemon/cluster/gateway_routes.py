@@ -188,7 +188,10 @@ class GatewayRoutes:
         return self._sent(stream.partition, frames), []
 
     def _heartbeat(self, known: _Peer, message: Heartbeat, user: str) -> tuple[list[Addressed], list[list[Frame]]]:
-        """Forward counters to one partition, so that sums are correct, and losses to those of their jobs."""
+        """Forward counters to one partition, so that sums are correct.
+
+        Losses are forwarded to the partitions of their jobs.
+        """
         known.home = partition_of(message.collector, self._count)
         losses: dict[int, dict[str, dict[str, int]]] = {}
         for job, lost in message.losses.items():

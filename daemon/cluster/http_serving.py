@@ -1,4 +1,4 @@
-"""HTTP of a member: the front of all partitions, with the same authentication as an aggregator."""
+"""HTTP of a member. It is the front of all partitions, with the same authentication as an aggregator."""
 
 from __future__ import annotations
 

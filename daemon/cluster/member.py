@@ -1,4 +1,4 @@
-"""One machine's member of a cluster: its processes, its gateway, and its entry for the other members."""
+"""One machine's member of a cluster. It has its processes, its gateway, and its entry for the other members."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class ClusterMember:
         await until_one_ends([asyncio.create_task(lasting(name, each, self.counters)) for name, each in work.items()])
 
     async def stop(self) -> None:
-        """End the processes in order, so that others can take over at once, and leave the cluster."""
+        """End the processes in order and leave the cluster. Others can then take over at once."""
         with contextlib.suppress(NatsError, TimeoutError):
             await self._asked(self._known.leave(self.name))
         await self.workers.stop(self.settings.stop_within_s)
@@ -261,5 +261,5 @@ class ClusterMember:
 
 
 def owners_of(members: Mapping[str, Member]) -> dict[int, Worker]:
-    """Return the owner of each partition; during a hand-over, when two claim it, one of them."""
+    """Return the owner of each partition. During a hand-over, when two claim it, one of them."""
     return {number: worker for name in sorted(members) for number, worker in sorted(members[name].serves.items())}

@@ -1,4 +1,4 @@
-"""Members of a cluster: one key per member in a JetStream bucket, which expires unless it is renewed."""
+"""Members of a cluster, one key per member in a JetStream bucket. A key expires unless it is renewed."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
 
 
 def settled(members: Mapping[str, Member]) -> dict[str, Member]:
-    """Return members without the claims of processes that have lost their partition and do not know it yet.
+    """Return members without the claims of processes that have lost their partition. Such processes do not know it yet.
 
     A process that hangs goes on to claim its partition after another one has taken over.
     """

@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 def partition_of(job: str, count: int) -> int:
-    """Return a job's partition, 0 to ``count`` - 1, the same in every process and version."""
+    """Return a job's partition, 0 to ``count`` - 1. It is the same in every process and version."""
     return _digest(job) % count
 
 
@@ -87,7 +87,7 @@ def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, Part]:
 
 
 def _weight(name: str, number: int) -> int:
-    """Return the affinity of a member and a partition (rendezvous hashing): few change when members change."""
+    """Return the affinity of a member and a partition (rendezvous hashing). Few change when members change."""
     return _digest(f"{name}/{number}")
 
 

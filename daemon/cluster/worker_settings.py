@@ -19,7 +19,7 @@ def folder_of(base: Path, number: int) -> Path:
 
 
 def worker_settings(settings: AggregatorSettings, state: Path, number: int) -> AggregatorSettings:
-    """Return the settings of a partition's process: those of the cluster, with its own state folder."""
+    """Return the settings of a partition's process. They are those of the cluster, with its own state folder."""
     archive = settings.archive
     if archive.folder is not None:
         archive = archive.model_copy(update={"folder": folder_of(archive.folder, number)})
@@ -42,7 +42,7 @@ def worker_settings(settings: AggregatorSettings, state: Path, number: int) -> A
 
 
 def worker_host(endpoint: str) -> str:
-    """Return the address at which a machine's processes listen for all gateways: that of its own gateway."""
+    """Return the address at which a machine's processes listen for all gateways. It is that of its own gateway."""
     if not endpoint.startswith("tcp://"):
         return "127.0.0.1"
     return endpoint.removeprefix("tcp://").rpartition(":")[0]

@@ -231,7 +231,7 @@ class Workers:
                 self._running[number].end()
 
     def replaced(self, number: int) -> None:
-        """Kill a process whose partition another one has: it hangs, or it would end by itself."""
+        """Kill a process whose partition another one has. It hangs, or it would end by itself."""
         if number in self._running and self._running[number].listens is not None:
             _log.error("partition %d: another member has it; the process here is killed", number)
             self._counters["worker_hangs"] += 1

@@ -81,14 +81,14 @@ class Ingest:
         if for_gateways:  # a gateway that reconnects keeps its name
             self._socket.setsockopt(zmq.ROUTER_HANDOVER, 1)
         self.peers: PeerBound | None = None
-        """Bounds the connections of each peer while its ``run`` goes on; None for gateways, which bound theirs."""
+        """Bounds the connections of each peer while its ``run`` goes on. None for gateways, which bound theirs."""
         if not for_gateways:
             most = self._settings.connections_per_peer
             self.peers = PeerBound(self._socket, most, Counter() if counters is None else counters)
         self._messages = LoopSocket(self._socket)
         self._unread_turns = 0
         self.durability: Durability | None = None
-        """Journals messages and decides when they may be answered; without it they are answered at once."""
+        """Journals messages and decides when they may be answered. Without it they are answered at once."""
         self._may_answer, self._written = asyncio.Event(), asyncio.Event()
 
     def bind(self) -> str:
@@ -179,7 +179,7 @@ class Ingest:
         return self._unread_turns >= _CROWDED_TURNS
 
     def hold_back(self, share: float) -> None:
-        """Limit collectors to a share of their credit, and of the messages per turn; 1 is no limit."""
+        """Limit collectors to a share of their credit, and of the messages per turn. 1 is no limit."""
         self.core.share = share
 
     async def _receive_some(self) -> bool:

@@ -1,4 +1,4 @@
-"""Ownership of streams: a stream belongs to the collector that opened it, on its current connection.
+"""Ownership of streams. A stream belongs to the collector that opened it, on its current connection.
 
 A collector's name is a secret shared only with the aggregator, so a peer with this name is that collector. A connection
 that has not sent it may not use the collector's streams. After a reconnect the collector has another identity: it sends
@@ -61,7 +61,7 @@ class Owners:
             del self._known[owner.name]
 
     def abandoned(self, heard: Container[str], now_s: float, after_s: float) -> list[str]:
-        """Return the streams of collectors that were absent for ``after_s``, in the times of these calls."""
+        """Return the streams of collectors that were absent for ``after_s``. The time is that of these calls."""
         absent = [name for name in self._known if name not in heard]
         self._absent_since = {name: self._absent_since.get(name, now_s) for name in absent}
         gone = [name for name, since in self._absent_since.items() if now_s - since >= after_s]

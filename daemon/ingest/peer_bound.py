@@ -19,7 +19,7 @@ _EVENTS: Final = zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED
 
 
 class PeerBound:
-    """Counts the connections of each peer, and ends those beyond a bound; ZeroMQ accepts them before anybody is asked.
+    """Counts the connections of each peer, and ends those beyond a bound. ZeroMQ accepts them before anybody is asked.
 
     A peer is an address, or a user on an ipc endpoint, as the kernel names them.
 

@@ -33,7 +33,7 @@ class Sink(Protocol):
         ...
 
     def made(self, stream: str, events: int, *, ended: bool) -> None:
-        """Update the number of events that the collector got for an open stream; ``ended``: it is final."""
+        """Update the number of events that the collector got for an open stream. ``ended``: it is final."""
         ...
 
     def lossy(self, stream: str, losses: Mapping[str, int]) -> None:

@@ -16,7 +16,7 @@ _MOST: Final = 16
 
 
 class FileSystems:
-    """The file systems that a job read or wrote, in order of first use; at most 16.
+    """The file systems that a job read or wrote, in order of first use. At most 16.
 
     Each file is examined once.
     """

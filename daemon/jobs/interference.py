@@ -21,7 +21,7 @@ _COUNTS: Final = (FileType.REGULAR, FileType.UNKNOWN, FileType.COPIED)
 
 
 def examined(job: JobSession, start_s: float | None, end_s: float | None) -> tuple[int, int] | None:
-    """Return start and end of the examined part of a job's time, ns; None before its first event."""
+    """Return start and end of the examined part of a job's time, ns. Return None before its first event."""
     if job.first_ns is None or job.last_ns is None:
         return None
     start_ns = job.first_ns if start_s is None else max(job.first_ns, int(start_s * 1e9))
@@ -37,7 +37,7 @@ def frozen_interference(
     files: Sequence[tuple[str, Tables, Sequence[str]]] = (),
     loads: Sequence[Load] = (),
 ) -> Callable[[], Culprits] | None:
-    """Copy the data of jobs and return a function for another thread that finds the culprits.
+    """Copy the data of jobs and return a function that finds the culprits. The function runs in another thread.
 
     None before the first event.
 
@@ -89,7 +89,7 @@ def shared_by(sessions: Iterable[JobSession]) -> list[tuple[str, Tables, Sequenc
 
 
 def load_of(session: JobSession, start_ns: int, end_ns: int) -> Load:
-    """Return the traffic of a job between two times, on files, as counted by the signal.
+    """Return the traffic of a job between two times. It is that on files, as counted by the signal.
 
     Raises:
         AnalysisFailedError: it is unknown.

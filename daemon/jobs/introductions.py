@@ -1,4 +1,4 @@
-"""Streams without events that introduce a job on its nodes before its first program is traced."""
+"""Streams without events that introduce a job on its nodes. They precede the job's first traced program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All analyzers of a job except that of its period: totals, graph, layers and interactions, run on large batches."""
+"""All analyzers of a job except that of its period. Totals, graph, layers and interactions run on large batches."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Reader(Struct):
 
 
 class JobAnalyzers:
-    """Queues a job's events until there are enough of them, or a result is requested: each update has a fixed cost.
+    """Queues a job's events until there are enough of them, or a result is requested. Each update has a fixed cost.
 
     A requested analyzer first processes the queue, so that its results are complete. A failed analyzer is stopped and
     reported in ``failures``; the others continue. Analyzers are imported with the first event.
@@ -171,7 +171,7 @@ class JobAnalyzers:
                 self._stop(name, error)
 
     def losses(self, name: str) -> dict[str, int]:
-        """Return the losses of an analyzer so far, by reason; for a stopped one its final losses."""
+        """Return the losses of an analyzer so far, by reason. For a stopped one its final losses."""
         if (reader := self._readers.get(name)) is None:
             return self._stopped.get(name, {})
         try:
@@ -181,7 +181,7 @@ class JobAnalyzers:
         return reader.losses
 
     def _make(self, name: str) -> None:
-        """Create an analyzer when it is first needed; events are only removed once all analyzers exist."""
+        """Create an analyzer when it is first needed. Events are only removed once all analyzers exist."""
         if name in self._made or not self.events:
             return
         self._made.add(name)
@@ -199,7 +199,7 @@ class JobAnalyzers:
             self._readers[name] = _Reader(analyzer)
 
     def reporting(self, name: str) -> Reporting | None:
-        """Return an analyzer with a result of its own; None if it has none or is off."""
+        """Return an analyzer with a result of its own. Return None if it has none or is off."""
         analyzer = self._up_to_date(name, object)
         return analyzer if isinstance(analyzer, Reporting) else None
 

@@ -11,7 +11,10 @@ _AGENTS: Final = ("orted", "prted", "hydra_pmi_proxy")  # agents of mpirun on ot
 
 
 def command_weight(info: StreamInfo) -> int:
-    """Return the weight of a stream's command for its job: 1 batch scripts, 2 their programs, 3 steps of the job."""
+    """Return the weight of a stream's command for its job.
+
+    It is 1 for batch scripts, 2 for their programs, 3 for steps of the job.
+    """
     if any(script in info.command for script in _BATCH_SCRIPTS):
         return 1
     program = info.command.split(" ", 1)[0].rpartition("/")[2]

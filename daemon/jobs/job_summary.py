@@ -22,7 +22,7 @@ def news_of(session: JobSession, now_s: float) -> JobSummary:
 
 
 def detail_of(session: JobSession, now_s: float, top: int = 20) -> JobDetail:
-    """Return the summary with the ``top`` files and calls by bytes; without them if the totals failed."""
+    """Return the summary with the ``top`` files and calls by bytes. Without them if the totals failed."""
     try:
         totals, left_out = session.totals, not_counted_of(session)
         with session.failures.asking("totals"):
@@ -100,5 +100,5 @@ def _batch(session: JobSession) -> BatchFacts | None:
 
 
 def last_word_of(session: JobSession) -> Prediction | None:
-    """Return the prediction from the whole run of an ended job; None before, and without one."""
+    """Return the prediction from the whole run of an ended job. Return None before, and without one."""
     return session.prediction if session.state in (State.ENDED, State.REMOVED) else None

@@ -32,7 +32,7 @@ class Card(Struct, frozen=True, array_like=True):
 
 
 class JobTable(dict[str, "JobSession"]):
-    """A dict of sessions, some of which are asleep: they are members, and are created on access.
+    """A dict of sessions, some of which are asleep. These are members, and are created on access.
 
     Attributes:
         asleep: the cards of the sleeping jobs.
@@ -71,7 +71,7 @@ class JobTable(dict[str, "JobSession"]):
         return super().__getitem__(job)
 
     def look(self, job: str) -> JobSession | None:
-        """Return a session for a caller that does not change it, created if it is asleep."""
+        """Return a session for a caller that does not change it. It is created if it is asleep."""
         return super().get(job) or self.get(job)
 
     def latest(self) -> list[str]:

@@ -94,7 +94,7 @@ class JobSession:
     history: History = field(init=False)
     predictions: int = 0
     stale_at_s: float | None = None
-    """Time of day at which the last prediction must be renewed without new data; None for never."""
+    """Time of day at which the last prediction must be renewed without new data. None for never."""
     flushed: bool = False
     """A flush (a TMIO phase, the end of a stream) arrived since the last prediction."""
     lag_s: float = 0.0
@@ -229,7 +229,7 @@ class JobSession:
         self.analyzers.put(batch, stream, self.infos[stream])
 
     def _placed_at_arrival(self, batch: EventBatch, now_ns: int) -> EventBatch:
-        """Shift calls that are too far ahead, like their node's clock, so that the last of them ends now."""
+        """Shift calls that are too far ahead, like their node's clock. The last of them then ends now."""
         ahead = batch.end > now_ns + int(self.settings.clock_skew_s * 1e9)
         self.losses.lose(Counter({MISPLACED: int(np.count_nonzero(ahead))}))
         by_ns = int(batch.end[ahead].max()) - now_ns
@@ -288,7 +288,7 @@ class JobSession:
         return last if last is None or self.streams else last.without_next()
 
     def time_limit(self, prediction: Prediction, ends_at_s: float) -> TimeLimit | None:
-        """Return the saved work of the job at its time limit; None for a trace with its own clock."""
+        """Return the saved work of the job at its time limit. Return None for a trace with its own clock."""
         if self.own_clock:
             return None
         predictor, first_s = self.predictor, (self.first_ns or 0) / 1e9
@@ -317,7 +317,7 @@ class JobSession:
 
     @property
     def bytes_read(self) -> int:
-        """Bytes read of the program's data, as counted by the signal; nested calls are not counted twice."""
+        """Bytes read of the program's data, as counted by the signal. Nested calls are not counted twice."""
         return self.predictor.bytes_read
 
     @property
@@ -350,7 +350,7 @@ class JobSession:
         return self.analyzers.interactions
 
     def signal(self, last_s: float | None = None, until_s: float = 0.0) -> SignalSeries:
-        """Return the bandwidth over the observation or its last seconds; it ends at or after the last event.
+        """Return the bandwidth over the observation or its last seconds. It ends at or after the last event.
 
         Raises:
             AnalysisFailedError: the signal failed.

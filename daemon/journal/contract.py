@@ -46,7 +46,7 @@ class Kind(IntEnum):
     TICK = 2
     """Collectors were checked for silence."""
     AGE = 3
-    """The state of the job in the first frame was changed; ``sender``: whether its period was searched for."""
+    """The state of the job in the first frame was changed. ``sender``: whether its period was searched for."""
     PREDICT = 4
     """The job was predicted; ``sender``: whether its period was searched for."""
     RESTART = 5
@@ -90,7 +90,7 @@ class Journal(Protocol):
         ...
 
     def sync(self, *, wait: bool = False) -> Position:
-        """Write appended records to disk; return the synced position: less than all, unless ``wait`` is set."""
+        """Write appended records to disk. Return the synced position: less than all, unless ``wait`` is set."""
         ...
 
     def replay(self, after: Position) -> Iterator[Replayed]:
@@ -99,7 +99,10 @@ class Journal(Protocol):
 
 
 class KeptJournal(Journal, Protocol):
-    """A journal as used by an aggregator: stored in one place, with one writer, truncated after each snapshot."""
+    """A journal as used by an aggregator.
+
+    It is stored in one place, with one writer, and truncated after each snapshot.
+    """
 
     @property
     def start(self) -> Position:
@@ -123,7 +126,7 @@ class KeptJournal(Journal, Protocol):
 
     @property
     def is_fenced(self) -> bool:
-        """Whether another writer has taken over: this one's state is void, and nothing may be answered."""
+        """Whether another writer has taken over. This one's state is then void, and nothing may be answered."""
         ...
 
     @property
@@ -171,7 +174,7 @@ class KeptJournal(Journal, Protocol):
         ...
 
     def accept(self) -> None:
-        """Make records appended since ``restart`` part of the journal, once a snapshot covers all earlier ones."""
+        """Make records appended since ``restart`` part of the journal. A snapshot must cover all earlier ones."""
         ...
 
     def close(self) -> None:

@@ -166,7 +166,7 @@ class Durability:
         return 0 < record <= sure or taken <= self._covered
 
     def mark(self) -> Callable[[], bool]:
-        """Return a function that reports whether all input up to now is on disk, and otherwise syncs it."""
+        """Return a function that reports whether all input up to now is on disk. Otherwise it syncs the input."""
         record, taken = 0 if self.journal.problem else self.journal.last.record, self._taken
 
         def is_on_disk() -> bool:
@@ -182,12 +182,12 @@ class Durability:
 
     @property
     def _has_much_to_do_again(self) -> bool:
-        """Whether a new daemon would need a long recovery for the work since the last snapshot."""
+        """Whether a new daemon would need a long recovery. It repeats the work since the last snapshot."""
         return time.thread_time() - self._worked_from_s > self._settings.recovery_s
 
     @property
     def _rests_until_s(self) -> float:
-        """Time until which no snapshot is made, so that snapshots use a small share of a core."""
+        """Time until which no snapshot is made. Snapshots then use a small share of a core."""
         changed = len(self._unwritten | self._aggregator.jobs.touched)
         rest = _SHORT_REST if self._has_much_to_do_again else _LEAST_REST
         return max(self._retry_at_s, self._ended_s + rest * (self._fixed_s + self._each_s * changed))

@@ -1,4 +1,4 @@
-"""Work in a forked copy of the process: it sees a consistent state while the process continues."""
+"""Work in a forked copy of the process. The copy sees a consistent state while the process continues."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NICE: Final = 5
 _STANDARD_ERROR: Final = 2
 _SLOWEST_S: Final = 3600.0
 _FAILED: Final = 255
-"""Exit status of a copy that failed without an OSError; lower ones are error numbers of the system."""
+"""Exit status of a copy that failed without an OSError. Lower ones are error numbers of the system."""
 
 
 class Forked:
@@ -45,7 +45,7 @@ class Forked:
         return self._pid != 0
 
     def begin(self, work: Callable[[], bool], keep: Collection[int] = ()) -> bool:
-        """Run work in a forked child, with these descriptors open; return False if it cannot be forked."""
+        """Run work in a forked child, with these descriptors open. Return False if it cannot be forked."""
         parent = os.getpid()
         self._begun_s = time.monotonic()
         try:

@@ -71,7 +71,7 @@ class SegmentJournal:
         return Position(self._segments[0].epoch, self._segments[0].first - 1) if self._segments else Position(0, 0)
 
     def replay(self, after: Position) -> Iterator[Replayed]:
-        """Yield the records after a position, as of the opening, in order; unreadable ones are reported as gaps."""
+        """Yield the records after a position, as of the opening, in order. Unreadable ones are reported as gaps."""
         expected = after.record + 1
         ends = [each.first for each in self._segments[1:]] + [self._next]
         for segment, end in zip(self._segments, ends, strict=False):
@@ -90,7 +90,7 @@ class SegmentJournal:
             yield Gap(expected, self._next - expected, f"{self._folder}, the last that were put on disk")
 
     def begin(self, after: Position, on_synced: Callable[[], None]) -> Position:
-        """Start an epoch, later than all existing ones and that of a position; number its records after all others.
+        """Start an epoch, later than all existing ones and that of a position. Number its records after all others.
 
         Args:
             after: last position known from elsewhere.
@@ -112,7 +112,7 @@ class SegmentJournal:
         return Position(self._epoch, number)
 
     def sync(self, *, wait: bool = False) -> Position:
-        """Write appended records to disk; return the synced position: less than all, unless ``wait`` is set."""
+        """Write appended records to disk. Return the synced position: less than all, unless ``wait`` is set."""
         self._writing.sync(self._next - 1, wait=wait)
         return self.synced
 

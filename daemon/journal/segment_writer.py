@@ -104,7 +104,7 @@ class SegmentWriter:
         return self._older_bytes + self._size
 
     def put(self, record: Pending) -> None:
-        """Add a record; it is written when an answer waits for it, or when many are waiting."""
+        """Add a record. It is written when an answer waits for it, or when many are waiting."""
         with self._changed:
             self._pending.append(record)
             self._pending_bytes += record.size
@@ -120,7 +120,7 @@ class SegmentWriter:
                 self._changed.wait()
 
     def flush(self) -> None:
-        """Write all added records without a sync: they survive a killed daemon, but maybe not a failed machine."""
+        """Write all added records without a sync. They survive a killed daemon, but maybe not a failed machine."""
         with self._changed:
             self._is_flushing = bool(self._pending)
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""File format of a journal: a header, then records, each with a marker, a checksum, its length and its number.
+"""File format of a journal: a header, then records. Each record has a marker, a checksum, its length and its number.
 
 A truncated or changed record is detected; the next one is found by its marker. Numbers continue over files, so that the
 number of missing records is known.
@@ -27,7 +27,7 @@ _MARK: Final = b"\xf1\x9eJr"
 _START: Final = struct.Struct("<4sI")
 """Marker, and checksum of everything after it."""
 _BODY: Final = struct.Struct("<IQBdddHH")
-"""Bytes after this header, number, kind, three clocks, bytes of the sender, number of frames; followed by the frame
+"""Bytes after this header, number, kind, three clocks, bytes of the sender, number of frames. Followed by the frame
 lengths, sender and frames."""
 _KINDS: Final = frozenset(Kind)
 _LEAST: Final = _START.size + _BODY.size
@@ -89,7 +89,7 @@ def read_header(path: Path) -> Segment:
 
 
 def records(segment: Segment, expected: int) -> Iterator[Replayed]:
-    """Yield the records of a file; for unreadable ones a gap, followed by the next readable ones.
+    """Yield the records of a file. For unreadable ones a gap, followed by the next readable ones.
 
     Args:
         segment: the file.
@@ -103,7 +103,7 @@ def records(segment: Segment, expected: int) -> Iterator[Replayed]:
 
 
 def records_in(content: bytes, at: int, epoch: int, expected: int, where: str) -> Iterator[Replayed]:
-    """Yield the records in bytes from ``at`` on, with gaps; ``where`` is the place in reports of gaps."""
+    """Yield the records in bytes from ``at`` on, with gaps. ``where`` is the place in reports of gaps."""
     damaged_at = at
     while at < len(content):
         found = _record_at(content, at, epoch)

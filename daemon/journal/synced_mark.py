@@ -1,4 +1,4 @@
-"""The last synced position of a journal, in a separate file: otherwise a damaged end of the journal is not detectable.
+"""The last synced position of a journal, in a separate file. Otherwise a damaged end of the journal is not detectable.
 
 The number is written before the acknowledgement of what it covers, but not synced: it survives a killed daemon. After a
 failure of the machine it may be an older number, which is weaker but not wrong.

@@ -80,7 +80,7 @@ class FtioReply:
 
 
 def packed(prediction: Prediction) -> bytes:
-    """Return frequency (Hz) and confidence (0 to 1) as 16 bytes, both NaN without a period."""
+    """Return frequency (Hz) and confidence (0 to 1) as 16 bytes. Both are NaN without a period."""
     period = prediction.period_s
     if period is None or not period.value > 0:
         return _TWO_DOUBLES.pack(math.nan, math.nan)

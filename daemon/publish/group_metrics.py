@@ -29,7 +29,7 @@ GROUP_FAMILIES: Final[dict[str, Family]] = {
 
 
 def add_groups(job: str, prediction: Prediction, add: Callable[..., None], *, wall_clock: bool) -> None:
-    """Add the samples of a job's groups: the one with the main period, and the others."""
+    """Add the samples of a job's groups. One has the main period; the others follow."""
     main = (prediction.who, prediction.period_s, prediction.confidence, prediction.next_phase)
     beside = [(each.who, each.period_s, each.confidence, each.next_phase) for each in prediction.others]
     shown: set[tuple[str, str]] = set()

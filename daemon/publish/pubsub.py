@@ -1,4 +1,4 @@
-"""ZeroMQ PUB: each message is two frames, a topic and a MessagePack map of the public model.
+"""ZeroMQ PUB with two frames per message. They are a topic and a MessagePack map of the public model.
 
 Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` when a job appears or changes its state,
 ``alert.<kind>.<file system>`` when an alert on contention is raised or resolved.
@@ -85,7 +85,7 @@ class Publisher:
         self._send(f"alert.{alert.kind}.{alert.file_system}", alert)
 
     def flush(self) -> None:
-        """Send what waits because the queue of a subscriber was full; to be called a few times per second.
+        """Send what waits because the queue of a subscriber was full. To be called a few times per second.
 
         ZeroMQ itself would drop messages for the slow subscriber, and some for the others as well.
         """

@@ -150,7 +150,7 @@ class StatusReport:
         )
 
     def _losses(self) -> dict[str, int]:
-        """Sum the known reasons only: collectors name others, and a broken one must not fill the document."""
+        """Sum the known reasons only. Collectors name others, and a broken one must not fill the document."""
         counts = self._aggregator.collector_counters() + self._aggregator.counters
         return {reason: counts[reason] for reason in REASONS if counts[reason] > 0}
 

@@ -47,7 +47,7 @@ class AlertFile:
         self._lock = threading.Lock()
 
     def read(self, now_s: float) -> tuple[KeptAlerts, float]:
-        """Return the content and its age, s; an empty one if the file is missing or unreadable.
+        """Return the content and its age, s. Return an empty one if the file is missing or unreadable.
 
         An unreadable file is set aside, and this is logged.
         """
@@ -67,7 +67,7 @@ class AlertFile:
         return KeptAlerts(), 0.0
 
     def write(self, kept: KeptAlerts) -> bool:
-        """Write the file, or renew its time if unchanged; log the first failure in a row, return False for each."""
+        """Write the file, or renew its time if unchanged. Log the first failure in a row, return False for each."""
         with self._lock:
             self._write(kept.model_dump_json().encode())
             return not self._failed

@@ -1,4 +1,4 @@
-"""An aggregator's folder: restores the state of the previous aggregator, and stores that of this one."""
+"""An aggregator's folder. It restores the state of the previous aggregator, and stores that of this one."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Keeping:
             self._archives.mark = self.durability.mark
 
     def finish(self, within_s: float) -> None:
-        """Store the state for the next aggregator, unless that takes too long and a journal has it."""
+        """Store the state for the next aggregator. It is not stored if that takes too long and a journal has it."""
         if self.durability is None:
             self._saved.save(self._aggregator, self._core, self._archives)
         else:

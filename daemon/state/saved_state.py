@@ -1,4 +1,4 @@
-"""The state of an aggregator's jobs, stored at its end and restored by the next one."""
+"""The state of an aggregator's jobs. It is stored at its end and restored by the next one."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ class SavedState:
             self._file = None
 
     def _lay(self, aggregator: Aggregator, file: StateFile) -> None:
-        """Add the jobs of a file to the job table as sleeping; damaged ones begin anew."""
+        """Add the jobs of a file to the job table as sleeping. Damaged ones begin anew."""
         if damaged := set(file.damaged()):
             _log.error(
                 "%s: the state of %d of %d jobs is damaged; a copy is kept as %s, and these jobs start anew",

@@ -1,4 +1,4 @@
-"""The state file of an aggregator: one document per job, one for the rest, and an index at the end.
+"""The state file of an aggregator. It has one document per job, one for the rest, and an index at the end.
 
 Each document is compressed and has a checksum, so that damage affects only that document; documents are read on demand.
 """

@@ -32,7 +32,10 @@ def default_folder(environment: Mapping[str, str]) -> Path:
 
 
 def unusable(folder: Path, what: str, error: OSError) -> ConfigError:
-    """Return the error of a state folder that cannot be used: folder, failed step, cause and remedy in one line."""
+    """Return the error of a state folder that cannot be used.
+
+    It has folder, failed step, cause and remedy in one line.
+    """
     return ConfigError(
         f"state = {folder}: {what}: {error.strerror or error}; free or repair its disk, name another folder with "
         "--state DIR, or keep nothing with --state none"
@@ -40,7 +43,7 @@ def unusable(folder: Path, what: str, error: OSError) -> ConfigError:
 
 
 def made(folder: Path) -> bool:
-    """Create the default folder if it is absent; log a warning and return False if it cannot be used.
+    """Create the default folder if it is absent. Log a warning and return False if it cannot be used.
 
     Raises:
         ConfigError: the disk is full or read-only. The folder may contain jobs, so starting without it is refused.

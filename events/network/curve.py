@@ -33,7 +33,7 @@ class KeyPair:
 
 @dataclass(frozen=True, slots=True)
 class ClientKeys:
-    """Keys of a connecting socket: its own pair, and the public key of the trusted server."""
+    """Keys of a connecting socket. They are its own pair, and the public key of the trusted server."""
 
     own: KeyPair
     server: bytes

@@ -51,7 +51,7 @@ def free() -> int:
 
 
 def backlog() -> int:
-    """Returns the maximum number of connections that wait to be accepted; spare descriptors must suffice for them."""
+    """Returns the maximum number of connections that wait to be accepted. Spare descriptors must suffice for them."""
     return 100 if limit() >= 8 * _MOST_SPARES else 4
 
 
@@ -121,7 +121,7 @@ class ListenerGuard:
         self._spell = Spell()
 
     def check(self, now_s: float) -> None:
-        """Checks the remaining descriptors, a few times a second; must be called often, with a steady clock."""
+        """Checks the remaining descriptors, a few times a second. Must be called often, with a steady clock."""
         if self._checked_s is not None and now_s - self._checked_s < _CHECK_S:
             return
         self._checked_s = now_s

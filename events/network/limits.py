@@ -1,4 +1,4 @@
-"""Bounds of a message, enforced at both ends; separate from the wire code because settings also use them."""
+"""Bounds of a message, enforced at both ends. Separate from the wire code because settings also use them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _UCRED: Final = struct.Struct("3i")
 
 
 def peer_user(connection: socket.socket | None) -> int | None:
-    """Return the user id of the peer of a Unix socket; None for another kind of socket."""
+    """Return the user id of the peer of a Unix socket. Return None for another kind of socket."""
     if connection is None or connection.family != socket.AF_UNIX:
         return None
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
@@ -32,7 +32,10 @@ def user_name(uid: int) -> str:
 
 
 def peer_of(connection: socket.socket) -> str:
-    """Return the owner of a connection for bounds: ``user NAME`` on a Unix socket, else the address without port."""
+    """Return the owner of a connection for bounds.
+
+    It is ``user NAME`` on a Unix socket, else the address without port.
+    """
     try:
         uid = peer_user(connection)
         return str(connection.getpeername()[0]) if uid is None else f"user {user_name(uid)}"
@@ -41,7 +44,7 @@ def peer_of(connection: socket.socket) -> str:
 
 
 def name_of_peer(connection: socket.socket) -> str:
-    """Return the peer of a connection for the log: ``user NAME, process PID``, else address and port."""
+    """Return the peer of a connection for the log. It is ``user NAME, process PID``, else address and port."""
     try:
         if connection.family == socket.AF_UNIX:
             found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
@@ -54,7 +57,7 @@ def name_of_peer(connection: socket.socket) -> str:
 
 
 def connection_at(descriptor: int, endpoint: str) -> socket.socket | None:
-    """Return a connection that a peer made to a ZeroMQ endpoint, with a descriptor of its own.
+    """Return a connection that a peer made to a ZeroMQ endpoint. It has a descriptor of its own.
 
     Args:
         descriptor: a descriptor of this process. It may belong to something else by now.

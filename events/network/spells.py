@@ -1,4 +1,7 @@
-"""Conditions that come and go: one log line when a condition begins, and one with a count when it has ended."""
+"""Conditions that come and go.
+
+One log line is written when a condition begins, and one with a count when it has ended.
+"""
 
 from __future__ import annotations
 

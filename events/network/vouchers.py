@@ -1,4 +1,4 @@
-"""Vouchers: a node's root vouches to the aggregator for the user and the account of a job.
+"""Vouchers. A node's root vouches to the aggregator for the user and the account of a job.
 
 The collector of a job runs as the job's user, so its own statement of the account proves nothing. A voucher is made
 with a key that only root of the nodes and the aggregator can read.

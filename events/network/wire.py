@@ -56,7 +56,7 @@ class Batch(msgspec.Struct, tag="batch", kw_only=True, omit_defaults=True):
     """1, 2, 3 ... within the stream."""
     length: int
     columns: list[tuple[str, int | bytes | None]]
-    """Name and constant value; or the values themselves, little-endian, if they are few; None if they follow as a
+    """Name and constant value; or the values themselves, little-endian, if they are few. None if they follow as a
     frame, in this order."""
     definitions: Definitions = msgspec.field(default_factory=Definitions)
     info: StreamInfo | None = None
@@ -77,7 +77,7 @@ class Heartbeat(msgspec.Struct, tag="heartbeat", kw_only=True):
     losses: dict[str, dict[str, int]] = {}
     """By job, losses in the collector that no stream reports; cumulative."""
     job: str = ""
-    """Job whose programs on ``host`` the collector serves, even while there are none; "": no particular job."""
+    """Job whose programs on ``host`` the collector serves, even while there are none. "": no particular job."""
     paces: FileInfo | None = None
     """From a collector: a folder on the file system whose jobs it can make wait."""
     asked_ns: int = 0
@@ -144,7 +144,7 @@ def encode_batch(
     losses: Mapping[str, int] | None = None,
     made: int = 0,
 ) -> list[Frame]:
-    """Encodes events as a header frame and one frame for each varying column; frames share the arrays' memory.
+    """Encodes events as a header frame and one frame for each varying column. Frames share the arrays' memory.
 
     Args:
         stream: id of the stream.
@@ -272,7 +272,7 @@ def decode_columns(header: Batch, frames: Sequence[Frame]) -> EventBatch:
 
 
 def carried(batch: EventBatch) -> npt.NDArray[np.bool_] | None:
-    """Returns which events the wire accepts, because it refuses a batch with one invalid event; None: all."""
+    """Returns which events the wire accepts, because it refuses a batch with one invalid event. None: all."""
     if not len(batch):
         return None
     good = np.ones(len(batch), bool)

@@ -31,7 +31,7 @@ class FleetJob(Model):
     period_s: float | None = None
     confidence: float = Field(0.0, ge=0, le=1)
     next_start_s: float | None = None
-    """Expected start of the next phase, Unix time; None without one, or if the trace has its own clock."""
+    """Expected start of the next phase, Unix time. None without one, or if the trace has its own clock."""
     complete: bool = True
     failures: int = 0
     """Analyses that failed on this job."""

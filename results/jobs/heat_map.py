@@ -11,11 +11,11 @@ class HeatRow(Model):
     """A member of a job, or several neighbouring ones: time in calls per bin, s, summed over threads."""
 
     name: str
-    """Rank, or host and process with its command; for several ranks the first and the last."""
+    """Rank, or host and process with its command. For several ranks the first and the last."""
     members: int = Field(ge=1)
     """Number of members that the row covers."""
     most: str = ""
-    """Member of the row that spends the most time in these calls; "" where it is not known."""
+    """Member of the row that spends the most time in these calls. "" where it is not known."""
     most_seconds: float = 0.0
     """Time of that member."""
     read: list[float]

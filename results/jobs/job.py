@@ -13,7 +13,7 @@ JobState = Literal["running", "idle", "ended"]
 
 
 class AnalysisFailure(Model):
-    """A failed analysis of a job; it does not affect the job's other analyses or other jobs."""
+    """A failed analysis of a job. It does not affect the job's other analyses or other jobs."""
 
     analysis: str
     """signal, prediction, totals, graph, layers, interactions or groups; job, for what is common to them."""
@@ -84,9 +84,9 @@ class JobSummary(Model):
     """Data from the batch system."""
     hosts: list[str]
     nodes_unseen: list[str] = []
-    """Nodes named by the batch system that have no collector, the first 64; ``losses`` has their number."""
+    """Nodes named by the batch system that have no collector, the first 64. ``losses`` has their number."""
     clocks_off_s: dict[str, float] = {}
-    """Clock offset to the aggregator by host, s, positive if ahead; calls were corrected by it."""
+    """Clock offset to the aggregator by host, s, positive if ahead. Calls were corrected by it."""
     streams: int
     """Number of open streams."""
     ranks: int
@@ -109,7 +109,7 @@ class JobSummary(Model):
     failures: list[AnalysisFailure] = []
     """Analyses that failed on this job."""
     last_word: Prediction | None = None
-    """Prediction from the whole run; in the job-end message and in the details of an ended job."""
+    """Prediction from the whole run. In the job-end message and in the details of an ended job."""
 
     @property
     def title(self) -> str:

@@ -21,7 +21,7 @@ class StreamAccount(BaseModel):
 
 
 class JobLedger(BaseModel):
-    """Account of a job in events: `made = dropped + received + on_the_way`, and likewise at each place."""
+    """Account of a job in events. `made = dropped + received + on_the_way`, and likewise at each place."""
 
     model_config = ConfigDict(frozen=True, defer_build=True)
 

@@ -23,7 +23,7 @@ class LiveJob(Model):
     bytes_moved: int
     """Bytes moved on the file system since the job began."""
     prediction: Prediction | None = None
-    """Prediction of the whole job; ``others`` are the periods of groups of members with upcoming phases."""
+    """Prediction of the whole job. ``others`` are the periods of groups of members with upcoming phases."""
 
 
 class LiveIo(Model):

@@ -11,7 +11,7 @@ class UnseenProgram(Model):
     """A program started by a traced process of which no calls, or none of one kind, are recorded."""
 
     program: str
-    """Path of the program; the whole command if it was traced at first; empty for one of many."""
+    """Path of the program. The whole command if it was traced at first; empty for one of many."""
     reason: str
     """Predicate that follows the program's name: ``is statically linked``."""
     times: int

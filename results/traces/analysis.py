@@ -82,8 +82,8 @@ class AutocorrelationAnswer(Model):
     period_s: float | None
     """None with fewer than two significant peaks."""
     confidence: float = Field(ge=0, le=1)
-    """1 - standard deviation over mean of the intervals between peaks; except with the method ``reference``, times the
-    height of the peaks."""
+    """1 - standard deviation over mean of the intervals between peaks. Except with the method ``reference``, times
+    the height of the peaks."""
     peaks_s: list[float]
     """Lags of the peaks."""
     intervals_s: list[float]
@@ -163,7 +163,7 @@ class DetectionReport(Model):
     end_s: float = 0.0
     """End of the trace's last event."""
     wall_clock: bool = True
-    """False where the zero of the trace's clock is unknown; times then count from this zero."""
+    """False where the zero of the trace's clock is unknown. Times then count from this zero."""
     prediction: Prediction
     analysis: Analysis = Analysis.model_construct()
     problems: list[InputProblem]

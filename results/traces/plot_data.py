@@ -1,4 +1,4 @@
-"""Data of the charts of a finished trace: columns, in the units of the public results."""
+"""Data of the charts of a finished trace. They are columns, in the units of the public results."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class PeriodPanel(Struct, frozen=True, eq=False):
 
 
 class PlotData(Struct, frozen=True, eq=False):
-    """All data of the charts of one trace; ``notes`` lists what is left out and why.
+    """All data of the charts of one trace. ``notes`` lists what is left out and why.
 
     Attributes:
         signal: of the members that have the reported period; so are phases, spectrum, replay and wavelet.

@@ -1,4 +1,4 @@
-"""Public results of a replay: predictions for a finished trace as if it were still running."""
+"""Public results of a replay. They are predictions for a finished trace as if it were still running."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class ReplayStep(Model):
     came_s: float | None
     """Actual start of the next phase; None after the last one."""
     error: float | None
-    """Predicted minus actual start, as a share of the trace's period; None where either is missing."""
+    """Predicted minus actual start, as a share of the trace's period. None where either is missing."""
     covered: bool | None
     """Whether the interval of the predicted start contains the actual one."""
 

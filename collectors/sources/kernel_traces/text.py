@@ -190,7 +190,7 @@ class KernelTextParser:
         events: Ints,
         wrong: npt.NDArray[np.bool_],
     ) -> CallRows:
-        """Fills in the fields after the event names. Marks rows that lack them; returns the system calls."""
+        """Fills in the fields after the event names, and marks rows that lack them. Returns the system calls."""
         rows.code[:], rows.other[:] = self._events.code[events], self._events.interrupt[events]
         for payload, mine in self._events.with_fields(events):
             parts, malformed = payload.find(data, lines["payload"][mine])

@@ -13,8 +13,11 @@ from .line import ANNOTATION, ANNOTATION_END, Extent, Lines
 from .native_library import native
 
 ARGUMENT: Final = np.dtype([("requested", np.int64), ("offset", np.int64), ("path", np.uint32, (2, 2))])
-"""Requested bytes, 0 if the call has none. Offset, -1 if the call has none; extents of a folder (or a whole path in
-an annotation) and of a name in it, of which either may be empty. native/strace.h has the same layout."""
+"""Requested bytes, 0 if the call has none; then the offset, -1 if the call has none.
+
+The others are extents of a folder (or a whole path in an annotation) and of a name in it, of which either may be empty.
+native/strace.h has the same layout.
+"""
 
 Arguments: TypeAlias = npt.NDArray[Any]
 """One ``ARGUMENT`` per call."""

@@ -1,1 +1,1 @@
-"""Contention between the jobs of all partitions: results go through NATS, and one process analyzes them."""
+"""Contention between the jobs of all partitions. Results go through NATS, and one process analyzes them."""

@@ -1,4 +1,4 @@
-"""Publishes and reads results and findings at the NATS servers, in the event loop of the connection."""
+"""Publishes and reads results and findings at the NATS servers. It runs in the event loop of the connection."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _WRONG_SEQUENCE: Final = 10071
 """Error code of the servers: the last message is not the expected one."""
 _HEADER_BYTES: Final = 1 << 10
 _LARGEST: Final = 1 << 19
-"""Maximum bytes of a message with results; a larger one would delay the journal's messages on this connection."""
+"""Maximum bytes of a message with results. A larger one would delay the journal's messages on this connection."""
 _MOST_READ: Final = 4096
 _AT_ONCE: Final = 16
 _RETRY_S: Final = 0.5

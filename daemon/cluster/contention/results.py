@@ -1,4 +1,4 @@
-"""Messages with the results of a partition's jobs: its owner packs them, the analyzer unpacks them. No I/O."""
+"""Messages with the results of a partition's jobs. Its owner packs them, the analyzer unpacks them. No I/O."""
 
 from __future__ import annotations
 

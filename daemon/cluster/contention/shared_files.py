@@ -1,4 +1,4 @@
-"""Encodes the use of files by jobs of one partition, for a ranking of the jobs of all partitions."""
+"""Encodes the use of files by jobs of one partition. A ranking of the jobs of all partitions uses it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contention in a cluster: each partition publishes its jobs' results, and one process analyzes all of them."""
+"""Contention in a cluster. Each partition publishes its jobs' results, and one process analyzes all of them."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class ClusterContention(ContentionWatch):
             await until_one_ends([asyncio.create_task(super().send()), asyncio.create_task(self._lost.wait())])
 
     def keep(self, folder: object) -> None:
-        """Read what was found last, before users ask; the NATS servers keep the alerts, not the folder."""
+        """Read what was found last, before users ask. The NATS servers keep the alerts, not the folder."""
         with contextlib.suppress(NatsError, TimeoutError):
             found, _ = self._link.call(self._ready.last_found())
             if found is not None:
@@ -172,7 +172,7 @@ class ClusterContention(ContentionWatch):
         await self._asked(when_ready(lambda: exchange.open(received)))
 
     async def _stand(self) -> None:
-        """Wait for the lease and continue from its last holder's findings; repeat when it is lost."""
+        """Wait for the lease and continue from its last holder's findings. Repeat when it is lost."""
         loop = asyncio.get_running_loop()
         while True:
             self._lost.clear()

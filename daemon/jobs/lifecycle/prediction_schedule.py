@@ -1,4 +1,4 @@
-"""Times of predictions by job: at an interval, which is longer if its predictions take long."""
+"""Times of predictions by job. They are at an interval, which is longer if its predictions take long."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PredictionSchedule:
         self._spread_until: dict[str, float] = {}  # time up to which a job's predictions have used their share
 
     def plan(self, session: JobSession, now: float) -> None:
-        """Schedule a job with new data: an interval after its last prediction, sooner after a flush."""
+        """Schedule a job with new data. It is due an interval after its last prediction, sooner after a flush."""
         if session.flushed or session.predictor.changed:
             interval = self._interval_s / (4 if session.flushed else 1)
             if (before := self.predicted_at.get(session.job)) is not None:
@@ -54,7 +54,10 @@ class PredictionSchedule:
         return until - _FEW_S > at + self._interval_s
 
     def renew(self, job: str, at: float, stale_in_s: float) -> None:
-        """Schedule a job again for when its prediction made at ``at`` goes stale, even without new data."""
+        """Schedule a job again for when its prediction goes stale, even without new data.
+
+        The prediction was made at ``at``.
+        """
         stale_s = at + max(stale_in_s, self._interval_s)
         self.due.put(job, max(stale_s, self._spread_until[job] - _FEW_S))
 

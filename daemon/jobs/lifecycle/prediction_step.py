@@ -1,4 +1,4 @@
-"""One prediction of a job: whether its period is searched for, the cost, and the next due time."""
+"""One prediction of a job. It has whether its period is searched for, the cost, and the next due time."""
 
 from __future__ import annotations
 

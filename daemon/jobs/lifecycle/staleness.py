@@ -11,7 +11,7 @@ _LONGEST_SILENCE: Final = 16  # periods; the prediction of a job that is silent 
 
 
 def stale_at(prediction: Prediction, last_s: float) -> float | None:
-    """Return when the predicted start has passed by more than half a period, so that a new prediction is needed.
+    """Return when the predicted start has passed by more than half a period. A new prediction is then needed.
 
     Without a predicted start: 1, 2, 4, ... periods after the last data. None after the longest silence.
     """

@@ -92,7 +92,7 @@ class HeldSums:
 
 
 def held_sums(session: JobSession) -> dict[str, float]:
-    """Return the contribution of a job to the sums over all jobs, including zeros, which are series, too."""
+    """Return the contribution of a job to the sums over all jobs. It includes zeros, which are series, too."""
     sums: dict[str, float] = {}
     for signal in (session.predictor.reads, session.predictor.writes):
         for reason, volume in (("late", signal.late_bytes), ("ahead", signal.ahead_bytes)):

@@ -17,7 +17,7 @@ from ....results.jobs.job import AnalysisFailure
 _log = logging.getLogger(__name__)
 _LONGEST_REASON: Final = 300
 _MOST_LOGGED: Final = 100
-"""Maximum number of logged failures of one analysis, over all jobs; further ones are counted and reported with their
+"""Maximum number of logged failures of one analysis, over all jobs. Further ones are counted and reported with their
 jobs."""
 
 COUNTED: Final = "analysis_failures:"

@@ -1,4 +1,7 @@
-"""Events that a dead collector took from a process and never sent, determined when the process has a new collector."""
+"""Events that a dead collector took from a process and never sent.
+
+They are determined when the process has a new collector.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ _AFTER_TAKING: Final = ("shipper_full", "spool_damaged", "rejected", "malformed"
 
 
 class Handovers:
-    """Compares the received events of a stream with those taken by its collector, as reported by its successor."""
+    """Compares the received events of a stream with those taken by its collector.
+
+    The collector's successor reports the latter.
+    """
 
     def __init__(self) -> None:
         self._arrived: Counter[str] = Counter()  # by open stream
@@ -25,7 +31,7 @@ class Handovers:
         self._ended: OrderedDict[str, int] = OrderedDict()
 
     def open_stream(self, stream: str, info: StreamInfo) -> int:
-        """Open a stream, or resume one; return the number of events of its predecessor that are known to be lost."""
+        """Open a stream, or resume one. Return the number of events of its predecessor that are known to be lost."""
         if (before := self._ended.pop(stream.rpartition(":")[2], None)) is not None:
             self._arrived[stream] = before
         if not info.follows or info.taken_before <= 0:

@@ -1,4 +1,4 @@
-"""Numbers of a job's events at each place on their way, by stream; differences are reported."""
+"""Numbers of a job's events at each place on their way, by stream. Differences are reported."""
 
 from __future__ import annotations
 

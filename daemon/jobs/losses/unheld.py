@@ -19,7 +19,7 @@ _MOST_SERVED: Final = 10_000
 
 
 class Unheld:
-    """Losses of jobs without a session, by their cause, and the open streams of refused jobs.
+    """Losses of jobs without a session, by their cause. It also has the open streams of refused jobs.
 
     Attributes:
         forgotten: jobs whose losses were discarded, as there were more than a thousand such jobs.
@@ -73,7 +73,7 @@ class Unheld:
         return _HERE in self._losses.get(job, {})
 
     def take(self, job: str) -> tuple[dict[str, dict[str, int]], int | None]:
-        """Return and remove the losses of a job that gets a session, and their start where known."""
+        """Return and remove the losses of a job that gets a session. They have their start where known."""
         return self._losses.pop(job, {}), self._since_ns.pop(job, None)
 
     def _lose(self, job: str, reason: str, count: int) -> None:

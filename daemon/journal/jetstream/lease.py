@@ -1,4 +1,4 @@
-"""A lease among several aggregators, based on an entry in a shared store: no clock and no I/O here.
+"""A lease among several aggregators, based on an entry in a shared store. No clock and no I/O here.
 
 The holder renews its entry. An entry that is not renewed for ``lease_s``, by the clock of the observer, may be taken.
 The store grants this to one aggregator only: each write names the revision that it replaces. The revision of the taking

@@ -1,4 +1,4 @@
-"""A journal's lease, held in the connection's loop: wait for it, renew it, and report its loss."""
+"""A journal's lease, held in the connection's loop. The loop waits for it, renews it, and reports its loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The connection to NATS, in a thread with its own event loop; usable from any thread."""
+"""The connection to NATS, in a thread with its own event loop. Usable from any thread."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class NatsLink:
         return asyncio.run_coroutine_threadsafe(work, self.loop)
 
     def call(self, work: Coroutine[Any, Any, _T], within_s: float | None = None) -> _T:
-        """Return the result of a coroutine; raise TimeoutError if it takes too long, or its exception."""
+        """Return the result of a coroutine. Raise TimeoutError if it takes too long, or its exception."""
         found = self.begin(work)
         try:
             return found.result(within_s)
@@ -164,7 +164,7 @@ class NatsLink:
 
 
 class _EncryptedClient(Client):
-    """Client that refuses a ``tls://`` server that does not encrypt; the library would send plain text to it."""
+    """Client that refuses a ``tls://`` server that does not encrypt. The library would send plain text to it."""
 
     async def _process_info(self, info: dict[str, Any], initial_connection: bool = False) -> None:
         server = self._current_server

@@ -1,4 +1,4 @@
-"""Content of the stream's messages: records as in journal files, after a header of a few bytes.
+"""Content of the stream's messages. It is records as in journal files, after a header of a few bytes.
 
 Records that arrive together share a message, up to its maximum size. A larger record is split into several messages.
 """
@@ -30,7 +30,7 @@ class Flag(IntFlag):
     IS_CUT = 2
     """It ends within a record that the next message continues."""
     CLAIM = 4
-    """It has no records: it names a new writer; later messages of an earlier writer are refused."""
+    """It has no records: it names a new writer. Later messages of an earlier writer are refused."""
 
 
 class Message(NamedTuple):
@@ -108,7 +108,7 @@ class Unpacking:
         self._cut: list[bytes] = []
 
     def take(self, payload: bytes, where: str) -> Iterator[Replayed]:
-        """Yield the records of the next message; ``where`` is its place in reports of unreadable data."""
+        """Yield the records of the next message. ``where`` is its place in reports of unreadable data."""
         head = head_of(payload)
         if head is None or head.flags & Flag.CLAIM:
             self._cut = []  # its writer was fenced within a record, which was never acknowledged

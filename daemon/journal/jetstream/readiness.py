@@ -1,4 +1,4 @@
-"""Retries of what NATS servers refuse while they elect a leader, or do not answer yet."""
+"""Retries of requests that NATS servers refuse. They elect a leader, or do not answer yet."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ServersNotReadyError(ConfigError):
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether a request that failed with this error may succeed without a change of settings."""
+    """Return whether a request that failed with this error may succeed later. It must not need a change of settings."""
     if isinstance(error, APIError):
         unavailable = isinstance(error, ServiceUnavailableError) and error.err_code not in _SWITCHED_OFF
         return unavailable or error.err_code == _NO_PEERS
@@ -38,12 +38,15 @@ def is_passing(error: Exception) -> bool:
 
 
 def reason_of(error: Exception) -> str:
-    """Return the text of an error of the client library, for a message to the user."""
+    """Return the text of an error of the client library. It is for a message to the user."""
     return getattr(error, "description", None) or str(error) or "no answer"
 
 
 def unusable(what: str, error: Exception) -> ConfigError:
-    """Return the error to raise where something at the servers cannot be used: now, or with these settings."""
+    """Return the error to raise where something at the servers cannot be used.
+
+    It cannot be used now, or with these settings.
+    """
     kind = ServersNotReadyError if is_passing(error) else ConfigError
     return kind(f"{what} cannot be used: {reason_of(error)}")
 

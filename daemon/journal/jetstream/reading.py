@@ -1,4 +1,4 @@
-"""Messages of a stream, one by one: from any replica, in the end from the leader."""
+"""Messages of a stream, one by one. They come from any replica, in the end from the leader."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AT_ONCE: Final = 32
 async def message(
     jetstream: JetStreamContext, stream: str, sequence: int, subject: str | None = None
 ) -> api.RawStreamMsg | None:
-    """Return a message, or with a subject the first one from there on; None if there is none.
+    """Return a message, or with a subject the first one from there on. Return None if there is none.
 
     Raises:
         NatsError, TimeoutError: no server answered for 10 s.
@@ -43,7 +43,7 @@ async def message(
 async def messages(
     jetstream: JetStreamContext, stream: str, first: int, last: int
 ) -> AsyncIterator[tuple[int, api.RawStreamMsg | None]]:
-    """Yield the messages of a range of sequence numbers, in order, with None for missing ones."""
+    """Yield the messages of a range of sequence numbers, in order. Missing ones are None."""
     for at in range(first, last + 1, _AT_ONCE):
         numbers = range(at, min(at + _AT_ONCE, last + 1))
         found = await asyncio.gather(*(message(jetstream, stream, number) for number in numbers))

@@ -106,7 +106,7 @@ async def _prepare_stream(jetstream: JetStreamContext, stream: str, subject: str
 
 
 def problem_of(config: api.StreamConfig, subject: str) -> str:
-    """Return why a stream would lose or change data of a journal; "" if it is suitable."""
+    """Return why a stream would lose or change data of a journal. Return "" if it is suitable."""
     if config.subjects != [subject]:
         return f"its subjects are {config.subjects}; expected {subject} alone"
     if config.storage != api.StorageType.FILE:

@@ -1,4 +1,4 @@
-"""Snapshots of the jobs in an object store, one per position; the latest one is used.
+"""Snapshots of the jobs in an object store, one per position. The latest one is used.
 
 A stalled aggregator may store one late. It has an earlier position, and its data was in the stream, so it does no harm.
 """
@@ -48,7 +48,7 @@ class Snapshots:
         self._jetstream, self._store, self._bucket = jetstream, store, bucket
 
     async def put(self, at: Position, descriptor: int) -> None:
-        """Store a file as the snapshot of a position, and remove those of earlier ones; close the file."""
+        """Store a file as the snapshot of a position, and remove those of earlier ones. Close the file."""
         name = f"{at.epoch}-{at.record}"
         options = api.ObjectMetaOptions(max_chunk_size=_CHUNK)
         with os.fdopen(descriptor, "rb") as file:

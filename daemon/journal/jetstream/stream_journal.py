@@ -67,7 +67,7 @@ class StreamJournal:
     # ---- take-over ----
 
     def bring(self, snapshot: Path) -> None:
-        """Claim the stream, and fetch the last snapshot to a file; without a snapshot the file is removed.
+        """Claim the stream, and fetch the last snapshot to a file. Without a snapshot the file is removed.
 
         Raises:
             JournalError: the servers do not answer, or another aggregator claims it, too.
@@ -216,7 +216,7 @@ class StreamJournal:
         return Position(self._epoch, number)
 
     def sync(self, *, wait: bool = False) -> Position:
-        """Store appended records at the servers; return the stored position: less than all, unless ``wait`` is set."""
+        """Store appended records at the servers. Return the stored position: less than all, unless ``wait`` is set."""
         self._writing.sync(self._next - 1, wait=wait)
         return self.synced
 
@@ -298,7 +298,7 @@ class StreamJournal:
         return self._keeping is not None and self._keeping.done()
 
     def remove(self) -> None:
-        """Store the snapshot file as the complete state; if the servers do not answer, the stream has it."""
+        """Store the snapshot file as the complete state. If the servers do not answer, the stream has it."""
         if self._snapshot is None or self._writer is None or self._writing.problem or self.synced != self.last:
             return
         descriptor = os.open(self._snapshot, os.O_RDONLY | os.O_CLOEXEC)

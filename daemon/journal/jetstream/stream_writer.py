@@ -1,4 +1,4 @@
-"""Appends records to a stream, in the connection's loop: records that arrive meanwhile form one message.
+"""Appends records to a stream, in the connection's loop. Records that arrive meanwhile form one message.
 
 One message is in flight at a time, and names the sequence number of the previous one. The stream therefore has each
 message once, in order and without gaps, even if answers are lost; messages after another writer's claim are refused.
@@ -106,7 +106,7 @@ class StreamWriter:
         return self._total_bytes
 
     def put(self, record: Pending) -> None:
-        """Add a record; it is appended when an answer waits for it, or when many are waiting."""
+        """Add a record. It is appended when an answer waits for it, or when many are waiting."""
         with self._changed:
             self._pending.append(record)
             self._pending_bytes += record.size

@@ -1,4 +1,4 @@
-"""Authentication of requests: a user identified by the system over a Unix socket, or a token."""
+"""Authentication of requests. The system identifies a user over a Unix socket, or the request has a token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of all jobs: rows are only recomputed for changed jobs, then sorted and filtered."""
+"""The list of all jobs. Rows are only recomputed for changed jobs, then sorted and filtered."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ class Fleet:
         self._one_at_a_time = asyncio.Lock()
 
     async def rows(self) -> list[Row]:
-        """Return the rows of all jobs, at most a second old, or twenty times as old as their computation took."""
+        """Return the rows of all jobs.
+
+        They are at most a second old, or twenty times as old as their computation took.
+        """
         async with self._one_at_a_time:
             if time.monotonic() >= self._fresh_until_s:
                 began_s = time.thread_time()
@@ -116,12 +119,15 @@ class Fleet:
 
 
 def seen_by(rows: list[Row], viewer: Viewer, projects: Mapping[str, str]) -> list[Row]:
-    """Return the rows of the jobs that a viewer may see; ``projects`` has the projects of jobs."""
+    """Return the rows of the jobs that a viewer may see. ``projects`` has the projects of jobs."""
     return rows if viewer.sees_all else [row for row in rows if viewer.sees(row.user, projects.get(row.job, ""))]
 
 
 def found(rows: list[Row], search: str) -> list[Row]:
-    """Return the rows that have each word of a search in their job, name, user, command or state, in any case."""
+    """Return the rows that have each word of a search, in any case.
+
+    Words may be in job, name, user, command or state.
+    """
     words = search.lower().split()
     if not words:
         return rows
@@ -171,7 +177,7 @@ def shown(row: Row, recent: list[float], alerts: int) -> FleetJob:
 
 
 def _mark(session: JobSession, now_s: float) -> tuple[Any, ...]:
-    """Return a value that changes with a row; for a job with current I/O it always changes."""
+    """Return a value that changes with a row. For a job with current I/O it always changes."""
     active = _is_active(session, now_s)
     return session.heard_at_s, session.predictions, session.state, len(session.streams), now_s if active else 0
 

@@ -44,7 +44,7 @@ _Waiting = Literal["header", "body", "idle", "reading", "closing", ""]
 
 
 class TimedProtocol(H11Protocol):
-    """uvicorn's protocol with a deadline for each action of a client, after which the connection is closed."""
+    """uvicorn's protocol with a deadline for each action of a client. After a deadline the connection is closed."""
 
     def __init__(self, *arguments: Any, limits: HttpSettings, server: _Server, peer: str, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -142,7 +142,7 @@ class TimedProtocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """uvicorn without its signal handling, with a start notification, and with a limited number of connections.
+    """uvicorn without its signal handling. It has a start notification, and a limited number of connections.
 
     asyncio's own server accepts all connections, and without a free descriptor it retries thousands of times.
     """
@@ -267,7 +267,7 @@ class _Server(uvicorn.Server):
 
 
 def _refuse(accepted: socket.socket) -> None:
-    """Refuse a connection and close it; the client's data is read, otherwise it would not see the answer."""
+    """Refuse a connection and close it. The client's data is read, otherwise it would not see the answer."""
     with accepted, contextlib.suppress(OSError):
         accepted.send(_REFUSAL)
         accepted.shutdown(socket.SHUT_WR)

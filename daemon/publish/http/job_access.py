@@ -62,7 +62,7 @@ class JobAccess:
         return session
 
     async def latest(self, jobs: int | None = None, *, make: bool = True) -> AsyncIterator[JobSession | Card]:
-        """Yield the latest active jobs that the viewer may see, by default all, with pauses for other tasks.
+        """Yield the latest active jobs that the viewer may see, by default all. It pauses for other tasks.
 
         Args:
             jobs: maximum number of jobs.
@@ -126,7 +126,7 @@ class JobAccess:
         return viewer.get().sees(user, self._aggregator.jobs.projects.get(job, ""))
 
     async def in_thread(self, work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> str:
-        """Run work of tens of milliseconds in a thread, one at a time, so that batches are processed meanwhile.
+        """Run work of tens of milliseconds in a thread, one at a time. Batches are processed meanwhile.
 
         An exception counts as a failure of the job's analysis in ``about``.
         """

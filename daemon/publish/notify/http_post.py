@@ -36,7 +36,7 @@ class _Stays(urllib.request.HTTPRedirectHandler):
 
 
 def post(url: str, body: bytes, timeout_s: float, token_file: Path | None, ca_file: Path | None) -> Answer:
-    """Send a message and return the result; failures of receiver, network or files raise no exception.
+    """Send a message and return the result. Failures of receiver, network or files raise no exception.
 
     Proxies of the environment are not used, and certificates are checked.
 

@@ -166,7 +166,7 @@ def _nobody() -> None:
 
 
 async def _in_a_thread(work: Callable[[], Answer]) -> Answer:
-    """Wait for a blocking call in a daemon thread; the end of the process does not wait for it."""
+    """Wait for a blocking call in a daemon thread. The end of the process does not wait for it."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Answer] = loop.create_future()
 

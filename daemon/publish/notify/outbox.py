@@ -84,6 +84,6 @@ class Outbox:
         return pause_s
 
     def due_in(self, now_s: float) -> float:
-        """Return the time until ``take`` may return alerts, s; infinite if only a new alert can."""
+        """Return the time until ``take`` may return alerts, s. Return infinite if only a new alert can."""
         at_s = -math.inf if self._waiting else self._repeat_at
         return max(at_s, self._not_before, now_s) - now_s

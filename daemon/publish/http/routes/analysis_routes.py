@@ -25,7 +25,10 @@ from ..job_access import JobAccess, not_found
 
 
 def analysis_routes(access: JobAccess) -> APIRouter:
-    """Return the routes of graphs, layers, rankings, culprits, and of each analyzer with a result of its own."""
+    """Return the routes of graphs, layers, rankings and culprits.
+
+    Each analyzer with a result of its own has one, too.
+    """
     router = APIRouter()
 
     @router.get("/api/v1/jobs/{job:path}/dfg", response_model=Graph | Comparison)
@@ -39,7 +42,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
 
     @router.get("/api/v1/jobs/{job:path}/layers", response_model=Layers)
     async def layers(job: str, top: Annotated[int, Query(ge=1, le=10_000)] = 200) -> Response:
-        """Return the current I/O of a job by layer; handles and files with the most time."""
+        """Return the current I/O of a job by layer. Handles and files with the most time."""
         report = access.layers(job)
         cut = Cut(handles=top, files=top)
         return await access.as_json(lambda: report(cut).model_dump_json(), (access.session(job), "layers"))
@@ -78,7 +81,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
         top: Annotated[int, Query(ge=1, le=1000)] = 10,
         jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000,
     ) -> Response:
-        """Return the traffic of other jobs during this job's I/O, in its whole time or a part of it."""
+        """Return the traffic of other jobs during this job's I/O. It covers its whole time or a part of it."""
         asked = access.session(job)
         found = frozen_interference(asked, [each async for each in access.sessions(jobs)], from_s, to_s, top)
         if found is None:

@@ -1,4 +1,4 @@
-"""The list of all jobs, sorted and filtered by the server, one page at a time."""
+"""The list of all jobs. The server sorts and filters it, one page at a time."""
 
 from __future__ import annotations
 

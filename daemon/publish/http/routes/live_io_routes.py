@@ -27,7 +27,7 @@ def live_io_routes(access: JobAccess, watch: ContentionWatch | None) -> APIRoute
 
     @router.get("/api/v1/live-io", response_model=LiveIo)
     async def live_io(file_system: str, jobs: Annotated[int, Query(ge=1, le=10_000)] = 1000) -> Response:
-        """Return the latest phase of each running job on a file system, with its prediction, and the capacity."""
+        """Return the latest phase of each running job on a file system. Each has its prediction, and the capacity."""
         of_several_jobs()
         rows = [row async for session in access.sessions(jobs) if (row := _row(session)) is not None]
         capacity = _capacity(watch, file_system)

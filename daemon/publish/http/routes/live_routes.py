@@ -27,7 +27,7 @@ _HEADERS: Final = {
 
 
 def shell_routes(pages: Pages) -> APIRouter:
-    """Return the routes of pages that fetch their data, and of the files of all pages."""
+    """Return the routes of pages that fetch their data. It also returns those of the files of all pages."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
@@ -43,7 +43,7 @@ def shell_routes(pages: Pages) -> APIRouter:
     @router.get("/runbooks")
     @router.get("/runbooks.md")
     async def runbooks(request: Request) -> Response:
-        """Show the actions for each alert; the second address is that of the shipped rules for Prometheus."""
+        """Show the actions for each alert. The second address is that of the shipped rules for Prometheus."""
         return _shown(_file(pages, "runbooks.html")[0], request)
 
     @router.get("/rules.yml")
@@ -99,7 +99,7 @@ def _file(pages: Pages, name: str) -> tuple[str, str]:
 
 
 def _shown(page: str, request: Request, status: int = 200) -> Response:
-    """Answer with a page; its addresses are relative, so that it works below a proxy's prefix."""
+    """Answer with a page. Its addresses are relative, so that it works below a proxy's prefix."""
     path = request.scope.get("raw_path") or request.scope["path"].encode()
     below = path.partition(b"?")[0].count(b"/") - 1
     base = "../" * below or "./"

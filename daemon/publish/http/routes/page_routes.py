@@ -34,7 +34,7 @@ class Pages(Protocol):
         ...
 
     def draw_job(self, name: str, view: JobView, address: str) -> str:
-        """Render the page of a job; ``@BASE@`` in its head is a placeholder for the relative path to the root."""
+        """Render the page of a job. ``@BASE@`` in its head is a placeholder for the relative path to the root."""
         ...
 
     def draw_waiting(self, job: str, address: str) -> str:

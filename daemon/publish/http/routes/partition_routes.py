@@ -1,4 +1,4 @@
-"""Routes by which members of a cluster get data of partitions, for requests about the jobs of several of them."""
+"""Routes by which members of a cluster get data of partitions. Requests about the jobs of several of them need it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MSGPACK: Final = "application/msgpack"
 
 
 def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRouter:
-    """Return the routes below ``/internal``; only members can use them, with the rights of the requesting user.
+    """Return the routes below ``/internal``. Only members can use them, with the rights of the requesting user.
 
     Args:
         access: finds the jobs that the user may see.
@@ -39,7 +39,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
         start_ns: Annotated[int | None, Query(ge=0)] = None,
         end_ns: Annotated[int | None, Query(ge=0)] = None,
     ) -> Response:
-        """Return the use of files by the most recently active jobs, and their traffic between two times."""
+        """Return the use of files by the most recently active jobs. It also returns their traffic between two times."""
         found = []
         async for session in access.sessions(jobs):
             row = JobRow(session.job, session.heard_at_s)
