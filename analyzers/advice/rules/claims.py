@@ -33,12 +33,23 @@ class Group(NamedTuple):
     """Path of the file, or the common part of several paths."""
 
 
+class Part(NamedTuple):
+    """Part of a group's calls."""
+
+    calls: int
+    size: int
+    share: float
+    """Share of the group's time."""
+
+
 class Words(NamedTuple):
     """Texts of a finding."""
 
     title: str
     why: str
     change: str
+    part: Part | None = None
+    """If the finding is about a part of the group's calls."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +139,8 @@ def made(
     """Creates a finding about a group."""
     picture, calls, rows = group.picture, group.calls, group.rows
     ns = calls.ns[rows].astype(np.float64)
-    seconds = picture.slowest(ns, calls.thread[rows])
+    part = words.part or Part(group.calls_made, group.size, 1.0)
+    seconds = picture.slowest(ns, calls.thread[rows]) * part.share
     by_thread = np.bincount(calls.thread[rows], ns)
     layers, which = np.unique(calls.layer[rows], return_inverse=True)
     layer = int(layers[np.argmax(np.bincount(which, ns))])
@@ -142,8 +154,8 @@ def made(
         gain_s=min(gain_s, seconds),
         gain_share=min(gain_s, seconds, run_s) / run_s if run_s else 0.0,
         layer=Layer(layer).name,
-        calls=group.calls_made,
-        bytes=group.size,
+        calls=part.calls,
+        bytes=part.size,
         files=group.files,
         examples=_examples(picture, calls.file[rows], ns),
         processes=len(np.unique(calls.thread[rows])),

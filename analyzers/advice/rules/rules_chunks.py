@@ -10,7 +10,7 @@ from ....events import Kind, Layer
 from ...common.state import Ints
 from ..datasets import Datasets, datasets_of
 from ..picture import LIBRARIES, Calls, Flags, Floats
-from .claims import Claim, Group, Words
+from .claims import Claim, Group, Part, Words
 from .words import size_text
 
 _FEWEST: Final = 100  # minimum number of requests below for a finding
@@ -90,6 +90,7 @@ def chunks(calls: Calls) -> tuple[list[Claim], Flags]:
             f"chunks for a part of them. {about}".rstrip(),
             change="Make chunks of the shape that is read and written at once, 1 MiB or so each (chunks=... in h5py, "
             "H5Pset_chunk), or give the cache room for all that a call touches (rdcc_nbytes, H5Pset_chunk_cache).",
+            part=Part(int(times), int(asked), float(found.ns_share[files].max())),
         )
 
     return [Claim("chunks", rows, gain, picture.class_of[file], words)], chunked

@@ -29,9 +29,9 @@ def graph(subject: Subject, findings: Findings) -> Lines:
     yield heading("What follows what")
     yield picture(graph_picture(_strongest(told)), "")
     yield paragraph(
-        "The strongest part of the directly-follows graph of the calls on the program's data. The darker a node, the "
-        "more of the time of all calls it takes; at an edge stands how often the one followed the other. All of it: "
-        "iotide dfg -o graph.html",
+        "The strongest part of the directly-follows graph of calls in folders with the program's data. The darker a "
+        "node, the more of the time of all calls it takes. An edge has the number of times that one followed the "
+        "other. All of it: iotide dfg -o graph.html",
         soft=True,
     )
     heads = ("Call", "then", "times", "mean gap")

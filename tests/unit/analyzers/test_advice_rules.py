@@ -211,6 +211,7 @@ def test_chunks_are_those_of_each_dataset() -> None:
         "8 of 32 reads and writes in /scratch/x.h5, of 8 MiB, become 4,096 requests of 2 KiB and 8 MiB below"
     )
     assert found.gain_s == pytest.approx(8 * 0.9, rel=0.1)
+    assert (found.calls, found.bytes, found.seconds) == (8, 8 * MIB, pytest.approx(8 * 0.9))
 
 
 def test_chunks_of_datasets_that_are_opened_for_each_access_add_up() -> None:
