@@ -9,7 +9,7 @@ import numpy as np
 
 from ...common.state import Ints
 from ..keys import split
-from ..picture import LOWEST, Calls, Flags, Floats
+from ..picture import LIBRARIES, LOWEST, Calls, Flags, Floats
 from .claims import Claim, Group, Words
 from .words import count_text, size_text, time_text
 
@@ -185,12 +185,17 @@ def _read_back(group: Group) -> Words:
 
 
 def misaligned(calls: Calls, places: Places) -> Iterator[Claim]:
-    """Reports requests of several threads to a striped file that cross stripe boundaries."""
+    """Reports requests of several threads to a striped file that cross stripe boundaries, or share stripes.
+
+    MPI-IO aligns collective requests itself, and offsets of format libraries are those in a dataset.
+    """
     files = calls.picture.files
     striped = np.array([info.stripes > 1 and info.stripe_bytes > 0 for info in files])
     rows = np.flatnonzero(
         (calls.reads | calls.writes)
         & striped[calls.file]
+        & ~calls.together
+        & ~np.isin(calls.layer, LIBRARIES)
         & (calls.users[calls.file] >= 2)
         & (places.astray >= _JUMPS * np.maximum(places.calls, 1))
         & (calls.bytes >= calls.picture.settings.small_bytes * calls.calls)

@@ -58,6 +58,25 @@ def test_blocks_that_do_not_begin_at_stripes_are_told(first: int, told: bool) ->
         assert "200 of 200 requests to /scratch/out.h5 do not begin at a stripe of 1 MiB" in found[0].title
 
 
+STRIPED = FileInfo("/scratch/out.h5", stripes=4, stripe_bytes=MIB, **LUSTRE)
+
+
+@pytest.mark.parametrize(
+    ("further", "told"),
+    [
+        ({}, False),  # contiguous blocks that end at borders
+        ({"offset": MIB // 4 + np.arange(200) * MIB}, True),  # blocks of other ranks lie between
+        ({"bytes": 3 * MIB // 4, "offset": np.arange(200) * 3 * MIB // 4}, True),
+        ({"bytes": MIB, "offset": MIB // 2 + np.arange(200) * MIB, "flags": int(Flag.COLLECTIVE)}, False),
+        ({"bytes": MIB, "offset": MIB // 2 + np.arange(200) * MIB, "layer": int(Layer.HDF5)}, False),
+    ],
+    ids=["within stripes", "between others", "across borders", "collective", "offsets in a dataset"],
+)
+def test_requests_are_astray_if_servers_have_to_share_them(further: dict[str, object], told: bool) -> None:
+    found = judged([STRIPED], writes(200, MIB // 4, **further), ranks=2)
+    assert ("misaligned" in [row.cause for row in found]) is told
+
+
 def test_one_writer_has_no_borders_to_mind() -> None:
     striped = FileInfo("/scratch/out.h5", stripes=4, stripe_bytes=MIB, **LUSTRE)
     assert not [row for row in judged([striped], writes(100, MIB, MIB // 2)) if row.cause == "misaligned"]
