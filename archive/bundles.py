@@ -18,7 +18,7 @@ _LEVEL: Final = 7
 _Count = Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 _MOST_FOR_NOTHING: Final = 64
 _LEAST_BYTES: Final = 8
-"""Minimum bytes of a block per text beyond the first 64, so that a small file cannot claim very many texts."""
+"""Minimum bytes of a block per text beyond the first 64. A small file then cannot claim very many texts."""
 
 
 class _Payload(msgspec.Struct, array_like=True, frozen=True):

@@ -99,7 +99,7 @@ class Source(Protocol):
 
     problems: Problems
     counters: Counter[str]
-    """Cumulative ``events``, ``bytes_read``, and one counter for each kind of loss, such as
+    """Cumulative counters. They are ``events``, ``bytes_read``, and one for each kind of loss, such as
     ``events_dropped:ring_full`` or ``lines_malformed``."""
 
     @property

@@ -24,7 +24,7 @@ from .publish.notify.notify_settings import NotifySettings
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
 _LONGEST_CLUSTER: Final = 27
-"""Maximum letters of its name, which with a partition's number is the name of a journal."""
+"""Maximum letters of its name. The name and a partition's number form the name of a journal."""
 
 
 class AggregatorSettings(AnalyzerSettings):

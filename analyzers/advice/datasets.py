@@ -1,4 +1,4 @@
-"""Requests of format libraries by handle: each dataset (variable) of a file has its own chunks."""
+"""Requests of format libraries by handle. Each dataset (variable) of a file has its own chunks."""
 
 from __future__ import annotations
 
@@ -88,7 +88,9 @@ class DatasetTable(State):
 
 
 def datasets_of(rows: Sums) -> tuple[Datasets, Datasets]:
-    """Returns the handles with reads or writes of a library, and the others, whose requests below belong to no dataset.
+    """Returns the handles with reads or writes of a library, and the others.
+
+    Requests below the others belong to no dataset.
 
     Handles of MPI-IO are in neither, since their requests are those of the library's handle above.
     """

@@ -27,9 +27,8 @@ class Placed(NamedTuple):
     before: Ints
     """End of the previous call through the same handle, bytes; -1 for the first call."""
     known: npt.NDArray[np.bool_]
-    """Whether the position is certain: stated by the call, or derived from a seek or open. Uncertain for files that are
-    appended to, or that another process opened.
-    """
+    """Whether the position is certain. The call states it, or a seek or open implies it. Uncertain for files that
+    are appended to, or that another process opened."""
 
 
 class Positions:

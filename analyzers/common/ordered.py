@@ -11,7 +11,7 @@ import numpy.typing as npt
 Columns: TypeAlias = Mapping[str, npt.NDArray[Any]]
 """Arrays of equal length by name."""
 Ordering: TypeAlias = Callable[[Iterable[Columns], str], Iterable[Columns]]
-"""Function from pieces of columns and a key name to sorted pieces, which can be iterated several times."""
+"""Function from pieces of columns and a key name to sorted pieces. These can be iterated several times."""
 
 
 def ordered(pieces: Iterable[Columns], key: str) -> list[Columns]:

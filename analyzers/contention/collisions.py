@@ -17,7 +17,8 @@ Flags = npt.NDArray[np.bool_]
 _OVERLAP: Final = 0.05  # minimum overlap, as a share of the shorter phase
 _MOST: Final = 100  # maximum number of reported collisions
 LITTLE: Final = 0.01
-"""Share of the capacity below which a job neither delays others nor is delayed (log lines, empty files)."""
+"""Share of the capacity below which a job neither delays others nor is delayed. Examples are log lines and empty
+files."""
 Place = tuple[int, int]
 """A job and one of its phases."""
 

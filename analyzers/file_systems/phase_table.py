@@ -22,7 +22,7 @@ _LARGE: Final = 2**44  # a million such values fit in int64
 _MOST: Final = 2**62  # value at which sums saturate
 METADATA_WAY: Final = 3
 PIECE_NS: Final = 60 * 10**9
-"""Length of the time pieces in which a phase is stored, so that a phase without end is bounded."""
+"""Length of the time pieces in which a phase is stored. A phase without end is then bounded."""
 
 
 class PhaseTable:

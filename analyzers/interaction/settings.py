@@ -37,10 +37,8 @@ BACKGROUND: Final = (
     "aprun",
     "jsrun",
 )
-"""Processes that interact with all others: kernel threads wake all processes of a machine, and launchers are connected
-to
-all ranks of a job. They would merge everything into one component and lead it.
-"""
+"""Processes that interact with all others. Kernel threads wake all processes of a machine, and launchers are
+connected to all ranks of a job. They would merge everything into one component and lead it."""
 
 
 class InteractionSettings(BaseModel):

@@ -32,9 +32,8 @@ PASSED: Final = 2
 CHANGED: Final = 3
 SPLIT: Final = 4
 FATES: Final = ("", "absorbed", "passed", "changed", "split")
-"""Translation of a request by the layers below: no request, no call below, one of equal size, one of another size, or
-several.
-"""
+"""Translation of a request by the layers below. The values are no request, no call below, one of equal size, one of
+another size, or several."""
 
 BOTTOM: Final = (1 << Layer.POSIX) | (1 << Layer.STDIO) | (1 << Layer.KERNEL)
 """Bit mask of layers below which nothing can be traced."""

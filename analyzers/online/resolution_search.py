@@ -80,7 +80,10 @@ class ResolutionSearch:
 
     @property
     def rarer(self) -> int:
-        """Factor by which searches for alternatives and further periods are rarer, since the known one lasts."""
+        """Factor by which searches for alternatives and further periods are rarer.
+
+        It grows while the known period lasts.
+        """
         return 1 if self._known is None or self._known.times < _FOLLOWING.proven else _FOLLOWING.rarely
 
     @property
@@ -234,7 +237,7 @@ class ResolutionSearch:
         return best_view, best
 
     def _estimate_known(self, known: _Known, now_ns: int, searches: bool = True) -> tuple[SignalWindow, PeriodEstimate]:
-        """Measures the known period; searches alternatives if it is new or became less sure, and at intervals."""
+        """Measures the known period. Searches alternatives if it is new or became less sure, and at intervals."""
         end_ns = max(now_ns, self._observed.last_ns)
         first_ns = max(self._observed.first_ns(end_ns), known.since_ns)
         window_ns = self.windows.start(first_ns, end_ns, hits=self._hits, period_s=known.period_s)

@@ -23,7 +23,7 @@ MOST_SYMBOLS: Final = 1 << 18
 """Number of symbols above which a grammar is closed and a new section begun."""
 _FEW_SYMBOLS: Final = 1 << 16
 _WORTH: Final = 4
-"""Calls per symbol below which a grammar is closed at ``_FEW_SYMBOLS``: a larger one would not compress better, and
+"""Calls per symbol below which a grammar is closed at ``_FEW_SYMBOLS``. A larger one would not compress better, and
 would exceed the cache."""
 MOST_CALLS: Final = 1 << 22
 """Maximum number of calls in a section."""

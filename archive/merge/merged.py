@@ -20,9 +20,9 @@ from .rank_patterns import Integers, Patterns
 from .rank_sets import Members, encode_members
 
 _CHUNK: Final = 1 << 16
-"""Number of kept numbers that are packed together: reading one member unpacks no more than these."""
+"""Number of kept numbers that are packed together. Reading one member unpacks no more than these."""
 _FEW: Final = _CHUNK
-"""Number of values up to which a chunk may be a piece, and is then deflated together with similar ones."""
+"""Number of values up to which a chunk may be a piece. It is then deflated together with similar ones."""
 _WORTH: Final = 1.2
 """Maximum ratio of a piece's size, deflated alone, to the result of ``integers.pack``."""
 _LITTLE: Final = 256

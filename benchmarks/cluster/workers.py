@@ -79,7 +79,7 @@ def jobs() -> list[str]:
 
 
 def send(endpoint: str, own: list[str], steering: Connection) -> None:
-    """Encode the batches of some jobs, send them once told to, and report the CPU time until all are acknowledged."""
+    """Encode the batches of some jobs, and send them on a command. Report the CPU time until all are acknowledged."""
     count = EVENTS // LENGTH // JOBS
     begin_ns = time.time_ns() - int(count * LENGTH * EVENT_S * 1e9)
     batches = make_batches(count, LENGTH, start_ns=begin_ns, step_ns=int(EVENT_S * 1e9))

@@ -39,7 +39,7 @@ while True:
         time.sleep(0.1)
     time.sleep(-(time.time() - start) % 2)
 """
-"""A checkpoint of 12 MB in 0.6 s of every 2 s: together they need several times the configured capacity."""
+"""A checkpoint of 12 MB in 0.6 s of every 2 s. Together they need several times the configured capacity."""
 _SERVE: Final = """ingest = "tcp://127.0.0.1:0"
 http = "127.0.0.1:0"
 publish = "tcp://127.0.0.1:0"

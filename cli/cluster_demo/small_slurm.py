@@ -53,7 +53,7 @@ BatchStartTimeout=600
 SlurmdTimeout=600
 UnkillableStepTimeout=600
 """
-"""The timeouts outlast the stalls of a busy machine: by default a job whose prolog takes 10 s is requeued."""
+"""The timeouts outlast the stalls of a busy machine. By default a job whose prolog takes 10 s is requeued."""
 
 
 @dataclass(frozen=True, slots=True)

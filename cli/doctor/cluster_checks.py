@@ -212,7 +212,7 @@ class _Probe:
         return detail if detail.bytes_written else None
 
     def _because(self, problem: str) -> RuntimeError:
-        """Return the error of a failed check, with the first trouble that the aggregator itself reports."""
+        """Return the error of a failed check. It has the first trouble that the aggregator itself reports."""
         for each in status_findings(self._http):
             if each.necessary and not each.works:
                 return BrokenError(f"{problem}; the aggregator reports ({each.name}): {each.detail}", each.remedy)
@@ -233,7 +233,7 @@ def _tracer() -> str:
 
 
 def clock_problem(offsets_s: Mapping[str, float]) -> str:
-    """Return the largest clock offset of a job's hosts in words; "" if it is small.
+    """Return the largest clock offset of a job's hosts in words. It is "" if it is small.
 
     >>> clock_problem({"n1": -7200.5, "n2": 0.2})
     "n1 is 7,200.5 s behind the aggregator's clock"
@@ -245,7 +245,7 @@ def clock_problem(offsets_s: Mapping[str, float]) -> str:
 
 
 def _wait(condition: Callable[[], T | None], deadline_s: float) -> T | None:
-    """Return the first true answer of a condition; None if there is none within the time."""
+    """Return the first true answer of a condition. Return None if there is none within the time."""
     limit_s = time.monotonic() + deadline_s
     while time.monotonic() < limit_s:
         if found := condition():

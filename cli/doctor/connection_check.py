@@ -1,4 +1,7 @@
-"""Check of ``iotide doctor --cluster`` that a collector's connection to the aggregator can be made, and why not."""
+"""Check of ``iotide doctor --cluster`` for a collector's connection to the aggregator.
+
+It reports whether it can be made, and why not.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from .checks import BrokenError
 _PATIENCE_S: Final = 10.0
 """Maximum time for a connection, s; a cluster's network needs milliseconds."""
 _SIGNATURE: Final = b"\xff" + bytes(8) + b"\x7f"
-"""First ten bytes of a ZeroMQ peer (ZMTP 3.1, RFC 37 of ZeroMQ); the length between them does not matter."""
+"""First ten bytes of a ZeroMQ peer (ZMTP 3.1, RFC 37 of ZeroMQ). The length between them does not matter."""
 _VERSION: Final = b"\x03"
 _MECHANISM: Final = slice(12, 32)
 """Name of the security mechanism in the greeting: NULL or CURVE."""
@@ -142,5 +145,5 @@ def _shake_hands(endpoint: str, keys: ClientKeys | None) -> None:
 
 
 def _fate(monitor: zmq.Socket[Any]) -> int:
-    """Return the event that decides about the connection; 0 if there is none within the time."""
+    """Return the event that decides about the connection. Return 0 if there is none within the time."""
     return int(recv_monitor_message(monitor)["event"]) if monitor.poll(int(_PATIENCE_S * 1000)) else 0

@@ -1,4 +1,7 @@
-"""Check of ``iotide doctor --cluster`` that Prometheus has the series of a job, and why it lacks them."""
+"""Check of ``iotide doctor --cluster`` for Prometheus.
+
+It reports whether Prometheus has the series of a job, and why it lacks them.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ def scraped(prometheus: str, http: str, job: str) -> str:
 
 
 def problem_of(targets: list[Target] | None, http: str, before: dict[str, str]) -> BrokenError | None:
-    """Return the cause if the aggregator is not scraped; None if it is, or if that is not known yet.
+    """Return the cause if the aggregator is not scraped. Return None if it is, or if that is not known yet.
 
     Args:
         targets: targets of Prometheus; None if it has no list of them.
@@ -84,7 +87,7 @@ class Target(NamedTuple):
 
 
 def _targets(prometheus: str) -> list[Target] | None:
-    """Return the targets; None if there is no list, such as in services that only answer queries."""
+    """Return the targets. Return None if there is no list, such as in services that only answer queries."""
     try:
         told = _asked(prometheus, "targets?state=active").get("activeTargets")
     except BrokenError:

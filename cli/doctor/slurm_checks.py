@@ -101,7 +101,7 @@ def _check_settings(file: Path, ingest: str, folders: Mapping[str, str]) -> None
 
 
 def _check_folder(folder: Path) -> None:
-    """Check the mode of the folder for sockets, if it exists: the prolog refuses one that others may write to."""
+    """Check the mode of the folder for sockets, if it exists. The prolog refuses one that others may write to."""
     with contextlib.suppress(FileNotFoundError):
         state = folder.stat()
         if state.st_uid not in (0, os.geteuid()) or state.st_mode & _OTHERS_WRITE:
@@ -113,7 +113,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def _check_log(log: Path) -> None:
-    """Report the last failure in the node's log, if it is recent and readable; only root may read it."""
+    """Report the last failure in the node's log, if it is recent and readable. Only root may read it."""
     try:
         recent = time.time() - log.stat().st_mtime < _RECENT_S
         with log.open("rb") as file:

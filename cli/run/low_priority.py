@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from typing import Final, TypeVar
 
 NICER: Final = 10
-"""Niceness increment: leaves a tenth of a core if the command uses all, so that the work is not starved."""
+"""Niceness increment. It leaves a tenth of a core if the command uses all, so that the work is not starved."""
 _LEAST: Final = 19
 _T = TypeVar("_T")
 

@@ -25,10 +25,10 @@ _log = logging.getLogger(__name__)
 _PATIENCE_S: Final = 10.0
 """Maximum time, s, for which the analysis may be behind and keep its low priority."""
 HELD_S: Final = 3.0
-"""Time, s, for which a burst that uses all cores is left alone: the length of most bursts."""
+"""Time for which a burst that uses all cores is left alone, s. It is the length of most bursts."""
 _WORTH_A_LOOK: Final = 16_384
 _REST_S: Final = 0.02
-"""Time, s, for which fewer calls than that wait for more: batches take a fifth less CPU time."""
+"""Time for which fewer calls than that wait for more, s. Batches take a fifth less CPU time."""
 _HEARTBEAT_S: Final = 1.0
 _LOOK_AGAIN_S: Final = 0.05
 _COLLECTOR: Final = "run"

@@ -13,7 +13,7 @@ WAITED_FOR: Final = -15
 _SESSION: Final = -10
 """Niceness of the collector's session meanwhile, on systems whose sessions share the cores."""
 _PASSES: Final = 8
-"""Maximum number of passes over the threads: a thread that starts during one inherits the earlier niceness."""
+"""Maximum number of passes over the threads. A thread that starts during one inherits the earlier niceness."""
 _BETWEEN_CHANGES_S: Final = 0.05
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 _END: Final = b"\x02\x01"
-"""Last bytes of each file of definitions or events: OTF2's end marks of a file and of a chunk."""
+"""Last bytes of each file of definitions or events. They are OTF2's end marks of a file and of a chunk."""
 
 
 def check_written(library: Any, anchor: Path, events: Sequence[int]) -> None:

@@ -18,7 +18,7 @@ _TELLING: Final = 0.05
 _SLIGHT: Final = 0.001
 _SMALL_SHARE: Final = 0.1
 _CHANGED: Final = 0.1
-"""Share by which bytes in files differ from those in the program's calls if a library is named as the cause."""
+"""Share by which bytes in files differ from those in the program's calls. Above it a library is named as the cause."""
 _LEAST_MOVED: Final = 0.01
 """Least share of the bytes for which a place is named."""
 
@@ -53,7 +53,7 @@ def spent_line(advice: Advice) -> str:
 
 
 def moved_line(advice: Advice, *, partial: bool = False) -> str:
-    """Return the moved data, its destinations and rates; ``partial``: not all I/O of the job was recorded."""
+    """Return the moved data, its destinations and rates. ``partial``: not all I/O of the job was recorded."""
     if not advice.destinations:
         return "no data moved by recorded calls" if partial else "no data moved"
     told = []
@@ -73,7 +73,10 @@ def moved_line(advice: Advice, *, partial: bool = False) -> str:
 
 
 def _changed_below(advice: Advice, moved: int) -> str:
-    """Return the bytes that the program asked a library for, if clearly other ones reached the file systems."""
+    """Return the bytes that the program asked a library for.
+
+    This is for the case that clearly other ones reached the file systems.
+    """
     asked = advice.bytes_read + advice.bytes_written
     if abs(moved - asked) <= _CHANGED * max(moved, asked):
         return ""
@@ -88,7 +91,7 @@ def floor_text(advice: Advice) -> str:
 
 
 def first_line(advice: Advice, *, partial: bool = False) -> str:
-    """Return the first recommended change and its saving; ``partial``: not all I/O of the job was recorded."""
+    """Return the first recommended change and its saving. ``partial``: not all I/O of the job was recorded."""
     if not advice.findings:
         return f"{nothing_to_change(partial)}: no cause was found that costs {floor_text(advice)} or more"
     first = advice.findings[0]

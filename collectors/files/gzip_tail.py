@@ -13,7 +13,8 @@ from .tail import CHUNK_BYTES, FileTail, Restart
 MAGIC: Final = b"\x1f\x8b"
 _GZIP_ONLY: Final = 16 + zlib.MAX_WBITS
 _CHECKS: Final = {"incorrect data check": 4, "incorrect length check": 0}
-"""zlib's error text for a wrong check at the end of a member -> bytes of the member after the failed check."""
+"""zlib's error text for a wrong check at the end of a member. The value is the number of the member's bytes after
+the failed check."""
 _LEAST_HEAD: Final = 4096
 """Minimum number of bytes to decompress from a file's first bytes. A tar archive is recognised by its bytes 257-261."""
 _EXPECTED: Final = "a gzip file that was written to its end"

@@ -22,7 +22,8 @@ from .mounts import Mount, MountTable, parse_mountinfo
 from .striping import LayoutReader, Question, Striping
 
 _FRESH_S: Final = 1.0
-"""Seconds until a process's namespace is read again, and its mounts if the kernel does not report changes."""
+"""Seconds until a process's namespace is read again. Its mounts are read again, too, if the kernel does not report
+changes."""
 _MOST_VIEWS: Final = 64
 _MOST_BYTES: Final = 16 << 20
 _MOST_KNOWN: Final = 16_384
@@ -60,7 +61,8 @@ class _View:
     known: dict[tuple[str, FileType], _OfMount] = field(default_factory=dict)
     """Results per folder and type (from the path's spelling) for the current mount table; bounded."""
     infos: dict[tuple[str, FileType], FileInfo] = field(default_factory=dict)
-    """Results for system files from the last second, by path and type (from the path's spelling); bounded."""
+    """Results for system files from the last second, by path and type. The type is from the path's spelling; the
+    table is bounded."""
     named: dict[bytes, FileInfo] = field(default_factory=dict)
     """The same, by the bytes with which processes name the files."""
     infos_s: float = -math.inf

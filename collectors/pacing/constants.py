@@ -21,7 +21,7 @@ STUCK_S: Final = 30.0
 RATE_OVER_S: Final = 0.25
 """Seconds for which a job must be served alone before its rate counts as its maximum rate."""
 NEARLY: Final = 0.95
-"""Share of a job's maximum rate that counts as all of it, because shares are derived from measured limits."""
+"""Share of a job's maximum rate that counts as all of it. Shares are derived from measured limits."""
 WORTH: Final = 0.5
 """Share of a job's maximum rate that must be unused for the job to run beside others."""
 TICK_S: Final = 0.002

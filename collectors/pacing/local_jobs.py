@@ -14,7 +14,7 @@ from .constants import DONE_QUIET_S, PHASE_GAP_S, QUIET_S, RATE_OVER_S, STUCK_S
 _MOST_MOVED: Final = 1 << 50
 """Maximum number of bytes moved between two polls. A process that reports more violates the layout."""
 _LOOKS: Final = 2
-"""Polls without a call before a job counts as quiet, because one poll may always fall between two calls."""
+"""Polls without a call before a job counts as quiet. One poll may always fall between two calls."""
 _PHASES: Final = 4
 _FEWEST: Final = 2
 _LONGER: Final = 2.0

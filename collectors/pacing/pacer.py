@@ -25,7 +25,7 @@ Images: TypeAlias = Callable[[], Mapping[int, list[Region]]]
 _log = logging.getLogger(__name__)
 _LOOK_FOR_PROCESSES_S: Final = 0.02
 _LONGEST_SHARE: Final = 10
-"""Ratio of total to polling time: polling takes at most a tenth of the thread's time for any number of processes."""
+"""Ratio of total to polling time. Polling takes at most a tenth of the thread's time for any number of processes."""
 
 
 @dataclass(slots=True)

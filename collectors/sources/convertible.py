@@ -61,7 +61,7 @@ _BINARY: Final = (
         "text of its folder, if LTTng wrote it: babeltrace2 FOLDER > kernel.txt",
     ),
 )
-"""Recognised by first bytes that no supported format has: refused even if the user named a format."""
+"""Recognised by first bytes that no supported format has. Refused even if the user named a format."""
 _TEXT: Final = (
     _Kind(
         re.compile(rb'\{\s*"linux-perf-json-version"'),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 _HEAD: Final = 64 << 10
-"""Bytes read of a program: its ELF header, program headers and notes, or the first line of a script."""
+"""Bytes read of a program. They have its ELF header, program headers and notes, or the first line of a script."""
 _DEEPEST: Final = 5
 """Maximum nesting of scripts whose interpreters are scripts; the limit of the kernel."""
 _SEGMENT: Final = struct.Struct("<IIQQQQ")
@@ -31,7 +31,7 @@ class PreloadObstacle(NamedTuple):
     program: str
     reason: str
     breaks: bool = False
-    """With the libraries, the program would not start or would print errors: it must run without them."""
+    """With the libraries, the program would not start or would print errors. It must run without them."""
 
 
 class _Segment(NamedTuple):

@@ -41,7 +41,7 @@ _SLOWER_EACH: Final = 4
 _KEPT_BYTES: Final = 1 << 30
 """Bound on data stored for the next collector if none is configured."""
 _OWN: Final = "(collector)"
-"""Name of the collector's own stream, which introduces its job before the first program is traced."""
+"""Name of the collector's own stream. It introduces its job before the first program is traced."""
 _MOST_LONGER: Final = 10.0
 """Maximum factor by which the poll interval of silent sources grows."""
 

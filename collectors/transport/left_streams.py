@@ -12,7 +12,7 @@ from .handing_over import HandedOver
 from .shipper import Shipper
 
 _FOLLOWED_WITHIN_S: Final = 120.0
-"""Seconds after which a process that the previous collector served and that did not return counts as cut off."""
+"""Seconds after which a process of the previous collector counts as cut off. It did not return to this one."""
 
 
 class Left:

@@ -18,7 +18,7 @@ CORE_NAME: Final = "preload"
 CORE_FOLDERS: Final = ("base", "state", "tables", "recording", "libc")
 """Folders of the core library's files, from the lowest layer up."""
 ALL_LAYERS: Final = "layers"
-"""The library of all layers above libc, because loading each library costs time in each process."""
+"""The library of all layers above libc. Loading each library separately costs time in each process."""
 
 _OTHERS: Final = ("__init__", "__main__", "headers", "peers", "printing")
 """Modules here that do not affect the writing and compiling of wrappers."""

@@ -16,7 +16,7 @@ from .plan import Plan, plan
 from .target_code import Subject
 
 OFF_UNLESS_ASKED: Final = ("char", "memory")
-"""Classes whose disabled calls are passed on by a gate, the shortest path, because they are the most frequent calls."""
+"""Classes whose disabled calls are passed on by a gate, the shortest path. They are the most frequent calls."""
 PACED: Final = ("READ", "WRITE", "SYNC")
 """Kinds of libc's calls that wait for their turn if pacing is enabled (``preload/recording/pace.h``)."""
 

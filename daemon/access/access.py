@@ -115,7 +115,7 @@ class Access:
         return (frames, []) if self._admission is None else self._admission.admit(user, frames)
 
     def user_of(self, last: zmq.Frame) -> str | None:
-        """Return the user for whom the sender of a frame acts: "" for a node, None if it may not send."""
+        """Return the user for whom the sender of a frame acts. It is "" for a node, None if it may not send."""
         if self._local is not None:
             return self._local.user_of(last)
         if self._curve is None or self.principals is None:

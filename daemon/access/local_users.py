@@ -11,7 +11,7 @@ import zmq
 from ...events.network.peers import user_name
 
 _CREDENTIALS: Final = re.compile(r".*:([0-9]+):[0-9]+:[0-9]+", re.DOTALL)
-"""Address of a peer as ZeroMQ reports it for ipc: name, then user, group and process id from the kernel."""
+"""Address of a peer as ZeroMQ reports it for ipc. It has the name, then user, group and process id from the kernel."""
 _MOST_KNOWN: Final = 4096
 
 
@@ -25,7 +25,10 @@ class LocalUsers:
         self._known: dict[int, str] = {}
 
     def user_of(self, frame: zmq.Frame) -> str | None:
-        """Return the user of a frame's sender: "" for a node collector, None if the kernel did not identify it."""
+        """Return the user of a frame's sender.
+
+        It is "" for a node collector, None if the kernel did not identify it.
+        """
         try:
             found = _CREDENTIALS.fullmatch(str(frame.get("Peer-Address")))
         except zmq.ZMQError:

@@ -39,7 +39,7 @@ class Principal(BaseModel):
     token_sha256: str | None = Field(None, pattern="^[0-9a-f]{64}$")
     """SHA-256 of the token for HTTP."""
     user: str = Field("", max_length=200)
-    """User of its streams, regardless of their own user name, and of the jobs that it sees; "": a node, for all
+    """User of its streams and of the jobs that it sees, regardless of their own user name. "": a node, for all
     users."""
     may: frozenset[Permission]
 

@@ -41,7 +41,7 @@ class Written(NamedTuple):
     """Number of pieces that are completely in the file."""
     error: OSError | None
     is_unsaved: bool = False
-    """Whether fsync failed for earlier data: it is unknown how much of it is on disk."""
+    """Whether fsync failed for earlier data. It is then unknown how much of it is on disk."""
 
 
 class ArchiveFile:

@@ -27,7 +27,7 @@ from .members import Member, public
 from .partitions import partitions_with
 
 _FORWARDED: Final = "x-iotide-partition"
-"""Header for another member: the request is for its own partition and must not be forwarded."""
+"""Header for another member. The request is for its own partition and must not be forwarded."""
 _HOP: Final = frozenset(
     {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )

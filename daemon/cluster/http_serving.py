@@ -60,7 +60,10 @@ async def answering(member: ClusterMember, settings: AggregatorSettings) -> Asyn
 
 
 def trusted(certificate: Path | None) -> ssl.SSLContext:
-    """Return the certificates that other members may have: those of the system, of SSL_CERT_FILE, and our own chain."""
+    """Return the certificates that other members may have.
+
+    They are those of the system, of SSL_CERT_FILE, and our own chain.
+    """
     context = ssl.create_default_context()
     if certificate is not None:
         context.load_verify_locations(certificate)

@@ -100,7 +100,7 @@ class JobSession:
     lag_s: float = 0.0
     """Time from the end of the newest event to its arrival, of the last batch, s."""
     own_clock: bool = False
-    """The trace's zero is unknown, so its times cannot be compared with the time of day."""
+    """Whether the trace's zero is unknown. Its times then cannot be compared with the time of day."""
     stamp_ns: int = 0
     """Resolution of its coarsest stamps, ns; 0 where all are fine."""
     names: JobNames = field(init=False)

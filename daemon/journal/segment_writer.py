@@ -16,7 +16,7 @@ from .segments import HEADER_BYTES, SUFFIX, Segment, encode, header, name_of, sa
 from .synced_mark import SyncedMark
 
 STAGED: Final = ".staged"
-"""Suffix of files that are no part of the journal yet: without the snapshot before them, nothing in them counts."""
+"""Suffix of files that are no part of the journal yet. Without the snapshot before them, nothing in them counts."""
 _MOST_PIECES: Final = 512  # per writev; the limit of the system is 1024
 _LAZY_BYTES: Final = 1 << 20
 """Bytes of records without a waiting answer, above which they are written."""

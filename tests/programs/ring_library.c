@@ -1,4 +1,4 @@
-/* Makes rings of io_uring as liburing does: system calls from its own instructions, and liburing's layout. */
+/* Creates io_uring rings as liburing does: with its own system call instructions, and liburing's layout. */
 #include <linux/io_uring.h>
 #include <string.h>
 #include <sys/syscall.h>

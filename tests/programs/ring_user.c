@@ -1,4 +1,4 @@
-/* Makes a ring by the function named in its first argument, and leaves it open. Status: 0, or the error. */
+/* Creates a ring by the function named in its first argument, and leaves it open. Status: 0, or the error. */
 #include <linux/io_uring.h>
 #include <stdio.h>
 #include <stdlib.h>

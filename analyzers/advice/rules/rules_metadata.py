@@ -14,7 +14,7 @@ from .words import count_text, size_text, time_text
 
 _SYNCS: Final = 4  # minimum flushes of a file for a finding
 _BULK: Final = 4 * 2**20
-"""Bytes per flush from which on its duration is due to the data and not to the flush itself."""
+"""Bytes per flush from which on its duration is due to the data. Below, the flush itself dominates."""
 _OPENS: Final = 8  # minimum opens per file and thread for a finding
 _PER_OPEN: Final = 4  # maximum reads and writes per open that could be combined, too
 _FILES: Final = 100  # minimum number of files, or objects, that counts as many

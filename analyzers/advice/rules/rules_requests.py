@@ -21,10 +21,10 @@ _FEWEST: Final = 100  # minimum number of requests for a finding
 _BUFFERED: Final = 4
 """Minimum C library calls per system call for the buffer to be effective."""
 _BUFFERED_BYTES: Final = 1_024
-"""Maximum mean size of C library calls that a default buffer of 4 KiB combines, bytes. For calls without known system
-calls."""
+"""Maximum mean size of C library calls that a default buffer combines, bytes. The buffer has 4 KiB. For calls
+without known system calls."""
 _LARGE: Final = 2_048
-"""Request size from which the bytes cost more than the call if served from memory, bytes."""
+"""Request size from which the bytes cost more than the call, bytes. The bytes come from memory."""
 _CACHED_NS: Final = 50_000.0
 """Maximum mean duration of a request served from memory, ns."""
 _READ_CALL_NS, _WRITE_CALL_NS = 1_000.0, 4_000.0

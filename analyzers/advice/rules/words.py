@@ -21,7 +21,7 @@ def count_text(number: int, what: str) -> str:
 
 
 def common_pattern(paths: Sequence[str]) -> str:
-    """Returns paths that differ only in numbers as one, with ``#`` for the numbers that differ.
+    """Returns paths that differ only in numbers as one. It has ``#`` for the numbers that differ.
 
     >>> common_pattern(["/run7/t1.h5", "/run7/t22.h5"]), common_pattern(["/run7/x"])
     ('/run7/t#.h5', '/run7/x')

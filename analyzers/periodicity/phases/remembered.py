@@ -1,4 +1,4 @@
-"""Reuse of the latest results of pure functions of arrays, since a search measures the same phases repeatedly."""
+"""Reuse of the latest results of pure functions of arrays. A search measures the same phases repeatedly."""
 
 from __future__ import annotations
 

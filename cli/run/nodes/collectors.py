@@ -20,7 +20,7 @@ from .messages import LONGEST_LINE, News, Orders, as_line
 _STARTED_WITHIN_S: Final = 30.0
 """Maximum time, s, that the command waits for them. A Slurm step takes one second, on a busy controller ten."""
 _ENDED_WITHIN_S: Final = 60.0
-"""Maximum time, s, for the acknowledgement of everything: three times their own timeout, and a margin."""
+"""Maximum time for the acknowledgement of everything, s. It is three times their own timeout, and a margin."""
 _KILLED_S: Final = 5.0
 _LOOK_S: Final = 1.0
 _MOST_SAID: Final = 20

@@ -19,7 +19,8 @@ _SUBSTANTIAL: Final = 0.25
 _PIECE: Final = 0.5
 """Share of a period. I/O that begins sooner after a phase's start is a part of that phase."""
 _ON_TIME: Final = 0.2
-"""Largest deviation of a start that counts as on time, as a share of the period; as in ``NextPhase.confidence``."""
+"""Largest deviation of a start that counts as on time, as a share of the period. It is that of
+``NextPhase.confidence``."""
 
 
 class Came(Struct, frozen=True):

@@ -33,7 +33,7 @@ _FIRST_EVENTS_WAIT_S: Final = 0.05
 _LAST_LOOKS_S: Final = 30.0
 """Seconds for which running processes are still read after the end was requested."""
 _ENDING_S: Final = 0.5
-"""Seconds for which processes may end after the command: helpers of a program end when it does."""
+"""Seconds for which processes may end after the command. Helpers of a program end when it does."""
 _ENDING_LOOK_S: Final = 0.01
 _PATIENCE_S: Final = 3.0
 _BEFORE_OTHERS: Final = 5

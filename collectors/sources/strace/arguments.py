@@ -23,7 +23,8 @@ Arguments: TypeAlias = npt.NDArray[Any]
 """One ``ARGUMENT`` per call."""
 
 MOST_SEARCHED: Final = 32_768
-"""Maximum number of bytes searched for the last descriptor: two paths of PATH_MAX bytes with each byte escaped."""
+"""Maximum number of bytes searched for the last descriptor. It is two paths of PATH_MAX bytes with each byte
+escaped."""
 
 _FOLDER = re.compile(
     rb"(?:, )?(?:(?:AT_FDCWD|\d{1,20})(?:<" + ANNOTATION + rb'>(?=(?:\(deleted\))?, ")(?:\(deleted\))?)?, (?="))?'

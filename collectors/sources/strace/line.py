@@ -88,8 +88,8 @@ _CALL: Final = re.compile(
     rb"([^\n]*)\) += (0x[0-9a-f]{1,16}|-?\d{1,20}|\?)(?:<([^<>\n]*)>(?= |\Z))?"
     rb"(?: (E(?!RESTART)[A-Z0-9_]+) \([^()\n]*\))?(?: <(\d{1,9}\.\d{1,9})>\Z)?([^\n]*)"
 )
-"""Linear in the length of a line: optional parts precede the arguments, and the result is the first ``) = value`` from
-the right."""
+"""Linear in the length of a line. Optional parts precede the arguments, and the result is the first ``) = value``
+from the right."""
 _TAIL: Final = re.compile(
     rb"(?:<" + ANNOTATION + ANNOTATION_END + rb")? *(E[A-Z0-9_]+)?(?: ?\([^\n]*\))?"
     rb"(?: <(unavailable|\d{1,9}\.\d{1,9})>)?"

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from .native_library import native
 
 Extents: TypeAlias = npt.NDArray[np.uint32]
-"""Extents of each text in the data, shape (n, 2, 2): begin and end of its first and its second part."""
+"""Extents of each text in the data, shape (n, 2, 2). They are begin and end of its first and its second part."""
 Row: TypeAlias = npt.NDArray[np.uint32]
 
 MOST_BYTES: Final = 256 << 20

@@ -25,9 +25,10 @@ _SAMPLES: Final = 8
 _DRIFT_NS: Final = 50_000_000
 """Maximum drift between clocks over that many heartbeats. A larger difference means that a clock was set."""
 TOLERANCE_NS: Final = 100_000_000
-"""Clock differences below this are not corrected, because a round trip to a busy node is no more exact."""
+"""Clock differences below this are not corrected. A round trip to a busy node is no more exact."""
 _STEADY_SOURCES: Final = frozenset({"preload"})
-"""Sources whose stamps continue from the time of day at the start of their process, even if the clock is set later."""
+"""Sources whose stamps continue from the time of day at the start of their process. They do so even if the clock is
+set later."""
 
 
 class _Sample(NamedTuple):

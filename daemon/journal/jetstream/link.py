@@ -29,7 +29,7 @@ _RECONNECT_S: Final = 0.2
 _REQUEST_S: Final = 5.0
 """Timeout of a JetStream answer, s; a megabyte may be written before it."""
 _QUESTION_S: Final = 1.5
-"""Timeout of an answer to a small write, s: a server that has just failed does not answer, and the request is
+"""Timeout of an answer to a small write, s. A server that has just failed does not answer, and the request is
 repeated."""
 
 

@@ -25,7 +25,7 @@ from .messages import Message, pack
 
 _log = logging.getLogger(__name__)
 _LARGEST: Final = 1 << 20
-"""Maximum size of a message, bytes: from 256 KiB on the disk's throughput limits, not its syncs."""
+"""Maximum size of a message, bytes. From 256 KiB on the disk's throughput limits, not its syncs."""
 _HEADER_BYTES: Final = 1 << 10
 _LAZY_BYTES: Final = 1 << 18
 """Bytes of records without a waiting answer, above which they are appended."""

@@ -86,7 +86,7 @@ class Certificate:
             raise ConfigError(f"access.certificate = {chain}: {getattr(error, 'strerror', None) or error}") from None
 
     def renew(self) -> bool:
-        """Read the files again if they have changed; on errors, which are logged, the old ones stay in use.
+        """Read the files again if they have changed. On errors, which are logged, the old ones stay in use.
 
         Returns:
             Whether others are in use now.

@@ -26,7 +26,7 @@ def static(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rings(folder: Path) -> Path:
-    """Builds a program whose library makes rings as liburing does: from its own instructions."""
+    """Build a program whose library creates rings as liburing does: with its own system call instructions."""
     programs = Path(__file__).parents[2] / "programs"
     library, program = folder / "libring.so", folder / "rings"
     subprocess.run([need("gcc"), "-shared", "-fPIC", programs / "ring_library.c", "-o", library], check=True)

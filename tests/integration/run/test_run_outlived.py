@@ -1,4 +1,4 @@
-"""A command whose processes outlive it: the summary names what was not recorded to its end."""
+"""A command whose processes outlive it: the summary names what was not recorded completely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A socket in asyncio's loop receives all messages, also those that arrive while it sends."""
+"""A socket in asyncio's loop receives all messages, including those that arrive while it sends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from iotide.daemon.ingest.loop_socket import LoopSocket
 from support.system.waiting import DEADLINE_S
 
 _COMMANDS_S = 0.05
-"""ZeroMQ looks at its signals when it sends, but not again within about a millisecond, s."""
+"""ZeroMQ checks its signals when it sends, but not again within about a millisecond, s."""
 
 
 @asynccontextmanager
@@ -34,7 +34,7 @@ async def pair() -> AsyncIterator[tuple[LoopSocket, LoopSocket]]:
 
 
 async def test_message_that_arrives_while_another_is_sent_wakes_the_receiver() -> None:
-    """Sending takes the signal of a received message away from the file that asyncio watches."""
+    """Sending consumes the signal of a received message, which asyncio's file descriptor then lacks."""
     async with pair() as (router, dealer):
         dealer.send([b"first"])
         assert await router.wait(DEADLINE_S)

@@ -105,6 +105,6 @@ KERNEL_FORMATS: Final[dict[bytes, Payload]] = {
         KernelEvent.KVM_INJ_VIRQ, "IRQ {value:number}", "irq {value:number}", "Soft/INTn {value:number}"
     ),
 }
-"""The events as the kernel prints them, which perf, ftrace and trace-cmd follow; and trace-cmd's short forms."""
+"""The events as the kernel prints them, and trace-cmd's short forms. perf, ftrace and trace-cmd follow the kernel."""
 
 KERNEL_CALLS: Final = {Step.CALL_IN: [(b"sys_enter_", b"")], Step.CALL_OUT: [(b"sys_exit_", b"")]}

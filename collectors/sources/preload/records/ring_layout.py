@@ -61,7 +61,7 @@ MOST_WORDS: Final = 64
 MOST_WORD_LINES: Final = -(-MOST_WORDS // WORDS_PER_LINE)
 
 COLLECTOR_ASLEEP: Final = 2
-"""Value of ``wakes``: the process must wake the collector when much data waits. 0: the process cannot do so."""
+"""Value of ``wakes``. The process must wake the collector when much data waits. 0: the process cannot do so."""
 
 ENTRY: Final = struct.Struct("<IHHII")
 """size, type, length of the text that follows, number, aux."""

@@ -88,7 +88,7 @@ def _parsed(text: str) -> Specification:
 
 
 _parsed_once = lru_cache(maxsize=4096)(_parsed)
-"""Cached, because each process sends the same specifications: for short programs, parsing took a tenth of the time."""
+"""Cached, because each process sends the same specifications. For short programs, parsing took a tenth of the time."""
 
 
 def name_of(text: str) -> str:

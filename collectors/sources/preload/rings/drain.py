@@ -24,7 +24,8 @@ from .watching import GONE, UNWATCHED
 LINES_A_POLL: Final = 65_536
 _MOST_PROCESSES: Final = 16_384
 _LATE_S: Final = 1.0
-"""Pause between polls after which the library may assume that the collector is gone, and hand over a new region."""
+"""Pause between polls after which the library may assume that the collector is gone. It then hands over a new
+region."""
 _LATE_FOR_S: Final = 10.0
 """Time after such a pause within which the new region may arrive."""
 _OVERLAP_S: Final = 1.0

@@ -48,7 +48,7 @@ def shell_routes(pages: Pages) -> APIRouter:
 
     @router.get("/rules.yml")
     async def rules(request: Request, runbooks: str = "") -> Response:
-        """Return the rules for Prometheus, whose alerts link to runbooks by an address that opens: by default here."""
+        """Return the rules for Prometheus. Their alerts link to runbooks by an address that opens, by default here."""
         if runbooks and not _ADDRESS.fullmatch(runbooks):
             raise HTTPException(422, {"error": f"{runbooks[:80]!r} is no address", "expected": "http://HOST/PATH"})
         address = runbooks or f"{request.base_url}runbooks"

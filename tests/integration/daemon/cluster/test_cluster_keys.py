@@ -73,9 +73,12 @@ def test_listed_keys_reach_all_jobs_through_any_member_and_others_reach_none(tmp
         for each in members:
             stack.callback(close, each)
         first.start()
-        wait_for(lambda: not unserved(first.url, token), what="all partitions at one")
+        wait_for(lambda: not unserved(first.url, token), what="all partitions at one member")
         second.start()
-        wait_for(lambda: sorted(map(len, serves(second.url, token).values())) == [1, 1], what="partitions at both")
+        wait_for(
+            lambda: sorted(map(len, serves(second.url, token).values())) == [1, 1],
+            what="the partitions at both members",
+        )
         owner = re.findall(r"ingest (\S+),", second.says(", epoch"))[0]  # of the process that serves its partition
         programs = stack.enter_context(writers(tmp_path, [each.endpoint for each in (second, first)], jobs, keys))
         stack.enter_context(a_stranger(tmp_path, second, listed))
@@ -84,14 +87,14 @@ def test_listed_keys_reach_all_jobs_through_any_member_and_others_reach_none(tmp
         for url in (first.url, second.url):
             for job in jobs:
                 wait_for(lambda: written(url, job, token) == 1_000_000, what=f"{job} at {url}")  # noqa: B023
-        wait_for(lambda: refused(text_of(second.url, "/metrics", token), "ingest"), what="the stranger is refused")
+        wait_for(lambda: refused(text_of(second.url, "/metrics", token), "ingest"), what="rejection of the stranger")
         found = {job["job"]: job["user"] for job in asked(first.url, "/api/v1/jobs", token)["jobs"]}
         assert found.keys() == set(jobs)
-        assert found[jobs[1]] == "alice"  # the user of the key, which its own member told the owner
+        assert found[jobs[1]] == "alice"  # the user of the key, from the member that received it
         collectors_cannot_bypass_gateways(first, owner, node, token)
         endpoints = [each.endpoint.replace("/in", "/out") for each in members]
         with connected(zmq.SUB, endpoints, operator) as subscriber, connected(zmq.SUB, endpoints, node):
-            wait_for(lambda: programs[0].say("1") or subscriber.poll(200), what="a prediction for who may operate")
+            wait_for(lambda: programs[0].say("1") or subscriber.poll(200), what="a prediction for an operator")
             for each in members:
                 wait_for(lambda: refused(text_of(each.url, "/metrics", token), "publish"), what="the node")  # noqa: B023
         before = written(first.url, jobs[1], token)
@@ -103,7 +106,7 @@ def test_listed_keys_reach_all_jobs_through_any_member_and_others_reach_none(tmp
         programs[0].say("500")
         wait_for(lambda: written(first.url, jobs[0], token) == before + 500_000, what="all have the new key")
         listed.revoke("alice")
-        wait_for(lambda: refused(text_of(first.url, "/metrics", token), "ingest"), what="the revoked key is refused")
+        wait_for(lambda: refused(text_of(first.url, "/metrics", token), "ingest"), what="rejection of the revoked key")
 
 
 @contextmanager
@@ -125,7 +128,9 @@ def a_stranger(folder: Path, member: Served, listed: Listed) -> Iterator[Talking
 def collectors_cannot_bypass_gateways(
     member: Served, owner: str, keys: tuple[Path, Path], token: dict[str, str]
 ) -> None:
-    """A listed collector that speaks to a partition's process as a gateway does is refused: it could name any user."""
+    """A listed collector that connects to a partition's process like a gateway is rejected, because it could name any
+    user.
+    """
     hello = encode(Hello(collector="c", stream="s", info=StreamInfo(job="forged", source="test")))
     with connected(zmq.DEALER, [owner], keys) as socket:
         socket.send_multipart([b"peer", b"root", *hello], zmq.NOBLOCK)
@@ -134,5 +139,5 @@ def collectors_cannot_bypass_gateways(
             paths = (f"/partitions/{number}/metrics" for number in range(PARTITIONS))
             return any(refused(text_of(member.url, path, token), "ingest") for path in paths)
 
-        wait_for(is_refused, what="the collector is refused by the owner")
+        wait_for(is_refused, what="rejection of the collector by the owner")
     assert "forged" not in {job["job"] for job in asked(member.url, "/api/v1/jobs", token)["jobs"]}

@@ -1,4 +1,4 @@
-"""A period that many predictions found is only measured between searches; what changes is found all the same."""
+"""A period that many predictions found is only measured between searches; changes are still found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that `iotide doctor --cluster` cannot make, each with another cause."""
+"""Connections that `iotide doctor --cluster` cannot make, each with a different cause."""
 
 from __future__ import annotations
 

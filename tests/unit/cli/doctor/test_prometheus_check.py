@@ -1,4 +1,4 @@
-"""Why Prometheus lacks a job's series, from the list of its targets."""
+"""The cause if Prometheus lacks a job's series, from the list of its targets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_aggregator_that_is_no_target_is_named_with_the_targets() -> None:
 )
 def test_scrape_that_fails_again_is_named_with_its_error(error: str, remedy: str) -> None:
     before: dict[str, str] = {}
-    assert problem_of([target(error)], HTTP, before) is None  # it may have failed before the aggregator was there
+    assert problem_of([target(error)], HTTP, before) is None  # it may have failed before the aggregator started
     problem = problem_of([target(error, scraped_at="2")], HTTP, before)
     assert problem is not None
     assert error in str(problem)
