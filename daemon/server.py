@@ -137,6 +137,8 @@ class Server:
             from .journal.jetstream.opening import stand_by
         except ImportError:
             raise ConfigError("journal.servers needs nats-py: pip install 'iotide[jetstream]'") from None
+        if self._settings.http is not None:
+            self._make_http  # noqa: B018 - takes a second of CPU time, which a takeover should not wait for
         self.journal = await stand_by(self._settings.journal, told)
         if self.archives is not None:
             self.archives.moves = True
@@ -357,7 +359,8 @@ class Server:
         self._publisher = publisher
         self.publish_endpoint = publisher.endpoint
 
-    async def _start_http(self, address: str) -> None:
+    @cached_property
+    def _make_http(self) -> Callable[[str], HttpServer]:
         # Imported when needed: an embedded aggregator without HTTP starts half a second earlier.
         from .publish.http.application import make_application
         from .publish.http.authentication import Authentication
@@ -365,11 +368,10 @@ class Server:
         from .publish.metrics import AggregatorCollector
         from .publish.status import StatusReport
 
-        stats = self.stats
+        stats, ingest, settings = self.stats, self._ingest, self._settings
         collector = AggregatorCollector(
-            self.aggregator, lambda: stats, self._settings.max_job_series, time.time, self._contention, self.loop_watch
+            self.aggregator, lambda: stats, settings.max_job_series, time.time, self._contention, self.loop_watch
         )
-        ingest = self._ingest
         report = StatusReport(
             self.aggregator,
             stats,
@@ -380,14 +382,15 @@ class Server:
         )
         given = self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._plans
         app = make_application(*given, report, in_cluster=self._for_gateways)
-        server = HttpServer(
-            app if self._settings.access.is_open else Authentication(app, self.access),
-            address,
-            self._settings.access,
-            allow_remote=self._settings.allow_remote,
-            limits=self._settings.http_limits,
-            counters=self.aggregator.counters,
-        )
+        served = app if settings.access.is_open else Authentication(app, self.access)
+        counters = self.aggregator.counters
+        return lambda address: HttpServer(
+            served, address, settings.access, allow_remote=settings.allow_remote,
+            limits=settings.http_limits, counters=counters,
+        )  # fmt: skip
+
+    async def _start_http(self, address: str) -> None:
+        server = self._make_http(address)
         self._stack.push_async_callback(server.stop)
         await server.start()
         self.http = server

@@ -35,6 +35,8 @@ _RECEIVES_A_PUMP: Final = 1000
 _READ_FOR: Final = 3
 _MADE: Final = zmq.EVENT_HANDSHAKE_SUCCEEDED
 _GONE: Final = zmq.EVENT_DISCONNECTED
+_FAILED: Final = zmq.EVENT_CLOSED | zmq.EVENT_CONNECT_RETRIED
+"""Events of a refused connection: it is closed, and then retried."""
 _QUIET_PUMPS: Final = 50
 """Pumps without new data after which sources are polled less often."""
 _SLOWER_EACH: Final = 4
@@ -92,7 +94,8 @@ class Agent:
         self._socket.setsockopt(zmq.IPV6, any(map(is_ipv6, endpoints)))
         self._route = Route(endpoints, settings.away_after_s, time.monotonic())
         # Connection events, needed only if there is another aggregator to connect to.
-        self._connection = self._socket.get_monitor_socket(_MADE | _GONE) if self._route.has_others else None
+        self._connection = self._socket.get_monitor_socket(_MADE | _GONE | _FAILED) if self._route.has_others else None
+        self._last_event = 0
         self._keys = keys or read_client_keys(settings.key, settings.server_key)
         self._look_at_keys_at_s = -math.inf
         self._connect()
@@ -264,8 +267,13 @@ class Agent:
             return
         with contextlib.suppress(zmq.Again):
             while True:
-                event = recv_monitor_message(self._connection, zmq.NOBLOCK)
-                self._route.connection(is_made=bool(event["event"] & _MADE), now_s=now_s)
+                told = recv_monitor_message(self._connection, zmq.NOBLOCK)
+                event, is_current = told["event"], told["endpoint"] == self._route.endpoint.encode()
+                if event & (_MADE | _GONE):
+                    self._route.connection(is_made=bool(event & _MADE), now_s=now_s)
+                elif event & zmq.EVENT_CONNECT_RETRIED and self._last_event & zmq.EVENT_CLOSED and is_current:
+                    self._route.refused()
+                self._last_event = event
         before = self._route.endpoint
         if self._route.moves_on(self._shipper.last_heard_s, now_s):
             self._socket.disconnect(before)

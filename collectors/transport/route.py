@@ -12,6 +12,9 @@ from typing import Final
 _TRY_S: Final = 0.5
 """Time limit for a connection: a cluster's network needs milliseconds. Doubled in each further round, because an
 aggregator to which thousands of collectors connect at once takes longer."""
+_REFUSED_S: Final = 30.0
+"""Time since the last contact during which a refusal does not lengthen the limit, s. An aggregator that takes over
+refuses connections until it listens. After a longer outage, collectors try less often."""
 
 
 class Route:
@@ -28,8 +31,9 @@ class Route:
         self._away_after_s = away_after_s
         self._at = 0
         self._try_s = _TRY_S
-        self._is_connected = False
-        self._since_s = now_s
+        self._is_connected = self._is_refused = False
+        self._has_waited = False  # in this round, for an endpoint that did not refuse
+        self._since_s = self._contact_s = now_s
 
     @property
     def endpoint(self) -> str:
@@ -45,6 +49,11 @@ class Route:
         """Records that the connection was made or lost."""
         if is_made != self._is_connected:
             self._is_connected, self._since_s = is_made, now_s
+            self._contact_s = now_s
+
+    def refused(self) -> None:
+        """Records that nothing listens at the endpoint now."""
+        self._is_refused = True
 
     def moves_on(self, heard_s: float | None, now_s: float) -> bool:
         """Returns whether to connect to another endpoint now; ``endpoint`` then is that one.
@@ -59,10 +68,15 @@ class Route:
         is_heard = heard_s is not None and heard_s > self._since_s  # messages of an earlier connection may arrive late
         if is_heard:
             self._try_s = _TRY_S
-        if now_s < since_s + (self._away_after_s if self._is_connected or is_heard else self._try_s):
+        is_refused = self._is_refused and now_s < self._contact_s + _REFUSED_S
+        try_s = _TRY_S if is_refused else self._try_s
+        if now_s < since_s + (self._away_after_s if self._is_connected or is_heard else try_s):
             return False
         self._at = (self._at + 1) % len(self._endpoints)
-        self._is_connected, self._since_s = False, now_s
+        self._is_connected, self._is_refused, self._since_s = False, False, now_s
+        self._has_waited = self._has_waited or not is_refused
         if self._at == 0:
-            self._try_s = min(2.0 * self._try_s, self._away_after_s)
+            if self._has_waited:
+                self._try_s = min(2.0 * self._try_s, self._away_after_s)
+            self._has_waited = False
         return True

@@ -41,6 +41,31 @@ def test_more_patience_is_had_in_each_round_until_one_answers() -> None:
     assert route.moves_on(now + 1.0, now + 2.5)
 
 
+def test_endpoints_that_refuse_are_tried_at_short_intervals_until_the_outage_is_long() -> None:
+    """An aggregator that takes over refuses connections until it listens."""
+    route, tries, now = Route([A, B], 5.0, 0.0), [], 0.0
+    while now < 60.0:
+        before = now
+        route.refused()
+        while not route.moves_on(None, now):
+            now += 0.125
+        tries.append(now - before)
+    assert tries[:60] == [0.5] * 60  # 30 s
+    assert tries[-1] > 2.0
+
+
+def test_an_endpoint_that_does_not_answer_gets_more_time_also_if_another_one_refuses() -> None:
+    route, tries, now = Route([A, B], 5.0, 0.0), [], 0.0
+    while len(tries) < 4:
+        before, at = now, route.endpoint
+        if at == A:
+            route.refused()
+        while not route.moves_on(None, now):
+            now += 0.125
+        tries.append((at, now - before))
+    assert tries == [(A, 0.5), (B, 0.5), (A, 0.5), (B, 1.0)]
+
+
 def test_connection_that_breaks_is_left_soon_and_one_that_is_silent_later() -> None:
     route = Route([A, B], 5.0, 0.0)
     route.connection(is_made=True, now_s=0.1)
