@@ -115,8 +115,14 @@ class ClusterMember:
         """Listen for collectors and subscribers; return the endpoint for collectors. Raises ConfigError."""
         self.access.begin(self._context)
         if self.settings.publish is not None:
-            allow_remote = self.settings.allow_remote
-            self._relay = Relay(self._context, self.settings.publish, self.access, allow_remote=allow_remote)
+            self._relay = Relay(
+                self._context,
+                self.settings.publish,
+                self.access,
+                behind=self.settings.publish_behind,
+                counters=self.counters,
+                allow_remote=self.settings.allow_remote,
+            )
             self.publish_endpoint = self._relay.endpoint
             self._guard("publish", self._relay.endpoint, self._relay)
         self._endpoint = self.gateway.bind()

@@ -68,6 +68,16 @@ class MemberMetrics(Collector):
             refused.add_metric([where], member.counters[REFUSED + where])
         refused.add_metric(["connections_per_peer"], member.counters["ingest_peers_refused"])
         yield refused
+        yield CounterMetricFamily(
+            "iotide_cluster_subscribers_cut_off",
+            "Subscribers that this member cut off at publish_behind.",
+            member.counters["subscribers_cut_off"],
+        )
+        yield CounterMetricFamily(
+            "iotide_cluster_published_missed",
+            "Messages dropped because publish_behind of them waited for a slow subscriber of this member.",
+            member.counters["published_missed"],
+        )
         workers = CounterMetricFamily("iotide_cluster_worker_failures", "Processes that failed.", labels=["reason"])
         for name, reason in _WORKERS.items():
             workers.add_metric([reason], member.counters[name])

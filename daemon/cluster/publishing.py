@@ -4,25 +4,37 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import zmq
 import zmq.asyncio
 
 from ...events import ConfigError
 from ...events.network.endpoints import check_private, is_ipv6, private_files
+from ..ingest.loop_socket import LoopSocket
+from ..publish.publish_queue import PublishQueue
 
 if TYPE_CHECKING:
     from ..access.access import Access
+
+_FLUSH_S: Final = 0.25
+"""Maximum time between attempts to send waiting messages, s."""
+_LOOK_S: Final = 1.0
+_MESSAGES_A_TURN: Final = 64
 
 
 class Relay:
     """Forwards subscriptions to the processes, and their messages to the subscribers.
 
+    A subscriber that does not read is cut off, as by one aggregator.
+
     Args:
         context: context of the sockets.
         endpoint: endpoint for subscribers.
+        behind: messages that may wait for a subscriber (``publish_behind``).
+        counters: gets ``subscribers_cut_off`` and ``published_missed``.
         allow_remote: whether it may be reachable from other machines in plain text.
         access: access control. With CURVE, subscribers need a listed key, and processes the key of the cluster.
 
@@ -30,7 +42,16 @@ class Relay:
         ConfigError: it cannot be bound.
     """
 
-    def __init__(self, context: zmq.asyncio.Context, endpoint: str, access: Access, *, allow_remote: bool) -> None:
+    def __init__(
+        self,
+        context: zmq.asyncio.Context,
+        endpoint: str,
+        access: Access,
+        *,
+        behind: int,
+        counters: Counter[str],
+        allow_remote: bool,
+    ) -> None:
         self._access, self._keys = access, access.keys_of_members()
         allowed = allow_remote or access.is_encrypted
         check_private(endpoint, allow=allowed, permission="access.key or allow_remote")
@@ -38,6 +59,9 @@ class Relay:
         self._in: zmq.asyncio.Socket = context.socket(zmq.XSUB)
         self._out.linger = self._in.linger = 0
         self._out.setsockopt(zmq.IPV6, is_ipv6(endpoint))
+        self._out.setsockopt(zmq.SNDHWM, behind)
+        self._out.setsockopt(zmq.XPUB_NODROP, 1)  # otherwise a full queue is not reported
+        self._to_subscribers, self._to_processes = LoopSocket(self._out), LoopSocket(self._in)
         self._connected: set[str] = set()
         self.endpoint = endpoint
         try:
@@ -46,6 +70,7 @@ class Relay:
             self.close()
             raise ConfigError(f"cannot listen on {endpoint}: {error.strerror}") from None
         self.endpoint = bytes(self._out.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
+        self._queue = PublishQueue(self._to_subscribers.send, self.endpoint, behind, counters)
 
     def stop_listening(self) -> None:
         """Stop listening and close existing connections of subscribers."""
@@ -78,16 +103,27 @@ class Relay:
 
     async def run(self) -> None:
         """Run until cancelled."""
-        await asyncio.gather(self._hand_on(self._in, self._out), self._hand_on(self._out, self._in))
+        await asyncio.gather(self._publish(), self._subscribe())
 
-    async def _hand_on(self, source: zmq.asyncio.Socket, target: zmq.asyncio.Socket) -> None:
+    async def _publish(self) -> None:
         while True:
-            parts = await source.recv_multipart()
-            # a subscriber that does not read misses messages, as with one aggregator
-            with contextlib.suppress(zmq.Again):
-                await target.send_multipart(parts, zmq.NOBLOCK)
+            if await self._to_processes.wait(_FLUSH_S):
+                for _ in range(_MESSAGES_A_TURN):
+                    if (parts := self._to_processes.receive()) is None:
+                        break
+                    self._queue.put(parts)
+                await asyncio.sleep(0)
+            self._queue.flush()
+
+    async def _subscribe(self) -> None:
+        while True:
+            if await self._to_subscribers.wait(_LOOK_S):
+                while (parts := self._to_subscribers.receive()) is not None:
+                    with contextlib.suppress(zmq.Again):
+                        self._to_processes.send(parts)
+                await asyncio.sleep(0)
 
     def close(self) -> None:
         """Close the sockets."""
-        self._out.close()
-        self._in.close()
+        self._to_subscribers.close()
+        self._to_processes.close()

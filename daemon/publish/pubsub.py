@@ -7,8 +7,7 @@ Topics: ``prediction.<job>`` for each prediction, ``job.<job>`` when a job appea
 from __future__ import annotations
 
 import contextlib
-import time
-from collections import Counter, deque
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -20,7 +19,7 @@ from ...events.network.endpoints import check_private, is_ipv6, private_files
 from ...results.alerts import Alert
 from ...results.jobs.job import JobSummary
 from ...results.prediction import Prediction
-from .slow_subscribers import SlowSubscribers
+from .publish_queue import PublishQueue
 
 if TYPE_CHECKING:
     from ..access.access import Access
@@ -51,7 +50,6 @@ class Publisher:
         behind: int = BEHIND,
         counters: Counter[str] | None = None,
     ) -> None:
-        self._counters = Counter() if counters is None else counters
         self._access = access
         allowed = allow_remote or (access is not None and access.is_encrypted)
         check_private(endpoint, allow=allowed, permission="access.key or allow_remote")
@@ -69,8 +67,7 @@ class Publisher:
             self._socket.close(0)
             raise ConfigError(f"cannot publish on {endpoint}: {error}") from None
         self.endpoint = bytes(self._socket.getsockopt(zmq.LAST_ENDPOINT)).rstrip(b"\0").decode()
-        self._waiting: deque[list[bytes]] = deque(maxlen=behind)
-        self._slow = SlowSubscribers(self.endpoint, behind, self._counters)
+        self._queue = PublishQueue(self._pass, self.endpoint, behind, Counter() if counters is None else counters)
 
     def prediction(self, prediction: Prediction) -> None:
         """Publish a prediction."""
@@ -89,14 +86,7 @@ class Publisher:
 
         ZeroMQ itself would drop messages for the slow subscriber, and some for the others as well.
         """
-        while self._waiting:
-            try:
-                self._socket.send_multipart(self._waiting[0], zmq.NOBLOCK)
-            except zmq.Again:
-                self._slow.one_is_full(time.monotonic())
-                return
-            self._waiting.popleft()
-        self._slow.none_is_full()
+        self._queue.flush()
 
     def stop_listening(self) -> None:
         """Stop listening and close existing connections."""
@@ -121,7 +111,7 @@ class Publisher:
             self._access.secure(self._socket, "publish")
 
     def _send(self, topic: str, model: Prediction | JobSummary | Alert) -> None:
-        if len(self._waiting) == self._waiting.maxlen:
-            self._counters["published_missed"] += 1
-        self._waiting.append([topic.encode(), msgspec.msgpack.encode(model.model_dump())])
-        self.flush()
+        self._queue.put([topic.encode(), msgspec.msgpack.encode(model.model_dump())])
+
+    def _pass(self, message: list[bytes]) -> None:
+        self._socket.send_multipart(message, zmq.NOBLOCK)

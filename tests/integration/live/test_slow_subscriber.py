@@ -48,15 +48,15 @@ def test_subscriber_that_does_not_read_is_cut_off_while_others_get_all(
 
         def is_over() -> bool:
             nonlocal said, heard
-            if publisher._waiting:
+            if publisher._queue.waiting:
                 publisher.flush()
             else:
                 publisher.job(LARGE)
                 said += 1
-            while heard < said - len(publisher._waiting):  # each message arrives
+            while heard < said - len(publisher._queue.waiting):  # each message arrives
                 reading.recv_multipart()
                 heard += 1
-            return bool(counters["subscribers_cut_off"]) and not publisher._waiting
+            return bool(counters["subscribers_cut_off"]) and not publisher._queue.waiting
 
         with caplog.at_level(logging.WARNING):
             wait_for(is_over, what="the end of the other subscriber")
