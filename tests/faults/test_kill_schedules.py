@@ -70,7 +70,7 @@ def test_kills_are_seen_in_nothing_where_another_machine_takes_over(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(_FEW // 3))
-def test_what_a_damaged_journal_costs_is_told(tmp_path: Path, seed: int, undisturbed: list[object]) -> None:
+def test_losses_by_a_damaged_journal_are_reported(tmp_path: Path, seed: int, undisturbed: list[object]) -> None:
     """Nothing is counted twice, and the job reports what is missing; its archive is not checked."""
     with closing(Schedule(tmp_path, seed, kills=1 + seed % 2, damage=1 + seed % 5)) as schedule:
         session = schedule.play()

@@ -103,7 +103,7 @@ DAMAGED: dict[str, tuple[str, Callable[[Path], bytes], int | None]] = {
 
 @pytest.mark.parametrize("name", [*ANALYSES, *COPIES])
 @pytest.mark.parametrize("damage", DAMAGED)
-def test_what_can_be_read_is_used_and_the_rest_is_told(damage: str, name: str, tmp_path: Path) -> None:
+def test_readable_part_is_used_and_the_rest_is_reported(damage: str, name: str, tmp_path: Path) -> None:
     file, make, readable = DAMAGED[damage]
     path = tmp_path / file
     path.write_bytes(make(tmp_path))

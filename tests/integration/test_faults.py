@@ -176,7 +176,7 @@ async def with_all_publishers(folder: Path) -> AsyncIterator[Server]:
         yield server
 
 
-async def test_publisher_that_raises_is_named_and_costs_nobody_else(
+async def test_failing_publisher_is_named_and_affects_no_other(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with with_all_publishers(tmp_path) as server:
@@ -251,7 +251,7 @@ async def test_http_that_ends_is_started_again() -> None:
             assert (await client.get("/healthz")).status_code == 200
 
 
-async def test_task_that_does_nothing_but_fail_ends_the_server_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_permanently_failing_task_ends_the_server_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(AggregatorSettings(ingest="tcp://127.0.0.1:*", http=None, publish=None))
     await server.start()
     monkeypatch.setattr("iotide.daemon.aggregator.Aggregator.tick", fail)

@@ -102,7 +102,7 @@ def without(told: dict[str, Any], *names: str) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_what_a_running_job_tells_its_archive_tells_the_commands(tmp_path: Path) -> None:
+def test_running_job_and_its_archive_have_the_same_results(tmp_path: Path) -> None:
     live = asyncio.run(told_live(tmp_path))
     (archive,) = tmp_path.glob("*.iotide")
     graph = told_offline("dfg", archive)["graph"]

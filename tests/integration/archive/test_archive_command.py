@@ -46,7 +46,7 @@ def test_calls_of_a_real_trace_are_dumped_as_they_were(trace: Path, tmp_path: Pa
     assert [[row[key] for key in keys] for row in once_more] == [[row[key] for key in keys] for row in rows]
 
 
-def test_info_and_verify_say_what_is_in_it(trace: Path, tmp_path: Path) -> None:
+def test_info_and_verify_report_the_content(trace: Path, tmp_path: Path) -> None:
     archive = tmp_path / "a.iotide"
     iotide("archive", "create", "-o", str(archive), str(trace))
     report = json.loads(iotide("archive", "info", "--json", str(archive)).stdout)
@@ -93,7 +93,7 @@ def test_damaged_archive_is_named_and_what_is_left_is_read(trace: Path, tmp_path
     assert (dumped.returncode, len(dumped.stdout.splitlines())) == (1, told["calls"])
 
 
-def test_what_is_no_archive_is_an_error_of_usage(trace: Path, tmp_path: Path) -> None:
+def test_file_that_is_no_archive_is_a_usage_error(trace: Path, tmp_path: Path) -> None:
     refused = iotide("archive", "info", str(trace))
     assert (refused.returncode, "no archive" in refused.stderr) == (2, True)
     missing = iotide("archive", "create", "-o", str(tmp_path / "x"), str(tmp_path / "nowhere"))

@@ -245,7 +245,7 @@ def test_bad_usage_is_named(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_is_no_trace_or_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_that_is_no_trace_or_absent_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes").write_text("to do")
     for name, said in (("notes", "not recognised"), ("absent", "No such file")):
@@ -289,7 +289,7 @@ def test_a_damaged_archive_is_not_converted_in_silence(serial: Path, tmp_path: P
     assert "damaged.iotide" in done.stderr
 
 
-def test_archive_has_what_the_trace_says_of_time(serial: Path, tmp_path: Path) -> None:
+def test_archive_has_the_time_facts_of_the_trace(serial: Path, tmp_path: Path) -> None:
     trace, _ = otf2_of(serial, tmp_path)
     with serial.open("rb") as file:
         reader = ArchiveReader(file, "archive")

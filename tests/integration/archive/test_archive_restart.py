@@ -134,7 +134,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[object],
     ],
     ids=["once", "thrice", "journal alone", "in order, too"],
 )
-def test_archive_ends_as_if_nobody_had_been_killed(
+def test_archive_equals_that_of_an_undisturbed_run(
     tmp_path: Path,
     kills: dict[int, signal.Signals],
     settings: dict[str, str],

@@ -70,7 +70,7 @@ def process(*command: str | Path, cwd: Path, **extra: str) -> Iterator[subproces
         running.communicate()
 
 
-def test_run_on_a_disk_that_fills_up_says_so_and_counts_what_it_has_not_stored(tmp_path: Path) -> None:
+def test_run_on_a_full_disk_reports_it_and_counts_unstored_calls(tmp_path: Path) -> None:
     with small_room(tmp_path / "small", 500_000) as room:
         command = [sys.executable, "-c", RANDOM_WRITES, "150000", "0.05"]
         done = iotide("run", "-o", room / "report", "--json", "run.json", "--", *command, cwd=tmp_path)

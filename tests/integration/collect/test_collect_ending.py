@@ -108,7 +108,7 @@ async def test_stopping_waits_for_what_is_yet_to_be_acknowledged(tmp_path: Path)
             assert server.aggregator.jobs["job"].bytes_written == 100_000
 
 
-def test_stopping_where_nobody_listens_says_so(tmp_path: Path) -> None:
+def test_stop_without_a_listener_is_reported(tmp_path: Path) -> None:
     for path in (tmp_path / "absent", tmp_path):
         done = iotide("collect", "--stop", path, cwd=tmp_path)
         assert done.returncode == 1

@@ -38,7 +38,7 @@ def killed(collector: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.mark.slow
-def test_what_rings_hold_is_read_by_the_next_collector(tmp_path: Path) -> None:
+def test_content_of_rings_is_read_by_the_next_collector(tmp_path: Path) -> None:
     archives = tmp_path / "archives"
     with served(tmp_path, IOTIDE_SERVE_ARCHIVE__FOLDER=str(archives)) as server:
         with collecting(tmp_path, server.endpoint) as (tracer, first), writer(tmp_path, tracer) as program:
@@ -68,7 +68,7 @@ def test_what_rings_hold_is_read_by_the_next_collector(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_a_collector_had_and_did_not_send_is_counted(tmp_path: Path) -> None:
+def test_unsent_events_of_a_collector_are_counted(tmp_path: Path) -> None:
     with (
         served(tmp_path) as server,
         collecting(tmp_path, server.endpoint) as (tracer, first),
@@ -115,7 +115,7 @@ def test_collector_that_is_killed_loses_nothing_where_it_keeps_what_it_read(tmp_
 
 
 @pytest.mark.slow
-def test_what_waits_for_an_aggregator_that_is_away_outlives_the_collector(tmp_path: Path) -> None:
+def test_events_that_wait_for_an_absent_aggregator_outlive_the_collector(tmp_path: Path) -> None:
     keeps = ("--state", str(tmp_path / "kept"))
     with served(tmp_path) as server:
         with collecting(tmp_path, server.endpoint, *keeps) as (tracer, first), writer(tmp_path, tracer) as program:
@@ -161,7 +161,7 @@ def test_file_that_a_killed_collector_followed_is_counted_once(tmp_path: Path) -
         assert (found.losses, found.streams, found.bytes_written) == ({}, 0, 200_000)
 
 
-def test_collector_says_when_the_aggregator_goes_and_comes_and_what_it_lacks(tmp_path: Path) -> None:
+def test_collector_reports_loss_and_return_of_the_aggregator_and_missing_events(tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     trace.write_text('{"call": "write", "path": "/out", "start": 1790000000.5, "dur": 0.1, "size": 10}\n' * 7)
     command = ["env", *(f"{name}={value}" for name, value in plain_environment().items()), *IOTIDE, "collect"]

@@ -205,7 +205,7 @@ def test_lines_that_a_collector_cannot_read_are_told_in_the_job(tmp_path: Path) 
     assert re.search(r'reason="lines_malformed"[^\n]* 5\.0|lines_malformed[^\n]* 5\.0', metrics)
 
 
-def test_run_whose_collecting_process_is_killed_says_so(tmp_path: Path) -> None:
+def test_run_with_a_killed_collecting_process_reports_it(tmp_path: Path) -> None:
     script = """
 import glob, os, signal, time
 run = os.getppid()

@@ -302,7 +302,7 @@ async def test_collector_that_is_to_end_waits_for_room_for_what_finished_files_h
     assert (agent.unread, agent.counters()["events_dropped:shipper_full"]) == (0, 0)
 
 
-async def test_collector_that_waits_in_vain_says_that_a_file_was_not_read(tmp_path: Path) -> None:
+async def test_collector_that_waits_in_vain_reports_an_unread_file(tmp_path: Path) -> None:
     source = Finished()
     agent = Agent([source], CollectorSettings(endpoint=f"ipc://{tmp_path}/nobody", backlog_bytes=1 << 16), waits=True)
     assert not await agent.drain(0.1)
@@ -311,7 +311,7 @@ async def test_collector_that_waits_in_vain_says_that_a_file_was_not_read(tmp_pa
     assert agent.counters()["events_dropped:shipper_full"] == 0
 
 
-async def test_what_memory_has_no_room_for_waits_in_files_until_the_aggregator_is_there(tmp_path: Path) -> None:
+async def test_events_beyond_the_memory_bound_wait_in_files_for_the_aggregator(tmp_path: Path) -> None:
     source, sink = Counting(), RememberingSink()
     endpoint = f"ipc://{tmp_path}/in"
     settings = CollectorSettings(endpoint=endpoint, backlog_bytes=1 << 16, spool_bytes=1 << 30, spool_folder=tmp_path)

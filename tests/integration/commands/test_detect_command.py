@@ -63,7 +63,7 @@ def test_broken_line_is_named_and_the_rest_is_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\x01\x02 nothing we know", b"{}\n"])
-def test_unreadable_input_ends_with_status_2_and_says_what_was_expected(tmp_path: Path, content: bytes) -> None:
+def test_unreadable_input_ends_with_status_2_and_the_expected_formats(tmp_path: Path, content: bytes) -> None:
     trace = tmp_path / "strange"
     trace.write_bytes(content)
     done = iotide("detect", trace, cwd=tmp_path)
@@ -155,7 +155,7 @@ def test_each_rank_node_and_file_has_its_own_answer(tmp_path: Path, by: str, nam
         assert "too small: 1 of" in report.analysis.grouping.groups[2].note
 
 
-def test_window_of_time_cuts_requests_and_says_how_long_the_period_was_valid(tmp_path: Path) -> None:
+def test_time_window_cuts_requests_and_reports_the_validity_of_the_period(tmp_path: Path) -> None:
     trace = ranks_and_files(tmp_path / "calls.jsonl")
     report = detection("--from", "10.1", "--to", "38.0", "--mode", "write", trace, cwd=tmp_path)
     assert report.start_s == pytest.approx(100.0)
@@ -211,7 +211,7 @@ def test_options_that_make_no_sense_end_with_status_2(tmp_path: Path, arguments:
         (("--from", "2024-11-07"), "does not say on which day"),
     ],
 )
-def test_what_a_trace_cannot_know_is_refused(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
+def test_option_that_a_trace_cannot_satisfy_is_rejected(tmp_path: Path, arguments: tuple[str, ...], told: str) -> None:
     done = iotide("detect", *arguments, DATA / "tmio-8ranks.jsonl", cwd=tmp_path)
     assert done.returncode == 2
     assert told in " ".join(done.stderr.split())

@@ -51,7 +51,7 @@ def test_page_png_and_svg_of_a_real_trace(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.pdf", "out", "nowhere/out.png"])
-def test_what_cannot_be_drawn_is_said_before_the_trace_is_read(tmp_path: Path, name: str) -> None:
+def test_missing_drawing_support_is_reported_before_the_trace_is_read(tmp_path: Path, name: str) -> None:
     done = iotide("detect", "--plot", name, tmp_path / "absent.jsonl", cwd=tmp_path)
     assert done.returncode == 2
     assert name in done.stderr
@@ -117,7 +117,7 @@ def test_replay_predicts_as_often_as_is_asked(tmp_path: Path) -> None:
     assert "--replay" in alone.stderr
 
 
-def test_replay_of_a_method_that_needs_the_whole_trace_says_so(tmp_path: Path) -> None:
+def test_replay_with_a_method_for_whole_traces_is_rejected(tmp_path: Path) -> None:
     done = iotide("detect", "--replay", "--sampling", "point", "--method", "reference", TRACE, cwd=tmp_path)
     assert done.returncode == 2
     assert "finished trace" in done.stderr

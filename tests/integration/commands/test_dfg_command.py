@@ -127,7 +127,7 @@ def test_cases_of_both_sides_stay_apart_in_their_union(traces: Path) -> None:
     assert report["graph"]["cases"] == 2
 
 
-def test_tables_for_people_fit_and_say_what_was_compared(traces: Path) -> None:
+def test_text_tables_fit_and_name_the_compared_graphs(traces: Path) -> None:
     done = iotide("dfg", "--top", "3", *files(traces), cwd=traces)
     assert done.returncode == 0
     assert "6 cases by stream" in done.stdout
@@ -247,7 +247,7 @@ def test_pictures_appear(traces: Path, tmp_path: Path, name: str) -> None:
         (["absent.st"], "absent.st: cannot be read"),
     ],
 )
-def test_bad_usage_is_said_and_nothing_is_written(traces: Path, arguments: list[str], message: str) -> None:
+def test_wrong_usage_is_reported_and_nothing_is_written(traces: Path, arguments: list[str], message: str) -> None:
     before = sorted(traces.iterdir())
     done = iotide("dfg", *arguments, cwd=traces)
     assert done.returncode == EXIT_USAGE

@@ -97,7 +97,7 @@ def test_program_is_followed_through_a_running_installation(tmp_path: Path) -> N
     assert (status, len(necessary), checks["clock"]["works"]) == (0, 8, True)
 
 
-def test_what_is_broken_in_an_installation_is_named(tmp_path: Path) -> None:
+def test_broken_parts_of_an_installation_are_named(tmp_path: Path) -> None:
     status, checks = cluster_checks(tmp_path, "--aggregator", "http://127.0.0.1:1")
     assert status == 1
     assert "no answer" in str(checks["aggregator"]["detail"])
@@ -105,7 +105,7 @@ def test_what_is_broken_in_an_installation_is_named(tmp_path: Path) -> None:
     assert "not tried" in str(checks["metrics"]["detail"])
 
 
-def test_collectors_that_reach_nobody_are_named(tmp_path: Path) -> None:
+def test_collectors_without_an_aggregator_are_named(tmp_path: Path) -> None:
     with served(tmp_path) as server:
         elsewhere = f"ipc://{tmp_path}/nobody"
         status, checks = cluster_checks(tmp_path, "--aggregator", server.url, "--connect", elsewhere)

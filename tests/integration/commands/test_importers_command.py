@@ -47,7 +47,7 @@ def test_period_of_a_recorder_trace_is_found(tmp_path: Path) -> None:
 
 
 @needs_darshan
-def test_graph_says_what_the_log_does_not(tmp_path: Path) -> None:
+def test_graph_reports_missing_facts_of_the_log(tmp_path: Path) -> None:
     done = iotide("dfg", "--json", "--map", "call", DARSHAN, cwd=tmp_path)
     report = json.loads(done.stdout)
     assert done.returncode == 0

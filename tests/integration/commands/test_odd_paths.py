@@ -45,7 +45,7 @@ def run(*words: str | bytes) -> Result:
 @pytest.mark.parametrize(
     "words", [("preload", "check"), ("simulate", "--mix"), ("dfg", "good.jsonl", "--baseline")], ids=" ".join
 )
-def test_what_cannot_be_read_is_told(words: tuple[str, ...], path: str) -> None:
+def test_unreadable_input_is_reported(words: tuple[str, ...], path: str) -> None:
     done = run(*words, path)
     assert isinstance(done.exception, IotideError) or (done.exit_code == 2 and done.stderr.strip()), done.output
 
@@ -60,7 +60,7 @@ def test_library_that_cannot_be_read_is_told(here: Path, path: str) -> None:
 @pytest.mark.parametrize(
     "words", [("layers", "-o"), ("rank", "-o"), ("detect", "--plot"), ("archive", "create", "-o")], ids=" ".join
 )
-def test_what_cannot_be_written_is_told_and_stays(here: Path, words: tuple[str, ...], path: str) -> None:
+def test_unwritable_output_is_reported_and_left_unchanged(here: Path, words: tuple[str, ...], path: str) -> None:
     done = run(*words, path, "good.jsonl")
     assert done.exit_code == (1 if words[0] == "archive" else 2)
     assert stat.S_ISCHR((here / "device.html").stat().st_mode)
@@ -79,7 +79,7 @@ def test_text_that_cannot_be_written_is_told_without_a_wait(here: Path, path: st
         write_text(here / path, "text")
 
 
-def test_pipe_is_read_that_somebody_writes_to() -> None:
+def test_pipe_with_a_writer_is_read() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"text")
     os.close(writing)

@@ -197,7 +197,7 @@ def test_jobs_are_told_apart_by_their_files(tmp_path: Path) -> None:
         (["--by", "planet", "TRACE"], "planet"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_reason(arguments: list[str], told: str, tmp_path: Path) -> None:
+def test_impossible_arguments_are_rejected_with_the_reason(arguments: list[str], told: str, tmp_path: Path) -> None:
     trace = tmp_path / "t.jsonl"
     trace.write_text('{"call": "write", "path": "/x", "start": 1, "dur": 0.1, "size": 9, "pid": 4}\n')
     log = tmp_path / "log.csv"

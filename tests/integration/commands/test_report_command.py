@@ -86,7 +86,7 @@ async def test_running_job_is_asked_of_its_aggregator(tmp_path: Path) -> None:
         (["-o", "page.txt", "x"], "ends in .html"),
     ],
 )
-def test_what_cannot_be_reported_is_said(tmp_path: Path, words: list[str], told: str) -> None:
+def test_input_without_a_report_is_rejected(tmp_path: Path, words: list[str], told: str) -> None:
     done = iotide("report", *words, cwd=tmp_path)
     assert done.returncode == 2
     assert told in " ".join(done.stderr.split())

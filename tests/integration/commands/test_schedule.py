@@ -81,7 +81,7 @@ def test_two_jobs_that_write_at_once_are_limited_and_freed(tmp_path: Path) -> No
     assert server.returncode == 0
 
 
-def test_traced_programs_wait_as_the_plan_says_and_all_go_on_at_its_end(tmp_path: Path) -> None:
+def test_traced_programs_wait_by_the_plan_and_continue_at_its_end(tmp_path: Path) -> None:
     """One collector, two jobs, and a third without pacing."""
     environment = plain_environment()
     gate = tmp_path / "t.sock"

@@ -39,7 +39,7 @@ def trace(path: Path, period: float, megabytes: int, start: float = 1.7e9) -> Pa
     return path
 
 
-def test_a_mix_is_simulated_under_all_policies_and_the_seed_says_all(tmp_path: Path) -> None:
+def test_a_mix_is_simulated_under_all_policies_and_is_determined_by_the_seed(tmp_path: Path) -> None:
     first, again, other = (simulated(*CLASSES, "--seed", seed, cwd=tmp_path) for seed in ("1", "1", "2"))
     assert first == again != other
     assert len(first.policies) == 5

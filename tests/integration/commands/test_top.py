@@ -43,7 +43,7 @@ async def test_list_is_printed_once_where_there_is_no_terminal(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_aggregator_that_does_not_answer_is_said(tmp_path: Path) -> None:
+def test_unresponsive_aggregator_is_reported(tmp_path: Path) -> None:
     done = iotide("top", "http://127.0.0.1:1", cwd=tmp_path)
     assert done.returncode == 2
     assert "no answer" in done.stderr

@@ -81,7 +81,7 @@ async def test_collector_with_a_listed_key_ships_and_others_do_not(listed: Liste
             assert set(server.aggregator.jobs) == {"known"}
 
 
-async def test_streams_are_of_the_user_of_the_key_whatever_they_say(listed: Listed) -> None:
+async def test_streams_belong_to_the_user_of_the_key_despite_other_claims(listed: Listed) -> None:
     alice = listed.key("alice", "collect", user="alice")
     async with serving(access=listed.settings()) as server:
         source = fed("a", "4711", user="root")
@@ -264,7 +264,7 @@ async def test_members_of_a_project_see_the_jobs_that_nodes_vouch_for(listed: Li
         assert await seen(server) == expected  # also of jobs that nobody has looked at since
 
 
-async def test_plan_is_left_by_who_operates_alone(listed: Listed) -> None:
+async def test_only_operators_may_publish_a_plan(listed: Listed) -> None:
     alice, operator = listed.token("alice", "read", user="alice"), listed.token("operator", "operate")
     plan = {"file_system": "scratch", "policy": "fcfs", "capacity_bytes_per_s": 1e9, "jobs": []}
     async with serving(access=listed.settings()) as server, httpx.AsyncClient(base_url=str(server.http_url)) as http:
@@ -306,7 +306,7 @@ async def test_page_that_was_drawn_for_an_operator_is_not_shown_to_others(listed
         "Bearer " + "x" * 2000,
     ],
 )
-async def test_who_says_no_listed_token_is_asked_for_one(listed: Listed, header: str | None) -> None:
+async def test_request_without_a_listed_token_gets_a_challenge(listed: Listed, header: str | None) -> None:
     listed.token("alice", "read", user="alice")
     async with serving(access=listed.settings()) as server, httpx.AsyncClient(base_url=str(server.http_url)) as http:
         headers = {} if header is None else {"authorization": header}
@@ -318,7 +318,7 @@ async def test_who_says_no_listed_token_is_asked_for_one(listed: Listed, header:
             assert (await http.get(path, headers=headers)).status_code in (200, 503)
 
 
-async def test_browser_says_the_token_as_password(listed: Listed) -> None:
+async def test_browser_sends_the_token_as_password(listed: Listed) -> None:
     listed.token("alice", "read", user="alice")
     async with (
         serving(access=listed.settings()) as server,
@@ -430,7 +430,7 @@ async def told(
     return await asyncio.to_thread(fetch_of_all, url, result, model)
 
 
-async def test_commands_say_their_token_and_whom_they_trust(
+async def test_commands_send_their_token_and_use_their_trust_settings(
     listed: Listed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chain, key = certificate(tmp_path)

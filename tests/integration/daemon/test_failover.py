@@ -152,7 +152,7 @@ def test_jobs_go_on_at_another_aggregator_and_without_one_of_three_servers(tmp_p
 
 
 @pytest.mark.slow
-def test_aggregator_that_stood_still_and_wakes_up_writes_nothing_and_ends(tmp_path: Path) -> None:
+def test_aggregator_that_resumes_after_a_takeover_writes_nothing_and_ends(tmp_path: Path) -> None:
     with nats_servers(tmp_path / "nats") as servers, together(tmp_path, servers, "ab") as both:
         first, second = both.aggregators
         first.start()
@@ -208,7 +208,7 @@ def test_journal_of_an_aggregator_that_was_alone_is_not_passed_over(tmp_path: Pa
         assert first.events() == events
 
 
-def test_doctor_says_what_the_servers_keep_and_who_has_the_jobs(tmp_path: Path) -> None:
+def test_doctor_reports_the_servers_data_and_the_owner_of_the_jobs(tmp_path: Path) -> None:
     with nats_servers(tmp_path / "nats") as servers, together(tmp_path, servers, "a") as one:
         (first,) = one.aggregators
         config = tmp_path / "serve.toml"

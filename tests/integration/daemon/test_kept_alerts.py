@@ -73,7 +73,7 @@ async def test_raised_alert_stays_raised_and_is_resolved_once_there_is_nothing_o
     assert not kept(tmp_path / "two").waiting
 
 
-async def test_what_a_receiver_did_not_take_is_sent_by_the_next_aggregator(tmp_path: Path) -> None:
+async def test_undelivered_alerts_are_sent_by_the_next_aggregator(tmp_path: Path) -> None:
     source = Fed()
     with hearing(status=503) as receiver:
         notify = {"webhooks": [receiver.url]}

@@ -59,7 +59,7 @@ async def test_restart_is_seen_in_nothing(tmp_path: Path, journal: bool) -> None
     await agent.__aexit__(None, None, None)
 
 
-async def test_streams_that_nobody_goes_on_with_are_cut_off(tmp_path: Path) -> None:
+async def test_streams_that_no_collector_continues_are_cut_off(tmp_path: Path) -> None:
     ingest, state = f"ipc://{tmp_path}/r", tmp_path / "state"
     source = opened()
     async with serving(ingest=ingest, state=state) as first, feeding(first, source):
@@ -125,7 +125,7 @@ async def test_state_that_lacks_what_this_version_keeps_is_set_aside(
     assert "lacks _ages" in caplog.text
 
 
-async def test_state_of_another_version_is_set_aside_and_says_which(
+async def test_state_of_another_version_is_set_aside_and_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     state = tmp_path / "state"
@@ -201,7 +201,7 @@ async def test_jobs_sleep_until_they_are_asked_for_and_are_listed_as_they_were(t
         assert {job: told(third.aggregator.jobs[job]) for job in jobs} == before
 
 
-async def test_damaged_job_begins_anew_and_says_so_while_others_go_on(tmp_path: Path) -> None:
+async def test_damaged_job_begins_anew_with_a_report_while_others_continue(tmp_path: Path) -> None:
     ingest, state = f"ipc://{tmp_path}/r", tmp_path / "state"
     source = Fed()
     async with serving(ingest=ingest, state=state) as first:

@@ -135,7 +135,7 @@ async def test_unknown_job_is_answered_with_what_was_expected() -> None:
             assert answer.json() == {"error": "no job 'x'", "expected": "a job of /api/v1/jobs"}
 
 
-async def test_health_says_when_no_predictions_are_made() -> None:
+async def test_health_reports_missing_predictions() -> None:
     async with serving() as server, asking(server) as client:
         # It reports a delay if the machine stalled for an eighth of a second.
         async with asyncio.timeout(DEADLINE_S):
@@ -235,7 +235,7 @@ async def test_removed_job_vanishes_from_all_channels() -> None:
         assert (await client.get("/api/v1/jobs/job")).status_code == 404
 
 
-async def test_garbage_on_the_wire_hurts_nobody_else() -> None:
+async def test_garbage_on_the_wire_affects_only_its_sender() -> None:
     source = Fed()
     context = zmq.asyncio.Context()
     async with serving() as server, feeding(server, source) as agent:
@@ -304,7 +304,7 @@ async def test_endpoint_that_is_open_or_broken_is_refused_and_all_is_released(op
         await Server(AggregatorSettings.model_validate(values | options)).start()
 
 
-def test_blocking_subscriber_says_that_nothing_came() -> None:
+def test_blocking_subscriber_reports_a_timeout() -> None:
     with (
         Subscriber("tcp://127.0.0.1:1", timeout_s=0.05) as subscriber,
         pytest.raises(SubscriptionTimeoutError, match=r"0\.05 s"),
@@ -369,7 +369,7 @@ def test_serve_collect_and_watch_work_as_three_programs(tmp_path: Path) -> None:
             assert process.wait(timeout=DEADLINE_S) == 0
 
 
-def test_signal_ends_the_aggregator_in_order_from_the_moment_that_it_says_where_it_listens(tmp_path: Path) -> None:
+def test_signal_ends_the_aggregator_in_order_once_it_has_printed_its_endpoints(tmp_path: Path) -> None:
     reading, writing = os.pipe()
     try:
         fill(writing)  # its output has to wait
@@ -423,7 +423,7 @@ def test_replayed_file_is_acknowledged_to_its_end(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_collect_without_an_aggregator_says_so(tmp_path: Path) -> None:
+def test_collect_without_an_aggregator_is_reported(tmp_path: Path) -> None:
     sample = DATA / "tmio-custom-ranks.json"
     with Program(
         [*IOTIDE, "collect", "--connect", f"ipc://{tmp_path}/nobody", str(sample)],

@@ -100,7 +100,7 @@ def test_each_record_is_kept_once_while_the_server_is_killed_again_and_again(tmp
         again.release()
 
 
-def test_what_came_while_nobody_kept_it_is_not_said_to_be_kept(tmp_path: Path) -> None:
+def test_record_appended_during_an_outage_is_not_reported_as_kept(tmp_path: Path) -> None:
     with nats_servers(tmp_path / "nats") as servers:
         journal, _ = begun(servers.settings(lease_s=60.0), tmp_path)
         journal.append([b"first"], b"peer", MOMENT)

@@ -193,7 +193,7 @@ def test_job_that_is_requeued_gets_a_new_collector(tmp_path: Path) -> None:
         ({"folder": '"/proc/iotide"'}, {}, "/proc/iotide"),
     ],
 )
-def test_what_cannot_be_started_fails_no_prolog_and_is_told(
+def test_failed_start_does_not_fail_the_prolog_and_is_reported(
     tmp_path: Path, settings: dict[str, str], environment: dict[str, str], told: str
 ) -> None:
     with node_of(tmp_path, f"ipc://{tmp_path}/in") as node:

@@ -122,7 +122,7 @@ def test_commands_of_nodes_do_without_the_rest(node: dict[str, str], words: list
     [["detect", "t.jsonl"], ["serve", "--http", "127.0.0.1:0", "--ingest", "ipc://in", "--publish", "none"]],
     ids=["detect", "serve"],
 )
-def test_commands_that_need_the_rest_say_so(node: dict[str, str], tmp_path: Path, words: list[str]) -> None:
+def test_commands_that_need_the_full_package_report_it(node: dict[str, str], tmp_path: Path, words: list[str]) -> None:
     line = '{"call": "write", "path": "/scratch/out", "start": %d, "dur": 0.25, "size": 4096}\n'
     (tmp_path / "t.jsonl").write_text("".join(line % start for start in range(100)))
     done = subprocess.run(

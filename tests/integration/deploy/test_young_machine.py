@@ -23,7 +23,7 @@ WITH_CLOCKS = [
     "unit/collectors/transport/test_shipper.py",
     "unit/daemon/test_ingest.py",
     "integration/collect/test_agent.py",
-    "integration/daemon/test_server.py::test_health_says_when_no_predictions_are_made",
+    "integration/daemon/test_server.py::test_health_reports_missing_predictions",
 ]
 
 

@@ -118,7 +118,7 @@ def test_command_runs_it_on_finished_traces(tmp_path: Path) -> None:
         (["hours", "--set", "enabled=no", "http://127.0.0.1:1/jobs/x"], "without --format and --set"),
     ],
 )
-def test_command_says_what_is_wrong(words: list[str], told: str, tmp_path: Path) -> None:
+def test_command_reports_the_error(words: list[str], told: str, tmp_path: Path) -> None:
     trace = tmp_path / "a.jsonl"
     trace.write_bytes(b'{"call": "write", "path": "/f", "start": 1, "dur": 0.5, "size": 1, "pid": 7, "tid": 7}\n')
     done = CliRunner().invoke(group, ["analyze", *words, *([] if "http" in words[-1] else [str(trace)])])

@@ -100,7 +100,7 @@ def test_results_are_shown_as_text_and_as_a_page(traces: Traces) -> None:
     assert "period" in str(iotide.show(results[0]))
 
 
-def test_what_cannot_be_read_is_an_error_that_says_what_was_expected(tmp_path: Path) -> None:
+def test_unreadable_input_is_an_error_with_the_expected_formats(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing was named"):
         iotide.open()
     with pytest.raises(InputError, match="cannot be read"):
@@ -123,7 +123,7 @@ def _blocks(heading: str) -> Iterator[str]:
     yield from re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
 
 
-def test_what_the_document_shows_of_traces_runs(
+def test_documented_examples_on_traces_run(
     report: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(report.parent)
@@ -141,7 +141,7 @@ def _has_period(job: Job) -> bool:
         return False
 
 
-async def test_what_the_document_shows_of_running_jobs_runs(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_documented_examples_on_running_jobs_run(capsys: pytest.CaptureFixture[str]) -> None:
     (block,) = _blocks("Running jobs")
     source = Fed()
     async with serving() as server, feeding(server, source):

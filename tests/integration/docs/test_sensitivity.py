@@ -12,7 +12,7 @@ from support.system.waiting import DEADLINE_S
 SCRIPT = ROOT / "benchmarks/accuracy/sensitivity.py"
 
 
-def test_a_number_that_matters_has_a_row_that_says_so() -> None:
+def test_a_sensitive_constant_has_a_marked_row() -> None:
     chosen = {"IOTIDE_JOBS": "1", "IOTIDE_MOMENTS": "2", "IOTIDE_NUMBERS": "cutting.small"}
     done = subprocess.run(
         [sys.executable, SCRIPT],

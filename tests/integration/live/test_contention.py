@@ -123,7 +123,7 @@ async def test_watch_prints_alerts(tmp_path: Path) -> None:
     assert Alert.model_validate_json(as_json) == alert
 
 
-async def test_contention_that_is_switched_off_says_so() -> None:
+async def test_disabled_contention_is_reported() -> None:
     async with (
         serving(contention={"enabled": False}) as server,
         httpx.AsyncClient(base_url=server.http_url or "") as client,

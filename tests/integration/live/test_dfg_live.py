@@ -66,7 +66,7 @@ async def test_running_job_is_shown_kept_and_set_against_others(tmp_path: Path) 
         assert picture.returncode == 0, picture.stderr
 
 
-async def test_what_cannot_be_asked_of_a_running_job_is_said(tmp_path: Path) -> None:
+async def test_unsupported_queries_of_a_running_job_are_rejected(tmp_path: Path) -> None:
     (tmp_path / "a_n1_0.st").write_text(TRACE)
     source = Fed()
     async with serving() as server, feeding(server, source):

@@ -34,7 +34,7 @@ def asked(address: str) -> bytes:
     return content
 
 
-async def test_live_pages_say_what_of_the_job_was_lost() -> None:
+async def test_live_pages_show_the_losses_of_the_job() -> None:
     source = Fed()
     async with serving(pages=LivePages()) as server, feeding(server, source):
         source.open("s", "job")
@@ -77,7 +77,7 @@ async def test_running_job_tells_its_layers_over_http_and_in_the_terminal(tmp_pa
         assert (both.returncode, "without --filter" in both.stderr) == (2, True)
 
 
-async def test_job_without_layers_says_so() -> None:
+async def test_job_without_layers_is_reported() -> None:
     source = Fed()
     async with serving(layers={"enabled": False}) as server, feeding(server, source):
         source.open("s", "job")

@@ -88,7 +88,7 @@ def test_bytes_are_those_of_the_program_and_what_differs_below_is_explained(repo
     assert (traced.parent.parent / "steps.h5").stat().st_size <= accounts["MPIIO", "write"].bytes
 
 
-def test_collective_tells_who_moves_data_and_how_long_the_others_wait(report: Layers) -> None:
+def test_collective_reports_the_ranks_that_move_data_and_the_waits_of_the_others(report: Layers) -> None:
     (write,) = [row for row in report.collectives if row.call == "MPI_File_write_at_all"]
     assert (write.processes, write.calls, write.bytes) == (RANKS, RANKS * STEPS, RANKS * STEPS * ROW)
     assert write.moved_bytes == write.bytes
@@ -134,7 +134,7 @@ def test_tables_tell_the_same(traced: Path) -> None:
     assert "100.0%" in shown.stdout
 
 
-def test_what_is_data_can_be_told(traced: Path) -> None:
+def test_data_folders_can_be_given(traced: Path) -> None:
     def groups(*arguments: str) -> set[str]:
         done = iotide("layers", "--json", traced, "--filter", "path=/usr/lib/python3*", *arguments, cwd=traced.parent)
         assert done.returncode == 0, done.stderr
@@ -143,7 +143,7 @@ def test_what_is_data_can_be_told(traced: Path) -> None:
     assert (groups(), groups("--data", "/usr/lib/")) == ({"system"}, {"data"})
 
 
-def test_what_cannot_be_done_is_said(traced: Path) -> None:
+def test_unsupported_request_is_reported(traced: Path) -> None:
     folder = traced.parent
     for arguments, message in (
         (["--filter", "call=none", traced], "--filter matches none of the"),

@@ -195,7 +195,7 @@ async def test_predictions_that_are_kept_are_listed() -> None:
 
 
 @pytest.mark.slow
-async def test_run_says_where_its_page_is_and_serves_it(tmp_path: Path) -> None:
+async def test_run_prints_the_address_of_its_page_and_serves_it(tmp_path: Path) -> None:
     program = "import sys; open('out', 'w').write('x' * 9); sys.stdin.read()"
     command = [*IOTIDE, "run", "--web", "--job", "a b", "--no-report", "--", sys.executable, "-c", program]
     with Talking(["env", "-C", tmp_path, *command], listen_to="stderr") as talking:

@@ -73,7 +73,7 @@ async def test_running_jobs_are_ranked_alone_and_together(tmp_path: Path) -> Non
         assert error.value.code == 404
 
 
-async def test_who_disturbs_a_job_is_told_with_shares(tmp_path: Path) -> None:
+async def test_disturbing_jobs_are_reported_with_shares(tmp_path: Path) -> None:
     source = Fed()
     now = time.time() - 10
     async with serving() as server, feeding(server, source):

@@ -138,7 +138,7 @@ async def test_asyncio_subscriber_iterates(tmp_path: Path) -> None:
                 break
 
 
-async def test_asyncio_subscriber_says_that_nothing_came(tmp_path: Path) -> None:
+async def test_asyncio_subscriber_reports_a_timeout(tmp_path: Path) -> None:
     async with AsyncSubscriber(f"ipc://{tmp_path}/nobody", timeout_s=0.05) as predictions:
         with pytest.raises(SubscriptionTimeoutError, match=r"0\.05 s"):
             await predictions.receive()
@@ -197,7 +197,7 @@ async def test_end_of_a_job_comes_with_its_last_word() -> None:
     assert jobs.malformed == 0
 
 
-def test_blocking_subscriber_of_jobs_says_that_nothing_came() -> None:
+def test_blocking_subscriber_of_jobs_reports_a_timeout() -> None:
     with (
         JobSubscriber("tcp://127.0.0.1:1", timeout_s=0.05) as jobs,
         pytest.raises(SubscriptionTimeoutError, match="no job within"),

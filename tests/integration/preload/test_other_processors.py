@@ -72,7 +72,7 @@ def test_all_calls_of_threads_arrive(machine: Machine, library: Path, tmp_path: 
         assert not +tracing.losses
 
 
-def test_what_is_traced_is_the_same_with_fences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorded_events_are_the_same_with_fences(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With weak memory order, definitions are read twice and a lock is taken at each step."""
     for module in (fences, __import__("iotide.collectors.sources.preload.records.definition_log", fromlist=["x"])):
         monkeypatch.setattr(module, "STRONG", False)

@@ -119,7 +119,7 @@ def test_failed_calls_have_their_errno_and_no_bytes(hostile: Path, tracing: Trac
     assert all(flags & 4 for flags in failed.flags.tolist())
 
 
-def test_what_was_written_before_a_sigkill_is_there(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
+def test_writes_before_a_sigkill_are_recorded(hostile: Path, tracing: Tracing, tmp_path: Path) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     with Program([hostile, "killed", tmp_path / "out", fifo], env=tracing.environment()) as running:

@@ -55,7 +55,7 @@ def run(bounds: Path, tracing: Tracing, name: str, folder: Path) -> Counter[str]
         ("forked-files", {"details_dropped:forked_files": 1}),
     ],
 )
-def test_what_found_no_room_is_counted(
+def test_records_without_space_are_counted(
     bounds: Path, tracing: Tracing, tmp_path: Path, name: str, losses: dict[str, int]
 ) -> None:
     assert run(bounds, tracing, name, tmp_path / "folder") == losses

@@ -54,7 +54,7 @@ class Headers:
     def unheard(self, job: str, command: str, failure: str) -> None: ...
 
 
-def test_children_say_which_mounts_they_see_though_their_parent_sees_others(tmp_path: Path) -> None:
+def test_children_report_their_own_mounts_if_they_differ_from_the_parents(tmp_path: Path) -> None:
     script = """
 import ctypes, os
 def told():
@@ -103,7 +103,7 @@ raise SystemExit(os.waitpid(child, 0)[1])
     assert tracing.bytes_by_path(Kind.WRITE)[str(tmp_path / "file")] == 5
 
 
-def test_what_a_child_writes_as_it_begins_stands_on_a_page() -> None:
+def test_first_write_of_a_child_touches_one_page() -> None:
     listed = subprocess.run(
         [need("readelf"), "--wide", "--sections", library_of(CORE_NAME)],
         capture_output=True,

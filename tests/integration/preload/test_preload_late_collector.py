@@ -180,7 +180,7 @@ def seconds_in(log: Path) -> float:
 
 
 @pytest.mark.parametrize("forks", [False, True], ids=["one process", "forked children"])
-def test_who_never_finds_one_looks_a_few_times_whatever_it_does(forks: bool, tmp_path: Path) -> None:
+def test_program_without_a_collector_searches_a_bounded_number_of_times(forks: bool, tmp_path: Path) -> None:
     """Each connection attempt takes a few microseconds: children of a waiting parent do not all try."""
     script = """
 import os, sys

@@ -99,7 +99,7 @@ def test_program_does_all_that_it_does_unpaced(held: tuple[Tracing, Path], case:
     assert len(written) == blocks
 
 
-def test_call_waits_as_long_as_it_is_told_to_and_its_record_says_so(held: tuple[Tracing, Path]) -> None:
+def test_call_waits_for_the_given_time_and_records_the_wait(held: tuple[Tracing, Path]) -> None:
     tracing, path = held
     with begun(tracing, path, "plain") as running:
         words = words_of(tracing)
@@ -120,7 +120,7 @@ def test_call_waits_as_long_as_it_is_told_to_and_its_record_says_so(held: tuple[
     assert longest >= released - waited_from
 
 
-def test_program_goes_on_where_the_collector_says_nothing_more(held: tuple[Tracing, Path]) -> None:
+def test_program_continues_without_further_messages_of_the_collector(held: tuple[Tracing, Path]) -> None:
     """As after SIGKILL or SIGSTOP of the collector: a lease ends by itself."""
     tracing, path = held
     with begun(tracing, path, "plain") as running:

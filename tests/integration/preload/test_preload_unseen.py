@@ -144,7 +144,7 @@ def test_what_is_seen_or_not_there_is_not_named(tracing: Tracing) -> None:
     assert unseen(tracing, "sh", "-c", script) == []
 
 
-def test_run_says_what_it_did_not_see(static: Path, tmp_path: Path) -> None:
+def test_run_reports_unseen_programs(static: Path, tmp_path: Path) -> None:
     done = iotide("run", "--quiet", "-o", "report", "--", "sh", "-c", f"{static}; {static}; true", cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, f"iotide: not seen: {static} (2 times), which {STATIC}\n")
     summary = RunSummary.model_validate_json((tmp_path / "report/summary.json").read_text())
@@ -230,7 +230,7 @@ def test_the_users_own_preloads_stay_where_ours_cannot_be_read(tracing: Tracing,
     assert set(environment) - {"LD_PRELOAD", "_"} <= set(told)
 
 
-def test_program_in_another_root_folder_says_nothing_of_ours(tracing: Tracing, tmp_path: Path) -> None:
+def test_program_in_another_root_folder_prints_no_message(tracing: Tracing, tmp_path: Path) -> None:
     if os.getuid():
         pytest.skip("only root can change its root folder")
     root = tmp_path / "root"

@@ -67,7 +67,7 @@ def test_checkout_in_a_folder_with_a_space_traces(tmp_path: Path, checkout: Path
 
 
 @pytest.mark.slow
-def test_stale_library_is_built_again_and_this_is_said_once(checkout: Path) -> None:
+def test_stale_library_is_rebuilt_and_this_is_reported_once(checkout: Path) -> None:
     touch(checkout, "recording/session.c")
     touch(checkout, "hooks/mpiio_library.c")
     done = traced(checkout)
@@ -105,7 +105,7 @@ def test_stale_library_without_a_compiler_is_told_and_not_preloaded(checkout: Pa
 
 
 @pytest.mark.slow
-def test_what_an_installation_without_a_compiler_lacks_is_said(checkout: Path) -> None:
+def test_missing_parts_of_an_installation_without_a_compiler_are_reported(checkout: Path) -> None:
     """As a wheel that was made without a compiler: neither sources nor libraries."""
     for path in (*checkout.rglob("*.so"), *checkout.rglob("*.c")):
         path.unlink()

@@ -122,7 +122,7 @@ def test_run_takes_the_library(library: Path, program: Path, tmp_path: Path) -> 
 # ---- the commands ----
 
 
-def test_check_says_what_is_in_a_file_and_what_looks_forgotten(tmp_path: Path) -> None:
+def test_check_lists_the_content_of_a_file_and_probable_omissions(tmp_path: Path) -> None:
     file = tmp_path / "some.sig"
     file.write_text(
         "library some\nlayer OTHER\nanchor f\nWRITE int f(int a)\nCREATE int g(void)\nDESTROY int h(void)\n"
@@ -151,7 +151,7 @@ def test_wrong_file_is_refused_with_its_line(command: str, tmp_path: Path) -> No
     )
 
 
-def test_build_without_a_compiler_says_so(tmp_path: Path) -> None:
+def test_build_without_a_compiler_is_reported(tmp_path: Path) -> None:
     done = iotide("preload", "build", EXAMPLE, cwd=tmp_path, env=plain_environment(CC="absent-compiler"))
 
     assert (done.returncode, done.stdout) == (1, "")

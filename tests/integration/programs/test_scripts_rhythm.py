@@ -94,7 +94,7 @@ def test_input_that_is_read_once_hides_no_period(tmp_path: Path, way: str) -> No
     assert_near(detection(folder, summary["archive"])["prediction"], starts)
 
 
-def test_what_counts_is_said_on_the_command_line(tmp_path: Path) -> None:
+def test_command_line_defines_the_counted_files(tmp_path: Path) -> None:
     (tmp_path / "lib" / "python3.11").mkdir(parents=True)
     (tmp_path / "lib" / "python3.11" / "set.bin").write_bytes(bytes(70_000))
     command = ["od", "lib/python3.11/set.bin"]  # which may execute it, as far as is known

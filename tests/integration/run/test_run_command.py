@@ -151,7 +151,7 @@ def test_missing_tracer_leaves_the_program_alone(tmp_path: Path) -> None:
     assert "untraced" in done.stderr
 
 
-def test_static_program_is_said_to_be_untraced_and_runs(tmp_path: Path) -> None:
+def test_static_program_is_reported_as_untraced_and_runs(tmp_path: Path) -> None:
     source = tmp_path / "static.c"
     source.write_text('#include <unistd.h>\nint main(void) { return write(1, "works\\n", 6) == 6 ? 3 : 4; }\n')
     subprocess.run([need("gcc"), "-static", "-o", tmp_path / "static", source], check=True)

@@ -20,7 +20,7 @@ def files_without_content(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file() and not path.stat().st_size]
 
 
-def test_earlier_report_is_left_alone_and_that_is_said(tmp_path: Path) -> None:
+def test_earlier_report_is_kept_with_a_message(tmp_path: Path) -> None:
     assert "report-2" not in run_into("report", tmp_path, "exit 1").stderr
     first = (tmp_path / "report/summary.json").read_bytes()
     second, third = (run_into("report", tmp_path, f"exit {number}") for number in (2, 3))

@@ -143,7 +143,7 @@ def test_command_that_is_not_there_leaves_no_collector_behind(cluster: Slurm, tm
     assert left_on_nodes(cluster) == []
 
 
-def test_run_of_this_node_alone_says_how_many_ranks_it_does_not_see(cluster: Slurm, tmp_path: Path) -> None:
+def test_run_of_one_node_reports_the_number_of_unseen_ranks(cluster: Slurm, tmp_path: Path) -> None:
     (tmp_path / "go on").touch()
     job = submitted(cluster, tmp_path, f"--this-node -- srun {sys.executable} writer.py", "-N2")
     summary = job.summary()

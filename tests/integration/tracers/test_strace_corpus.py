@@ -65,7 +65,7 @@ def test_every_line_of_a_real_trace_is_an_event_or_left_out_by_rule(options: str
     check_without_native(stream, counters, tmp_path)
 
 
-def test_what_the_program_did_is_in_its_trace(tmp_path: Path) -> None:
+def test_trace_contains_the_calls_of_the_program(tmp_path: Path) -> None:
     stream, counters, _ = record("-f -ttt -T -yy", tmp_path)
     rows = stream.rows()
     written: Counter[str] = Counter()

@@ -108,7 +108,7 @@ def test_calls_below_a_library_and_failed_ones_do_not_count() -> None:
     assert not judged([both[0], Call(1, 1, offset=0, flags=int(Flag.FAILED))])
 
 
-def test_what_has_no_room_is_counted() -> None:
+def test_events_beyond_the_bound_are_counted() -> None:
     analyzer = analyzer_of(max_extents=4)
     info = StreamInfo(job="j", source="t", host="n", pid=1)
     offset = np.arange(10) * 2 * MIB

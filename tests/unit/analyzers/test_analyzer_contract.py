@@ -126,7 +126,7 @@ def test_many_streams_at_once_are_as_one_after_another(kind: AnalyzerKind, seed:
     closed=st.sets(st.sampled_from("abc")),
     settles=st.booleans(),
 )
-def test_what_is_restored_goes_on_as_if_it_had_never_stopped(
+def test_restored_state_continues_as_if_never_stopped(
     kind: AnalyzerKind, seed: int, counts: list[int], stop: int, closed: set[str], settles: bool
 ) -> None:
     never, _ = fresh(kind)

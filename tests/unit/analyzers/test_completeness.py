@@ -34,7 +34,7 @@ def test_bytes_tell_where_few_large_calls_are_lost() -> None:
     assert made.share(0, SECOND) == pytest.approx(0.5)
 
 
-def test_hole_without_length_lies_in_its_window() -> None:
+def test_hole_of_zero_length_is_in_its_window() -> None:
     made = Completeness()
     made.seen(SECOND, 1, 0)
     made.lost(SECOND, SECOND, 1, 0)

@@ -60,7 +60,7 @@ kinds = st.sampled_from(list(FileType))
 
 
 @pytest.mark.parametrize("path", THE_MACHINES)
-def test_what_comes_with_the_machine_is_left_out_when_it_is_read(path: str) -> None:
+def test_system_file_is_left_out_of_reads(path: str) -> None:
     assert CountRule().group(path, file_type_of(path)) == SYSTEM
     assert CountRule().left_out(path, file_type_of(path)) & READS
 
@@ -91,7 +91,7 @@ def test_channels_are_left_out_both_ways_until_everything_counts(path: str) -> N
 
 
 @given(paths, kinds)
-def test_what_counts_grows_from_data_to_files_to_everything(path: str, kind: FileType) -> None:
+def test_counted_files_grow_from_data_to_files_to_everything(path: str, kind: FileType) -> None:
     data, files, everything = (CountRule(count).left_out(path, kind) for count in ("data", "files", "everything"))
     assert everything == 0
     assert files in (0, READS | WRITES)

@@ -131,7 +131,7 @@ def test_phases_have_bytes_calls_times_and_latencies_of_metadata() -> None:
     assert closing.latency.median_s == pytest.approx(0.000_05, rel=0.42)
 
 
-def test_who_looks_at_files_all_the_time_still_has_phases_of_data() -> None:
+def test_permanent_metadata_calls_do_not_hide_phases_of_data() -> None:
     """For example fio, which calls stat on its files ten times per second."""
     analyzer = made()
     rows = [(at / 10, 0.000_01, 1, 0, Kind.OTHER) for at in range(300)]
@@ -142,7 +142,7 @@ def test_who_looks_at_files_all_the_time_still_has_phases_of_data() -> None:
     assert sum(phase.calls for phase in use.metadata_phases) == 300
 
 
-def test_what_is_none_of_the_job_s_data_is_left_out() -> None:
+def test_calls_outside_the_job_s_data_are_left_out() -> None:
     analyzer = made()
     analyzer.update(
         Taken.of(

@@ -88,7 +88,7 @@ def test_order_and_cuts_do_not_matter(start: list[int], cut: int) -> None:
     assert told(*((part, on()) for part in reversed(parts) if len(part)), rows=2) == one
 
 
-def test_what_is_not_the_programs_data_is_left_out() -> None:
+def test_io_outside_the_programs_data_is_left_out() -> None:
     heat = told((calls([0, 10, 20, 30], [5] * 4, kind=int(Kind.READ), file=[1, 2, 3, 1], depth=[0, 0, 0, 1]), on()))
     assert totals(heat) == {"rank 0": 5e-9}
 

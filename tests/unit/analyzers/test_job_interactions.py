@@ -54,7 +54,7 @@ class Job:
 
 
 @pytest.mark.parametrize("length", [1, 600, 3000])
-def test_who_a_stream_is_stands_in_for_what_its_events_do_not_say(length: int) -> None:
+def test_stream_facts_replace_missing_facts_of_events(length: int) -> None:
     job = (
         Job().does(Kind.WRITE, "/scratch/x", "a", of_pid=5, length=length).does(Kind.READ, "/scratch/x", "b", of_pid=6)
     )
@@ -62,7 +62,7 @@ def test_who_a_stream_is_stands_in_for_what_its_events_do_not_say(length: int) -
     assert job.ranking().events == length + 1
 
 
-def test_processes_are_called_as_their_streams_say_and_joined_to_their_makers() -> None:
+def test_processes_are_named_by_their_streams_and_connected_to_their_makers() -> None:
     job = Job().does(Kind.WRITE, "/scratch/x", "a", of_pid=5, of_parent=4, command="/bin/sh run.sh 7")
     job.does(Kind.READ, "/scratch/x", "b", of_pid=6, of_parent=5, command="/bin/sh run.sh 7")
     job.does(Kind.READ, "/scratch/x", "c", of_pid=6, of_parent=5, command="/usr/bin/sim -n 3")

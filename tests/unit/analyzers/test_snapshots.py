@@ -57,7 +57,7 @@ arrays = hnp.arrays(
 
 
 @given(states)
-def test_what_is_written_is_read(state: object) -> None:
+def test_written_state_is_restored(state: object) -> None:
     read = restore(snapshot(state))
     assert read == state
     assert type(read) is type(state)
@@ -80,7 +80,7 @@ def test_a_column_of_one_value_stays_one_value() -> None:
     assert read[999_999] == 7
 
 
-def test_what_is_shared_is_shared_again_and_may_hold_itself() -> None:
+def test_shared_and_recursive_objects_are_restored() -> None:
     inner = [1]
     outer: list[Any] = [inner, inner, {"again": inner}]
     outer.append(outer)
@@ -105,7 +105,7 @@ def test_settings_are_written_as_they_are_checked() -> None:
     assert restore(snapshot(chosen)) == chosen
 
 
-def test_what_is_given_by_name_is_not_written() -> None:
+def test_objects_given_by_name_are_not_written() -> None:
     def clock() -> float:
         return 0.0
 

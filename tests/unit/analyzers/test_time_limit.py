@@ -128,7 +128,9 @@ def test_periods_that_grow_are_followed() -> None:
         (prediction_of(50.0, mode="read"), written(), 200.0, "no writes"),
     ],
 )
-def test_what_cannot_be_known_is_not_told(prediction: Prediction, seen: Written, ends_in_s: float, why: str) -> None:
+def test_unknown_limits_are_reported_with_the_reason_only(
+    prediction: Prediction, seen: Written, ends_in_s: float, why: str
+) -> None:
     told = time_limit_of(prediction, NOW + ends_in_s, seen)
     assert why in told.unknown
     assert told.model_copy(update={"unknown": ""}) == TimeLimit(ends_at_s=NOW + ends_in_s, left_s=ends_in_s)
@@ -151,7 +153,7 @@ def test_far_end_has_no_last_checkpoint_but_what_a_period_costs() -> None:
     confidence=st.floats(0.51, 1),
     growth=st.floats(-0.3, 0.3),
 )
-def test_what_is_told_holds_together(
+def test_reported_values_are_consistent(
     next_in_s: float, ends_in_s: float, quiet_s: float, spread: float, confidence: float, growth: float
 ) -> None:
     drift = Drift(period_s=about(PERIOD, spread), per_phase=growth) if growth else None
@@ -171,7 +173,7 @@ def test_what_is_told_holds_together(
 
 
 @pytest.mark.parametrize("jitter_s", [1.0, 5.0])
-def test_intervals_and_probabilities_hold_what_they_say(jitter_s: float) -> None:
+def test_intervals_and_probabilities_are_calibrated(jitter_s: float) -> None:
     chance, periods = np.random.default_rng(7), 10
     inside, fitted, sure = 0, 0, 0.0
     for _ in range(300):
@@ -228,7 +230,7 @@ def test_trace_with_its_own_clock_has_no_end() -> None:
 
 
 @pytest.mark.parametrize(("job", "ends"), [("", NOW), ("4711", NOW), ("another", 0.0)])
-def test_collector_says_when_its_job_ends(job: str, ends: float) -> None:
+def test_collector_reports_the_end_of_its_job(job: str, ends: float) -> None:
     shipper = Shipper("c", CollectorSettings(ends_at_s=NOW, ends_job=job))
     info = StreamInfo(job="4711", source="test")
     shipper.receive(encode(Heartbeat()), 0.0)

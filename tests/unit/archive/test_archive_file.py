@@ -123,7 +123,7 @@ def test_sections_outside_the_time_asked_for_are_not_unpacked() -> None:
 
 
 @pytest.mark.slow
-def test_archive_cut_short_anywhere_gives_what_stands_before_the_cut() -> None:
+def test_truncated_archive_returns_the_content_before_the_cut() -> None:
     whole = archive(3, 50)
     ends = []
     for length in range(16, len(whole)):
@@ -167,7 +167,7 @@ def test_blocks_of_nonsense_end_in_no_more_than_a_problem(payload: bytes, kind: 
 
 
 @pytest.mark.parametrize("data", [b"", b"IOTIDEAR", b"x" * 100, b"IOTIDEAR" + b"\x01\0\0\0" + b"\0\0\0\0"])
-def test_what_is_no_archive_is_refused(data: bytes) -> None:
+def test_file_that_is_no_archive_is_rejected(data: bytes) -> None:
     with pytest.raises(InputError):
         opened(data)
 

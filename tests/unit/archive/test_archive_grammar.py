@@ -83,7 +83,7 @@ def test_pieces_of_input_make_no_difference(given: list[int], cuts: list[int]) -
 @pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(terminals)
-def test_no_pair_stands_twice_and_no_rule_is_used_once(given: list[int]) -> None:
+def test_no_pair_occurs_twice_and_no_rule_is_used_once(given: list[int]) -> None:
     rules = bodies(grammar_of(given))
     pairs = Counter(pair for body in rules for pair in pairwise(body))
     assert all(count == 1 for count in pairs.values())
@@ -99,7 +99,7 @@ def test_size_does_not_depend_on_how_often_a_loop_runs() -> None:
     assert len(sizes) == 1
 
 
-def test_fallback_stands_in_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fallback_is_used_without_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("iotide.archive.codec.grammar.native", lambda: None)
     rules = grammar_of([1, 2, 1, 2, 1, 2, 5])
     assert expanded(rules, 7).tolist() == [1, 2, 1, 2, 1, 2, 5]

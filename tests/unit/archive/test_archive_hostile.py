@@ -203,7 +203,7 @@ def at_most(allowed: float) -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lie", LIES)
-def test_section_that_lies_is_refused_in_little_memory(lie: str) -> None:
+def test_inconsistent_section_is_rejected_in_little_memory(lie: str) -> None:
     data = LIES[lie]()
     with at_most(300e6):
         reader = ArchiveReader(io.BytesIO(data), "test")
@@ -251,7 +251,7 @@ def test_file_of_an_impossible_number_is_refused(tmp_path: Path) -> None:
     assert source.problems.total
 
 
-def test_small_file_cannot_say_that_it_has_a_great_many_parts() -> None:
+def test_small_file_cannot_claim_many_parts() -> None:
     text = decode_bundle(good()[merged_of(PartKind.NAMES)[0]][1])[0]
     count = 2**18 // len(text)
     bundle = encoded([[], [len(text)] * count, zlib.compress(text * count, 9)])

@@ -20,7 +20,7 @@ from iotide.archive.native_library import native
     st.sampled_from([0, 1, 200, 70_000, 2**40, 2**62]),
     st.sampled_from([0, 10**18, -(2**63), 2**63 - 1]),
 )
-def test_what_kernel_and_numpy_pack_is_the_same_unpacked(seed: int, count: int, most: int, first: int) -> None:
+def test_packed_output_of_kernel_and_numpy_unpacks_alike(seed: int, count: int, most: int, first: int) -> None:
     rng = np.random.default_rng(seed)
     with np.errstate(over="ignore"):
         values = np.cumsum(np.concatenate([[first], rng.integers(-most, most, count - 1, endpoint=True)]))

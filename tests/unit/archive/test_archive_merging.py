@@ -221,7 +221,7 @@ def test_rank_that_is_learnt_late_counts() -> None:
     assert [block.count for block in reader.merged.blocks if block.key.kind == PartKind.STREAM] == [40]
 
 
-def test_what_a_stream_says_later_is_what_is_known_of_it() -> None:
+def test_latest_facts_of_a_stream_are_kept() -> None:
     writer = ArchiveWriter()
     data = writer.begin({})
     for rank in range(5):
@@ -287,7 +287,7 @@ def test_sections_lost_with_a_block_are_told_of_each_stream(lost: int) -> None:
     assert [problem.problem for problem in reader.problems[1:]] == told
 
 
-def test_what_a_checkpoint_wrote_is_never_changed_and_read_with_what_follows() -> None:
+def test_output_of_a_checkpoint_is_immutable_and_read_with_later_data() -> None:
     writer = ArchiveWriter()
     data = writer.begin({})
     made = [strided(rank, 6, 30) for rank in range(6)]

@@ -110,7 +110,7 @@ def test_size_without_times_does_not_depend_on_how_often_a_loop_runs() -> None:
     assert len(sizes) == 1
 
 
-def test_what_does_not_compress_begins_new_sections() -> None:
+def test_incompressible_calls_begin_new_sections() -> None:
     length = 5000
     calls = np.random.default_rng(2).integers(1, 50, length)
     batch = make_batch(length, {"call": calls, "start": np.arange(length)})

@@ -12,7 +12,7 @@ def test_time_without_processes_counts_once_some_have_come() -> None:
     assert told == [0, 0, 0, 0.1, 0.2, 0]
 
 
-def test_time_in_which_nobody_looked_does_not_count() -> None:
+def test_unobserved_time_does_not_count() -> None:
     unused = UnusedTime(0.2)
     unused.look(0.0, 1, in_use=False)
     assert unused.look(100.0, 1, in_use=False) == 0.2  # a process that waits for us is accepted before the next check

@@ -40,7 +40,7 @@ def test_all_layers_are_one_library_and_some_are_one_each(base: dict[str, str]) 
     assert some == [str(library_of(name)) for name in ("hdf5", "netcdf")]
 
 
-def test_what_is_not_said_is_left_to_the_environment(base: dict[str, str]) -> None:
+def test_unset_options_are_left_to_the_environment(base: dict[str, str]) -> None:
     environment = made(base | {"IOTIDE_CALLS": "data", "IOTIDE_SAMPLE": "7"}, sample=3)
     assert (environment["IOTIDE_CALLS"], environment["IOTIDE_SAMPLE"]) == ("data", "3")
     assert not {"IOTIDE_LAYERS", "IOTIDE_ONLY", "IOTIDE_SKIP", "IOTIDE_RING_RECORDS"} & set(environment)
@@ -71,7 +71,7 @@ def test_path_is_known_by_its_own_name_and_by_what_it_leads_to(base: dict[str, s
         ({"libraries": (sys.executable,)}, "no wrapper library"),
     ],
 )
-def test_what_the_environment_cannot_say_is_refused(
+def test_settings_that_the_environment_cannot_express_are_rejected(
     base: dict[str, str], settings: dict[str, object], problem: str
 ) -> None:
     with pytest.raises(ConfigError, match=problem):
@@ -141,7 +141,7 @@ def test_empty_path_in_the_environment_is_none_as_in_the_library(
     assert dict(line.split("=", 1) for line in done.output.splitlines()).get("IOTIDE_SKIP") == kept
 
 
-def test_printed_environment_says_what_is_recorded(base: dict[str, str]) -> None:
+def test_printed_environment_has_the_recorded_calls(base: dict[str, str]) -> None:
     options = ["--layers", "posix,stdio", "--calls", "all", "--only-paths", "/scratch", "--sample", "5"]
     done = CliRunner().invoke(group, ["collect", "--socket", "/run/t.sock", "--print-environment", *options], env=base)
     assert dict(line.split("=", 1) for line in done.output.splitlines()) | {"LD_PRELOAD": ""} == {
@@ -160,7 +160,7 @@ def test_value_that_env_would_split_is_not_printed(options: list[str]) -> None:
     assert isinstance(done.exception, ConfigError)
 
 
-def test_what_is_recorded_is_no_matter_of_the_collector() -> None:
+def test_recorded_calls_are_independent_of_the_collector() -> None:
     done = CliRunner().invoke(group, ["collect", "--socket", "/t.sock", "--sample", "5"])
     assert done.exit_code == 2
     assert "--print-environment" in done.output

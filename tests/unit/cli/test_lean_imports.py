@@ -40,7 +40,7 @@ def test_numpy_starts_no_threads() -> None:
     assert done.stdout == "1\n"
 
 
-def test_what_was_imported_is_never_looked_through_for_garbage() -> None:
+def test_imported_objects_are_never_scanned_for_garbage() -> None:
     """The collection at exit scans everything that is not frozen, whatever the program has done."""
     code = (
         "import gc\n"
@@ -69,7 +69,7 @@ def test_models_are_made_without_what_is_installed_being_looked_through() -> Non
     assert done.stdout == "[]\nTrue True <class 'ssl.SSLContext'>\n"
 
 
-def test_who_asks_for_what_is_installed_is_told_it_within_the_block_too() -> None:
+def test_installed_packages_can_be_queried_within_the_block() -> None:
     code = (
         "from iotide.cli.common.lean_imports import lean_imports\n"
         "with lean_imports():\n    from importlib.metadata import entry_points, version\n"

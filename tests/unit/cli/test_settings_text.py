@@ -22,7 +22,7 @@ def _read_again(text: str, folder: Path) -> AggregatorSettings:
     return load_settings(path, {})
 
 
-def test_defaults_are_comments_that_say_the_same_once_they_are_uncommented(tmp_path: Path) -> None:
+def test_uncommented_defaults_have_the_same_values(tmp_path: Path) -> None:
     text = settings_text(AggregatorSettings())
     assert not re.search(r"^[a-z_]+ = ", text, re.MULTILINE)
     assert _read_again(text, tmp_path) == AggregatorSettings()
@@ -31,7 +31,7 @@ def test_defaults_are_comments_that_say_the_same_once_they_are_uncommented(tmp_p
     assert _read_again(uncommented, tmp_path) == AggregatorSettings()
 
 
-def test_each_setting_stands_below_its_description() -> None:
+def test_each_setting_follows_its_description() -> None:
     text = settings_text(AggregatorSettings())
 
     def check(model: type[BaseModel]) -> None:
@@ -56,7 +56,7 @@ def test_each_setting_stands_below_its_description() -> None:
         {"rank": {"background": ()}, "notify": {"labels": {"a": "b"}}},
     ],
 )
-def test_what_was_changed_is_read_again(tmp_path: Path, changed: dict[str, Any]) -> None:
+def test_changed_settings_are_read_again(tmp_path: Path, changed: dict[str, Any]) -> None:
     settings = AggregatorSettings.model_validate(changed)
     assert _read_again(settings_text(settings), tmp_path) == settings
 

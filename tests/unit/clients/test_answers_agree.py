@@ -129,7 +129,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Told]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SESSIONS)
-def test_texts_and_pages_say_what_the_prediction_says(told: dict[str, Told], name: str) -> None:
+def test_texts_and_pages_agree_with_the_prediction(told: dict[str, Told], name: str) -> None:
     each = told[name]
     prediction, headline = each.summary.prediction, headline_of(each.summary.prediction)
     front = each.page.split("Written")[0]
@@ -172,7 +172,7 @@ def test_a_period_that_was_sure_meanwhile_is_not_denied_at_the_end(told: dict[st
 
 
 @pytest.mark.parametrize("name", SESSIONS)
-def test_no_picture_is_empty_and_what_is_missing_is_said(told: dict[str, Told], name: str) -> None:
+def test_no_picture_is_empty_and_missing_parts_are_reported(told: dict[str, Told], name: str) -> None:
     each = told[name]
     moved = each.summary.job.bytes_read + each.summary.job.bytes_written
     assert ("no call was seen" in each.page) == (not each.summary.job.events)

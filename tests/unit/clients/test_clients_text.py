@@ -42,7 +42,7 @@ def test_line_names_period_confidence_and_next_phase() -> None:
     assert re.search(r"heat  period 12\.5 s .*confidence 91%  next phase in .* 8\.0 MB in 2 s", line)
 
 
-def test_line_says_that_there_is_no_period_yet() -> None:
+def test_line_reports_a_missing_period() -> None:
     assert "no period" in prediction_line(make_prediction("heat", period_s=None))
 
 

@@ -155,7 +155,7 @@ def test_period_outside_of_the_map_is_not_marked() -> None:
     assert not any("<- period" in line for line in power_map(view, 50.0, 1000.0))
 
 
-def test_trace_that_moves_nothing_in_the_mode_says_so() -> None:
+def test_trace_without_bytes_in_the_mode_is_reported() -> None:
     none = make_prediction(period_s=None).model_copy(update={"mode": "read", "dominant": []})
     text = shown(Analysis(), none)
     assert "no period" in text

@@ -188,7 +188,7 @@ def test_markers_begin_and_end_the_graph() -> None:
     assert heavy.width == max(edge.width for edge in scene.edges)
 
 
-def test_large_graph_is_cut_to_its_strongest_edges_and_says_so() -> None:
+def test_large_graph_is_cut_to_its_strongest_edges_with_a_note() -> None:
     graph = many()
     scene = scene_of(graph, most_activities=50, most_edges=60)
     assert len(scene.nodes) == 52
@@ -254,7 +254,7 @@ def test_graphviz_shows_hostile_names_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("form", ["svg", "png"])
-def test_without_graphviz_the_message_says_what_to_install(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_graphviz_the_message_names_the_package(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(UnavailableError, match=r"apt install graphviz.*html, json"):
         draw(checkpoint(), form)  # type: ignore[arg-type]
@@ -463,7 +463,7 @@ def test_edges_go_on_past_nodes_that_kept_their_places(edges: dict[tuple[int, in
         assert min(steps) >= -8.1, corners  # the arrowhead ends shortly before the end
 
 
-def test_title_says_which_events_it_is_of() -> None:
+def test_title_names_the_events() -> None:
     graph = checkpoint()
     assert scene_of(graph).title == "job 7"
     assert scene_of(graph.model_copy(update={"filter": "command=ls"})).title == "job 7: command=ls"

@@ -35,7 +35,7 @@ def test_numbers_stand_whole_in_one_line_each() -> None:
     assert "1,232 -250 ms write:/" + "long" * 60 + " write:/" + "long" * 60 in lines
 
 
-def test_what_is_left_out_is_said() -> None:
+def test_omissions_are_reported() -> None:
     assert "7 events have no activity" in printed(report(dropped=7))
     assert "no activity" not in printed(report())
 

@@ -61,7 +61,7 @@ def test_a_job_without_a_period_is_told_by_its_sums(unsure: Prediction | None) -
     assert told == f"{start}; move 1 MiB or more at once and save 10 min 00 s of 50 min 00 s"
 
 
-def test_period_of_some_says_whose_it_is_and_nothing_of_the_requests_of_others() -> None:
+def test_period_of_some_members_names_them_and_excludes_other_requests() -> None:
     who = Who(kind="commands", members=["/usr/bin/ruby -e loop"], share=0.4)
     told = in_short(advice(finding("many_files")), prediction().model_copy(update={"who": who}))
     assert told == (
@@ -69,7 +69,7 @@ def test_period_of_some_says_whose_it_is_and_nothing_of_the_requests_of_others()
     )
 
 
-def test_few_periods_say_nothing_about_an_hour() -> None:
+def test_few_periods_give_no_statement_for_an_hour() -> None:
     assert "an hour" not in in_short(advice(finding()), prediction(period_s=1500.0))
 
 

@@ -144,7 +144,7 @@ def test_wave_has_its_crests_in_the_phases() -> None:
     assert wave_of(make_prediction(period_s=None), 1.0) is None
 
 
-def test_low_wave_of_sharp_bursts_is_magnified_and_says_so() -> None:
+def test_low_wave_of_sharp_bursts_is_magnified_with_a_note() -> None:
     panels = panels_for(checkpointing(phases=12, burst_s=0.05).batch)
     wave = wave_of(panels.prediction, float(panels.signal.total.mean()))
     assert wave is not None

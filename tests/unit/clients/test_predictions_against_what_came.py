@@ -56,7 +56,7 @@ def test_each_phase_has_the_last_prediction_before_it() -> None:
     assert pairs(history, systems([90, 100, 110, 120])) == [(100, 100, True), (110, 109.5, True), (120, 125, False)]
 
 
-def test_phases_after_the_next_one_have_what_was_said_of_them() -> None:
+def test_later_phases_have_their_own_predictions() -> None:
     assert pairs([told(95, 100, 110, 120)], systems([100, 111, 119])) == [
         (100, 100, True),
         (111, 110, True),
@@ -64,7 +64,7 @@ def test_phases_after_the_next_one_have_what_was_said_of_them() -> None:
     ]
 
 
-def test_phase_of_which_nothing_was_said_is_left_out() -> None:
+def test_phase_without_a_prediction_is_left_out() -> None:
     assert pairs([told(95, 100), told(115, 120)], systems([100, 110, 120])) == [(100, 100, True), (120, 120, True)]
 
 

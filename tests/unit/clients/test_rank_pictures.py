@@ -56,7 +56,7 @@ def test_a_large_component_has_the_room_that_small_ones_leave() -> None:
     assert shown_of(ranking(large + small, []), 5).left_out == 100 + 4 - MOST_ACTORS
 
 
-def test_beside_the_leaders_those_are_drawn_who_interact_most() -> None:
+def test_most_interactive_actors_are_drawn_beside_the_leaders() -> None:
     members = [actor(number, interactions=number) for number in range(100)]
     (found,) = drawn(ranking(members, [])).values()
     assert found[:6] == [0, 1, 2, 3, 4, 99]
@@ -77,7 +77,7 @@ def test_a_file_is_drawn_where_two_that_are_drawn_meet() -> None:
     assert len(shown.edges) == 2
 
 
-def test_a_fork_is_drawn_between_those_whom_nothing_else_joins() -> None:
+def test_a_fork_is_drawn_between_processes_without_other_edges() -> None:
     edges = [edge(0, 1), edge(1, 0, "fork"), edge(0, 2, "fork")]
     shown = shown_of(ranking([actor(0), actor(1), actor(2)], edges), 5)
     assert [(one.kind, one.target) for one in shown.edges] == [("wakeup", 1), ("fork", 2)]

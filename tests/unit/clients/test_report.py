@@ -132,7 +132,7 @@ def test_two_predictions_do_not_settle(tmp_path: Path) -> None:
         assert page.count("<svg xmlns") == count - 1
 
 
-def test_what_programs_name_is_escaped_in_every_section(tmp_path: Path) -> None:
+def test_names_from_programs_are_escaped_in_every_section(tmp_path: Path) -> None:
     page = page_of(session_of(HOSTILE), tmp_path / "r")
     assert "<script" not in page
     assert "<img" not in page
@@ -176,7 +176,7 @@ def advice_of(name: str) -> Advice:
     )  # fmt: skip
 
 
-def test_advice_says_what_it_costs_and_what_a_change_saves(tmp_path: Path) -> None:
+def test_advice_has_the_cost_and_the_saving(tmp_path: Path) -> None:
     found = structs.replace(findings_of(session_of())(), advice=advice_of("!"))
     text = text_of(page_of(session_of(), tmp_path / "r", found))
     assert "1,600 writes of 4 KiB ! buffer !" in text
@@ -191,7 +191,7 @@ def test_advice_is_escaped(tmp_path: Path) -> None:
     assert "<img" not in page
 
 
-def test_advice_without_findings_says_from_when_on_there_would_be_one(tmp_path: Path) -> None:
+def test_advice_without_findings_reports_the_threshold(tmp_path: Path) -> None:
     found = Findings(advice=advice_of("").model_copy(update={"findings": []}))
     text = text_of(page_of(session_of(), tmp_path / "r", found))
     assert "Nothing was found in what was recorded whose change would save 1 % of the run or more" in text
@@ -267,7 +267,7 @@ def follows_of(session: JobSession, *files: int) -> JobSession:
     return session
 
 
-def test_what_follows_what_is_told_of_the_programs_data_alone(tmp_path: Path) -> None:
+def test_order_of_files_covers_program_data_only(tmp_path: Path) -> None:
     found = findings_of(follows_of(session_of(), *[1, 2, 2, 2] * 40))()
     assert found.graph is not None
     by_name = {row.name: row.on_data for row in found.graph.activities}

@@ -96,7 +96,7 @@ def test_steps_stand_at_their_values() -> None:
     assert path.get("d", "").startswith("M76.0 130.0H76.0V30.0H500.0V80.0H924.0")
 
 
-def test_what_is_named_is_escaped() -> None:
+def test_names_are_escaped() -> None:
     chart = Chart(100.0, (0.0, 1.0), (0.0, 1.0))
     chart.legend("<script>", "red")
     assert texts(chart.text()) == ["<script>"]

@@ -46,7 +46,7 @@ def test_cells_stand_below_their_heads(width: int) -> None:
         assert head.index(name) + len(name) == line.index(cell) + len(cell)
 
 
-def test_what_is_wrong_with_a_job_is_marked() -> None:
+def test_problems_of_a_job_are_marked() -> None:
     assert "running!" in job_line(job(complete=False), NOW_S, 80)
     assert "running!" in job_line(job(alerts=1), NOW_S, 80)
     assert "!" not in job_line(job(), NOW_S, 80)

@@ -163,7 +163,7 @@ async def test_partitions_that_do_not_answer_are_named() -> None:
 
 
 @pytest.mark.slow
-async def test_users_of_a_cluster_see_their_own_jobs_where_the_settings_say_so(tmp_path: Path) -> None:
+async def test_users_of_a_cluster_see_their_own_jobs_if_configured(tmp_path: Path) -> None:
     listed = Listed(tmp_path)
     alice, operator = listed.token("alice", "read", user="alice"), listed.token("operator", "operate")
     hers = {job for job, user in JOBS.items() if user == "alice"}

@@ -43,7 +43,7 @@ def test_killed_daemon_leaves_its_jobs_to_the_next_one(tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_second_daemon_is_told_who_uses_the_folder_and_what_to_do(tmp_path: Path) -> None:
+def test_second_daemon_gets_the_owner_of_the_folder_and_a_remedy(tmp_path: Path) -> None:
     with Talking(command(tmp_path / "home", f"ipc://{tmp_path}/in"), listen_to="stderr") as first:
         started(first)
         second = subprocess.run(

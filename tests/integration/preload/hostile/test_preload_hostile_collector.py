@@ -108,7 +108,7 @@ def test_next_collector_is_handed_what_the_program_does_from_then_on(steady: Pat
     assert total <= seen_first + seen_second + dropped <= total + 100
 
 
-def test_collector_that_stood_still_takes_up_where_it_was(steady: Path, tmp_path: Path) -> None:
+def test_collector_resumes_after_a_stall_without_loss(steady: Path, tmp_path: Path) -> None:
     socket = tmp_path / "tracer.sock"
     lone = Lone(socket, tmp_path / "count")
     try:
@@ -133,7 +133,7 @@ def test_collector_that_stood_still_takes_up_where_it_was(steady: Path, tmp_path
         lone.end()
 
 
-def test_collector_that_stood_still_for_long_loses_nothing_in_silence(steady: Path, tmp_path: Path) -> None:
+def test_long_stall_of_a_collector_loses_nothing_uncounted(steady: Path, tmp_path: Path) -> None:
     socket = tmp_path / "tracer.sock"
     lone = Lone(socket, tmp_path / "count")
     try:

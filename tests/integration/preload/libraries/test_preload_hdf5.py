@@ -191,7 +191,7 @@ def test_child_goes_on_with_the_handles_of_its_parent(calls: Path, tracing: Trac
     assert first.path == second.path == made.path == str(file)
 
 
-def test_objects_that_nobody_closes_make_room(calls: Path, tmp_path: Path, file: Path) -> None:
+def test_unclosed_objects_are_evicted(calls: Path, tmp_path: Path, file: Path) -> None:
     with Tracing(tmp_path, ring_records=1 << 18) as tracing:
         tracing.run([calls, "many", file])
         opened = tracing.rows("H5Dopen2")

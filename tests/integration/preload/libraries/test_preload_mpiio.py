@@ -273,7 +273,7 @@ def test_threads_write_at_once_and_another_waits(runs: Runs) -> None:
         assert {row.bytes for row in ends} == {40}
 
 
-def test_a_collective_tells_who_really_wrote(runs: Runs) -> None:
+def test_a_collective_reports_the_ranks_that_wrote(runs: Runs) -> None:
     seen = runs("aggregated")
     asked = [row for rank in range(RANKS) for row in seen.mpi(rank, "MPI_File_write_all")]
     assert [row.bytes for row in asked] == [SIZE] * RANKS

@@ -117,7 +117,7 @@ VARIOUS = {
 
 
 @pytest.mark.parametrize("form", VARIOUS)
-def test_rarer_calls_say_it_too(
+def test_rarer_calls_have_parameters_too(
     tmp_path_factory: pytest.TempPathFactory, tracing: Tracing, tmp_path: Path, form: str
 ) -> None:
     need_header("netcdf.h")
@@ -155,7 +155,7 @@ def test_a_classic_file_is_followed_from_netcdf_to_the_system(program: Path, tra
         assert (row.depth, row.parent) == (1, above.handle)
 
 
-def test_what_the_library_calls_of_itself_is_left_out(program: Path, tracing: Tracing, tmp_path: Path) -> None:
+def test_internal_calls_of_the_library_are_left_out(program: Path, tracing: Tracing, tmp_path: Path) -> None:
     tracing.run([program, "netcdf4", tmp_path / "file.nc"])
     assert {row.depth for row in tracing.rows(layer=Layer.NETCDF)} == {0}
 

@@ -28,7 +28,7 @@ def iotide(folder: Path, *words: str | Path) -> subprocess.CompletedProcess[str]
     )
 
 
-def test_what_numpy_stores_to_a_mapped_file_is_told_in_the_run_its_report_and_its_archive(tmp_path: Path) -> None:
+def test_numpy_stores_to_a_mapped_file_are_in_the_summary_the_report_and_the_archive(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
     done = iotide(tmp_path, "run", "--quiet", "-o", "report", "--json", "run.json", "--", sys.executable, "script.py")
     assert done.returncode == 0, done.stderr

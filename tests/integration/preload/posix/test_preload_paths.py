@@ -74,7 +74,7 @@ with h5py.File(sys.argv[1], "w") as file:
 """
 
 
-def test_what_a_file_left_out_is_to_its_process_it_is_to_a_forked_child(tracing: Tracing, folder: Path) -> None:
+def test_excluded_file_of_a_process_is_excluded_in_a_forked_child(tracing: Tracing, folder: Path) -> None:
     pytest.importorskip("h5py")
     left = folder / "left.h5"
     done = tracing.run([sys.executable, "-c", FORKING, left], env=tracing.environment(IOTIDE_SKIP=str(folder)))
@@ -83,7 +83,7 @@ def test_what_a_file_left_out_is_to_its_process_it_is_to_a_forked_child(tracing:
     assert [row.call for row in tracing.rows(layer=Layer.HDF5) if row.call in about] == []
 
 
-def test_files_where_nobody_knows_when_they_were_made_have_their_own_paths(tracing: Tracing, folder: Path) -> None:
+def test_files_without_a_creation_time_have_their_own_paths(tracing: Tracing, folder: Path) -> None:
     script = """
 import os
 for turn in range(5):

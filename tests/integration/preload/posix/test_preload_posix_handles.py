@@ -45,7 +45,7 @@ def run(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run
         yield Run(tracing, program, folder)
 
 
-def test_descriptors_that_were_there_have_handles_that_say_so(run: Run) -> None:
+def test_inherited_descriptors_have_marked_handles(run: Run) -> None:
     (read,) = (row for row in run.on("in") if row.call == "read")
     (write,) = run.on("seven")
     assert (run.found[read.handle].origin, run.found[read.handle].descriptor) == ("stdin", 0)

@@ -60,7 +60,7 @@ def test_both_ends_of_a_connection_have_one_name(
     assert file_type_of(moved[0].path) is FileType.SOCKET
 
 
-def test_what_is_not_connected_keeps_the_kernels_name(tracing: Tracing) -> None:
+def test_unconnected_socket_keeps_the_kernels_name(tracing: Tracing) -> None:
     program = "import socket; a, b = socket.socketpair(); a.send(b'x'); b.recv(1); socket.socket().close()"
     assert tracing.run([sys.executable, "-c", program]).returncode == 0
     assert all(row.path.startswith("socket:[") for row in tracing.rows("send") + tracing.rows("recv"))

@@ -48,11 +48,11 @@ def test_no_more_is_lost_than_the_job_spends_in_io() -> None:
 @pytest.mark.parametrize(
     "told", [[], [slowdown(verdict="unsure")], [slowdown(overlap_s=0.1)], [slowdown(1.02)]], ids=str
 )
-def test_what_is_not_sure_or_little_is_no_finding(told: list[Slowdown]) -> None:
+def test_uncertain_or_small_cost_is_no_finding(told: list[Slowdown]) -> None:
     assert with_collisions(advice(), told).findings == []
 
 
-def test_what_costs_more_stands_first() -> None:
+def test_findings_are_ordered_by_cost() -> None:
     other = AdviceFinding(
         cause="fsync", title="t", why="w", change="c", seconds=20.0, share=0.2, gain_s=15.0, gain_share=0.15
     )

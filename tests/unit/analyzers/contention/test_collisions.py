@@ -64,7 +64,7 @@ def test_job_alone_is_never_delayed_and_keeps_to_its_period() -> None:
     assert np.nanmax(np.abs(scenarios.delay)) == pytest.approx(0, abs=1e-9)
 
 
-def test_who_is_delayed_keeps_to_its_compute_time() -> None:
+def test_delayed_job_keeps_its_compute_time() -> None:
     scenarios = played([SURE, OTHER], 100.0, 1000.0, 2, 1)
     assert scenarios.start[0, 0, 2] == pytest.approx(5 + 20 + 2)
 

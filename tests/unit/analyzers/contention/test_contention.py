@@ -67,7 +67,7 @@ def test_slow_change_that_others_do_not_cause_is_no_evidence() -> None:
     assert drifting.slowdown.value == pytest.approx(1.0, abs=0.1)
 
 
-def test_job_that_another_slows_down_is_told_with_who_does() -> None:
+def test_slowed_down_job_is_reported_with_the_culprit() -> None:
     result, _ = found([VICTIM, CULPRIT])
     (victim,) = (each for each in result.slowdowns if each.job == "victim")
     assert victim.verdict == "slowed"
@@ -81,7 +81,7 @@ def test_job_that_another_slows_down_is_told_with_who_does() -> None:
     assert state.capacity.bytes_per_s.value == pytest.approx(1e9, rel=0.15)
 
 
-def test_nobody_is_named_when_a_load_that_nobody_sees_does_it() -> None:
+def test_no_job_is_accused_for_an_unseen_load() -> None:
     """The culprit is hidden, and a small job does I/O at the same times."""
     small = MixedJob("small", "a", CULPRIT.gap_s, 1e7, 2e6, jitter=0.2)
     for seed in range(10):

@@ -74,20 +74,20 @@ def test_slowdown_is_raised_at_the_second_look_and_resolved_when_it_has_been_awa
     assert alerts.raised == []
 
 
-def test_one_look_is_no_evidence() -> None:
+def test_single_observation_is_no_evidence() -> None:
     now = T0
     looks = [look(T0 + 10 * n, slowdowns=[slowdown(T0 + 10 * n)] if n % 2 else []) for n in range(20)]
     assert not any(followed(looks)), now
 
 
-def test_what_is_less_sure_keeps_an_alert_and_raises_none() -> None:
+def test_weaker_evidence_keeps_an_alert_and_raises_none() -> None:
     looks = [look(now := T0 + 10 * n, slowdowns=[slowdown(now, "unsure")]) for n in range(5)]
     assert not any(followed(looks))
     looks = [look(now := T0 + 10 * n, slowdowns=[slowdown(now, "slowed" if n < 2 else "unsure")]) for n in range(30)]
     assert [row for row in followed(looks) if row] == [[("raised", "slowdown")]]
 
 
-def test_slowdown_of_an_hour_ago_is_resolved_though_the_test_still_says_so() -> None:
+def test_slowdown_of_an_hour_ago_is_resolved_despite_a_significant_test() -> None:
     looks = [look(now := T0 + 10 * n, slowdowns=[slowdown(now, shared_s=max(0, 10 * n - 30))]) for n in range(30)]
     assert [row for row in followed(looks) if row] == [[("raised", "slowdown")], [("resolved", "slowdown")]]
 

@@ -110,12 +110,12 @@ def test_job_that_wants_nearly_nothing_is_no_part_of_a_collision_of_others() -> 
     assert {job.job for each in told for job in each.jobs} == {"one", "two"}
 
 
-def test_job_that_takes_all_beside_one_that_wants_nearly_nothing_collides_with_nobody() -> None:
+def test_job_with_full_bandwidth_beside_one_with_little_demand_does_not_collide() -> None:
     done = simulate([ONE, LOGGER], CAPACITY, 400, 3)
     assert not [each for look in looks(done, 400, 40.0) for each in look.ongoing]
 
 
-def test_load_that_nobody_sees_is_no_collision_of_those_that_are_seen() -> None:
+def test_unseen_load_is_no_collision_of_the_seen_jobs() -> None:
     """Both get a fifth of the bandwidth, because a hidden job with many processes uses the rest."""
     jobs = [
         ONE,

@@ -133,7 +133,7 @@ def chosen(text: str, info: StreamInfo = A, start_s: float | None = 10) -> list[
         ("job=j?", [0, 1, 2, 3, 4]),
     ],
 )
-def test_filter_lets_through_what_it_says(text: str, expected: list[int]) -> None:
+def test_filter_selects_the_specified_events(text: str, expected: list[int]) -> None:
     assert chosen(text) == expected
 
 

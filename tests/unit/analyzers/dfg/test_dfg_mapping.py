@@ -125,7 +125,7 @@ def test_endings_and_patterns() -> None:
     assert top_levels("/", 2) == "/"
 
 
-def test_what_a_name_would_be_made_of_is_not_known() -> None:
+def test_event_without_the_parts_of_a_name_has_none() -> None:
     assert named("call+dirs:2", ("read", "")) == ["read"]
     assert named("dirs:2", ("read", ""), ("read", "/a/b")) == [None, "/a/b"]
     assert named("ext+dirs:1", ("read", "")) == [None]
@@ -137,7 +137,7 @@ def test_layer_and_kind_are_told_from_the_event() -> None:
     assert named("kind+layer", *pairs, kind=np.array([8, 9]), layer=4) == ["write:HDF5", "sync:HDF5"]
 
 
-def test_role_says_whether_more_than_one_case_uses_a_file() -> None:
+def test_role_is_shared_if_several_cases_use_a_file() -> None:
     names = Names()
     mapper = Mapper(Mapping.parse("call+role"))
     batch = events(names, ("write", "/ssf"), ("write", "/fpp.0"), ("write", "/ssf"), ("write", "/fpp.1"), ("read", ""))
@@ -354,7 +354,7 @@ PIECES = st.sampled_from(
 @pytest.mark.slow
 @given(st.one_of(st.text(max_size=80), st.lists(PIECES, max_size=12).map("".join), st.lists(PIECES).map(" ".join)))
 @settings(deadline=None, max_examples=400)
-def test_any_text_is_a_view_or_a_config_error_and_a_view_says_itself(text: str) -> None:
+def test_any_text_is_a_view_or_a_config_error_and_a_view_prints_itself(text: str) -> None:
     try:
         view = GraphDefinition.parse(text, sites=SITES)
     except ConfigError:

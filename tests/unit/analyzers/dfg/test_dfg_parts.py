@@ -68,7 +68,7 @@ def test_concurrency_is_that_of_the_naive_sweep(
 
 @settings(deadline=None)
 @given(intervals=INTERVALS, cut=st.integers(0, 40))
-def test_concurrency_of_events_out_of_order_is_a_lower_bound_and_says_so(
+def test_concurrency_of_unordered_events_is_marked_as_a_lower_bound(
     intervals: list[tuple[int, int, int]], cut: int
 ) -> None:
     log = log_of(intervals)
@@ -94,7 +94,7 @@ def test_end_and_start_at_one_time_do_not_overlap() -> None:
     assert swept([log_of([(0, 0, 5), (0, 5, 5)])]).most[0] == 1
 
 
-def test_what_the_seed_counts_too_many_is_not_counted() -> None:
+def test_concurrency_excludes_events_that_ended_before() -> None:
     # the first of three ends before the third starts
     assert swept([log_of([(0, 0, 4), (0, 2, 10), (0, 6, 10)])]).most[0] == 2
 

@@ -258,7 +258,7 @@ def test_merged_graph_is_that_of_both_logs(log: list[Event], at: int, swapped: b
     assert graph.open_cases == len({event.case for event in parts[0]})
 
 
-def test_merge_of_what_lies_apart_in_time_is_exact() -> None:
+def test_merge_of_disjoint_times_is_exact() -> None:
     early, late = DfgAnalyzer(settings_of()), DfgAnalyzer(settings_of())
     feed(early, [Event(0, 0, 0, 50, -1), Event(1, 0, 10, 50, -1)])
     feed(late, [Event(0, 0, 60, 10, -1)])

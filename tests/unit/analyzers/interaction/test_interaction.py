@@ -96,7 +96,7 @@ def test_only_a_thread_that_waits_can_be_woken_and_only_once() -> None:
     assert ranking.void_wakeups == 2
 
 
-def test_time_on_processors_is_what_lies_between_switches() -> None:
+def test_cpu_time_is_the_time_between_switches() -> None:
     trace = Trace().kernel(KernelEvent.SCHED_SWITCH, 0, 2)
     trace.now += 1_000_000
     ranking = trace.kernel(KernelEvent.SCHED_SWITCH, 2, 0, flags=int(Flag.BLOCKING)).wakes(1, 2).ranking(start="cpu")
@@ -122,7 +122,7 @@ def test_writers_of_one_file_are_joined_when_they_write_meanwhile() -> None:
     assert groups(meanwhile.ranking()) == [[1, 2]]
 
 
-def test_devices_join_nobody_and_both_ends_of_a_connection_are_one() -> None:
+def test_devices_connect_nothing_and_both_ends_of_a_connection_are_one_vertex() -> None:
     trace = Trace().writes(1, "/dev/null").reads(2, "/dev/null").writes(1, "/proc/1/x").reads(2, "/proc/1/x")
     assert groups(trace.ranking()) == []
     ranking = Trace().writes(1, "TCP:[[::1]:80->[::1]:99]").reads(2, "TCP:[[::1]:99->[::1]:80]").ranking()
@@ -220,7 +220,7 @@ def test_a_process_is_called_as_its_maker_and_a_thread_as_its_process() -> None:
     assert {actor.tid: actor.name for actor in trace.ranking().actors} == {3: "rotate", 2: "rotate", 4: "process"}
 
 
-def test_nobody_is_alone_who_was_never_seen_to_act() -> None:
+def test_thread_without_events_is_not_counted_as_alone() -> None:
     trace = Trace().writes(1, "/x").reads(2, "/x").writes(3, "/y").kernel(KernelEvent.SCHED_PROCESS_FORK, 3, 9)
     assert trace.ranking().alone == 1
 
@@ -278,7 +278,7 @@ def test_tables_keep_to_their_bounds_and_count_what_that_costs() -> None:
     assert analyzer.ranking(names, [("", "")]).dropped_events == sum(analyzer.losses().values())
 
 
-def test_those_who_stay_keep_what_they_did_when_others_have_to_go() -> None:
+def test_evictions_keep_the_sums_of_the_remaining_entries() -> None:
     trace = Trace()
     for passing in range(1, 60):
         trace.writes(passing, f"/own/{passing}")

@@ -77,7 +77,7 @@ def test_noise_takes_no_group_its_leader(seed: int, noise: float, min_share: flo
 
 
 @pytest.mark.slow
-def test_who_is_pruned_by_share_takes_noise_out_of_the_groups() -> None:
+def test_pruning_by_share_removes_noise_from_groups() -> None:
     pytest.importorskip("networkx")
     tidy, noisy, pruned = (
         np.mean([agreement(night(seed, noise).ranking(min_share=share)) for seed in range(4)], axis=0)

@@ -100,7 +100,7 @@ def test_with_files_it_is_networkx_pagerank_of_the_edges_that_lead_through_them(
         assert got[node] == pytest.approx(rank, abs=1e-7)
 
 
-def test_a_file_passes_on_what_it_is_given_and_gives_nobody_his_own_back() -> None:
+def test_a_file_passes_weight_to_its_readers_but_not_back_to_the_writer() -> None:
     # 0 writes twice, 1 once; 1 and 2 read it, 1 three times, 2 once
     writes = [[2], [1]] + [[0]] * (NODES - 2)
     flow = Flow(network_of({}, writes, [[0, 3, 1, 0, 0, 0, 0]]))
@@ -115,7 +115,7 @@ def test_start_ranks_follow_use_within_each_component() -> None:
     assert start_weights(use, part).tolist() == pytest.approx([0.75, 0.25, 0.5, 0.5, 0, 0, 0])
 
 
-def test_use_that_only_belongs_to_those_who_give_nothing_falls_back_to_equal_starts() -> None:
+def test_use_by_vertices_without_out_edges_falls_back_to_equal_starts() -> None:
     network = without_files({(0, 1): 1, (2, 1): 1, (1, 2): 3})
     part, _ = network.components(np.ones(NODES, np.bool_))
     assert once(without_files({(0, 1): 1}), np.array([0.0, 1, 0, 0, 0, 0, 0]), np.array([0, 0, *[-1] * 5]))[1] == 1.0
@@ -134,7 +134,7 @@ def test_communities_are_the_cliques_that_one_edge_joins() -> None:
     assert found.modularity[0] > 0.3
 
 
-def test_what_outsiders_use_costs_no_warning() -> None:
+def test_use_by_outsiders_causes_no_warning() -> None:
     """The first component has used nothing; a vertex outside of all components has."""
     with np.errstate(all="raise"):
         weights = start_weights(np.array([0.0, 0.0, 6e9, 3.0, 1.0]), np.array([0, 0, -1, 1, 1]))

@@ -43,7 +43,7 @@ def test_bins_of_any_length_give_the_same() -> None:
         assert found.bytes == pytest.approx(1200, abs=1)
 
 
-def test_what_goes_to_other_file_systems_disturbs_nobody() -> None:
+def test_io_on_other_file_systems_disturbs_no_job() -> None:
     own = load("sim", 100, mounts={"/scratch": 100})
     others = [
         load("half", 100, mounts={"/scratch": 300, "/home": 100}),

@@ -70,7 +70,7 @@ def test_waits_are_those_of_the_rounds_one_by_one_in_any_pieces(data: st.DataObj
     assert row.last_rounds == max(last.values(), default=0)
 
 
-def test_who_comes_last_most_often_is_named_and_found() -> None:
+def test_process_that_is_last_most_often_is_named_in_a_finding() -> None:
     rounds: Rounds = [[(0, 4_000_000), (0, 4_000_000), (3_000_000, 1_000_000)]] * 5
     made = analyzer()
     for rank in range(3):
@@ -85,7 +85,7 @@ def test_who_comes_last_most_often_is_named_and_found() -> None:
     )
 
 
-def test_who_works_on_the_file_until_the_last_comes_does_not_wait() -> None:
+def test_process_with_io_until_the_last_arrival_does_not_wait() -> None:
     def one(rank: int, begin: int, moving: int) -> EventBatch:
         below = [Call(Layer.POSIX, Kind.OTHER, moving, file=1)] if moving else []
         call = Call(Layer.MPIIO, Kind.OTHER, 100, file=1, call=2, flags=int(Flag.COLLECTIVE), below=below)
@@ -98,7 +98,7 @@ def test_who_works_on_the_file_until_the_last_comes_does_not_wait() -> None:
     assert row.late_seconds == pytest.approx(4 * 100e-9)
 
 
-def test_who_leaves_before_the_last_has_come_did_not_wait() -> None:
+def test_process_that_leaves_before_the_last_arrival_did_not_wait() -> None:
     made = analyzer()
     for rank in range(2):
         made.update(calls_of(rank, [[(0, 1000), (5000, 1000)]]), f"s{rank}", INFO, FILES)

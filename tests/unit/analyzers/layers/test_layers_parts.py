@@ -236,7 +236,7 @@ def collective(rank: int, moving: int) -> EventBatch:
     return batch_of([call]).replace(rank=rank)
 
 
-def test_who_moves_the_data_of_a_collective_and_how_long_the_others_wait() -> None:
+def test_report_of_a_collective_has_the_moving_ranks_and_the_waits() -> None:
     made, files = analyzer(), names().files
     for rank in range(4):
         made.update(collective(rank, 4000 if rank == 2 else 0), f"s{rank}", rank_info(rank), files)
@@ -448,7 +448,7 @@ def test_opens_are_counted_by_file_and_process_and_writes_of_datasets_are_those_
     assert "(8 times a file and process) for 2.0 reads and writes each time" in text
 
 
-def test_files_are_not_called_unused_where_the_trace_does_not_say_what_is_read() -> None:
+def test_files_are_not_reported_as_unused_if_the_trace_lacks_reads() -> None:
     batch = make_batch(100, {
         "start": np.arange(100) * SLOW, "duration": SLOW, "layer": 1, "tid": 1, "call": 4,
         "kind": np.tile([Kind.CREATE, Kind.READ], 50), "file": np.tile([1, 0], 50), "bytes": np.tile([0, 10], 50),
@@ -494,7 +494,7 @@ def test_page_can_be_made_of_any_report(roots: list[Call]) -> None:
     assert sum(bar.calls for bars in lanes.values() for bar in bars) == len(concatenate([batch_of(roots)]))
 
 
-def test_every_field_of_the_report_stands_in_its_page() -> None:
+def test_every_field_of_the_report_is_in_its_page() -> None:
     page = (ROOT / "docs" / "layers.md").read_text()
     rows = re.findall(r"^\| (`[a-z_`, ]+`) \|", page.split("## JSON")[1].split("## Limits")[0], re.MULTILINE)
     assert {name for row in rows for name in re.findall(r"`([a-z_]+)`", row)} == set(Layers.model_fields)

@@ -43,7 +43,7 @@ def test_each_group_has_its_own_period_largest_first() -> None:
     assert found.groups[1].bytes_read == 9_000 * 30
 
 
-def test_small_group_says_that_it_is_too_small() -> None:
+def test_small_group_is_reported_as_too_small() -> None:
     batches, keys = trace()
     rare = analyse_groups(batches, keys, NAMES, DetectSettings(), "rank", 10).groups[3]
     assert rare.prediction is None

@@ -349,7 +349,7 @@ def test_batch_that_spans_two_bins_is_as_its_events_one_by_one(
         [(20.0, 60, 3 * 10**6), (33.0, 36, 10**6), (52.0, 23, 10**6)],
     ],
 )
-def test_all_that_is_shown_of_the_main_period_is_of_those_who_have_it(
+def test_shown_facts_of_the_main_period_belong_to_its_members(
     programs: list[tuple[float, int, int]],
 ) -> None:
     """The phases of the whole job were reported, and replayed, with the period of a group."""

@@ -39,7 +39,7 @@ def with_start(made_at_s: float, low: float, value: float, high: float):  # type
     return made.model_copy(update={"next_phase": made.next_phase.model_copy(update={"start_s": start})})
 
 
-def test_replay_is_what_a_predictor_driven_by_hand_says() -> None:
+def test_replay_equals_a_manually_driven_predictor() -> None:
     program = checkpointing(phases=9, jitter=0.05, start_up=True, background=True)
     moments = np.rint((program.starts_s + 0.4) * 1e9).astype(np.int64)
     replayed = predictions_at(in_order(shuffled(program.batch)), SETTINGS, "job", moments)
@@ -191,7 +191,7 @@ def test_empty_trace_has_empty_panels() -> None:
     assert len(panels.phases) == 0
 
 
-def test_point_sampling_has_no_replay_and_panels_say_so() -> None:
+def test_point_sampling_has_no_replay_and_panels_report_it() -> None:
     batches = [(checkpointing().batch, TYPES)]
     settings = DetectSettings(method="reference", sampling="point")
     prediction = detect(batches, settings, "job")

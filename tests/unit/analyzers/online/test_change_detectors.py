@@ -54,7 +54,7 @@ def test_adwin_keeps_what_trying_all_cuts_keeps(values: list[float], jump: float
 
 @given(numbers)
 @settings(deadline=None)
-def test_cusum_sums_what_lies_beyond_k_deviations(values: list[float]) -> None:
+def test_cusum_sums_the_excess_beyond_k_deviations(values: list[float]) -> None:
     detector = Cusum()
     learnt: list[float] = []
     up = down = 0.0

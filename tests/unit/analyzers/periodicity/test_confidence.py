@@ -38,7 +38,7 @@ def test_even_intervals_are_in_time_the_surer_the_more_there_are() -> None:
     assert chances[-1] > 0.99
 
 
-def test_uneven_intervals_are_in_time_as_often_as_a_normal_distribution_says() -> None:
+def test_share_of_uneven_intervals_in_time_follows_a_normal_distribution() -> None:
     rng = np.random.default_rng(1)
     within = np.mean(np.abs(rng.normal(0, 0.4, 200_000)) < 0.2)
     assert chance_in_time(0.4, 500) == pytest.approx(float(within), abs=0.01)

@@ -103,7 +103,7 @@ def test_bursts_at_random_stay_without_a_period(seed: int) -> None:
     assert not finished(batch).periodic
 
 
-def test_views_without_bursts_are_shorter_and_stand_where_they_stood() -> None:
+def test_views_without_bursts_are_shorter_at_the_same_position() -> None:
     values = np.zeros(400)
     values[10:20], values[60:64] = 1e9, 1e7
     values[100::30] = 5.0

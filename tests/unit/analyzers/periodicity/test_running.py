@@ -36,7 +36,7 @@ def test_phase_longer_than_most_is_one_of_the_long_ones() -> None:
     st.floats(0, 1e7),
     st.floats(0, 1e7),
 )
-def test_odds_add_up_and_no_end_lies_in_the_past(lengths: list[float], length: float, since: float) -> None:
+def test_odds_sum_to_one_and_no_end_is_in_the_past(lengths: list[float], length: float, since: float) -> None:
     found = endings(np.array(lengths), length, since)
     assert sum(each.odds for each in found) == pytest.approx(1)
     assert all(each.length >= length * (1 - 1e-6) for each in found if each.odds > 1e-6)

@@ -78,7 +78,7 @@ def test_scripts_that_are_as_they_should_be_are_named(cluster: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("cluster")
-def test_what_is_broken_is_named(cluster: Path, breaking: Callable[[Path], object], named: str) -> None:
+def test_broken_parts_are_named(cluster: Path, breaking: Callable[[Path], object], named: str) -> None:
     if (settings := cluster / "slurm.toml").exists() and "# connect" not in settings.read_text():
         settings.write_text(f"# connect = \n{settings.read_text()}")
     breaking(cluster)

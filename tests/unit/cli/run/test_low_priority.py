@@ -23,12 +23,12 @@ def test_work_gives_way_and_its_caller_does_not() -> None:
     assert niceness() == before
 
 
-def test_what_work_raises_is_raised() -> None:
+def test_errors_of_the_work_are_raised() -> None:
     with pytest.raises(ZeroDivisionError):
         LowPriority().done(lambda: 1 // 0)
 
 
-def test_nobody_gives_way_to_a_command_that_has_ended() -> None:
+def test_no_work_yields_to_an_ended_command() -> None:
     low_priority = LowPriority()
     low_priority.over()
     assert low_priority.done(niceness) == niceness()

@@ -106,7 +106,7 @@ def open_to_others(folder: Path) -> None:
     "change",
     [with_a_file, of_another_kernel, not_begun, without_a_lock, with_a_linked_lock, with_a_fifo, open_to_others],
 )
-def test_folder_that_may_be_somebody_elses_stays(dead: Path, change: Callable[[Path], None]) -> None:
+def test_folder_that_another_run_may_use_is_kept(dead: Path, change: Callable[[Path], None]) -> None:
     change(dead)
     before = sorted(dead.iterdir())
     remove_left_over(dead.parent)
@@ -128,7 +128,7 @@ def test_link_to_a_dead_folder_is_not_followed(dead: Path, short_folder: Path) -
     assert (other / "iotide-link").is_symlink()
 
 
-def test_nothing_goes_where_nobody_knows_which_kernel_this_is(dead: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_removed_if_the_boot_id_is_unreadable(dead: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BOOT", Path("/nowhere/boot_id"))
     remove_left_over(dead.parent)
     assert dead.exists()

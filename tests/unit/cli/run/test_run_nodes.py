@@ -68,7 +68,7 @@ def test_step_of_ours_is_on_the_other_nodes_and_knows_nothing_of_the_jobs_tasks(
     ],
     ids=["one node", "unknown", "no job", "one of several tasks"],
 )
-def test_there_is_nobody_to_start_where_there_are_no_other_nodes(tmp_path: Path, environment: dict[str, str]) -> None:
+def test_no_launcher_without_other_nodes(tmp_path: Path, environment: dict[str, str]) -> None:
     said: list[str] = []
     assert found(tmp_path, said, **environment) is None
     assert said == []
@@ -122,7 +122,7 @@ def says(*news: News) -> str:
     return "; ".join(f"echo '{as_line(each).decode().strip()}'" for each in news)
 
 
-def test_what_nodes_say_is_summed_up() -> None:
+def test_reports_of_nodes_are_summed() -> None:
     said: list[str] = []
     listening = [News(node=node, state="listening") for node in ("n2", "n3")]
     heard = [News(node=node, state="heard") for node in ("n2", "n3")]
@@ -185,7 +185,7 @@ def test_collector_that_comes_late_is_told(tmp_path: Path) -> None:
     assert "the collector of n2 has started: earlier calls of programs there are missing" in said
 
 
-def test_what_is_no_message_is_no_order() -> None:
+def test_invalid_message_is_no_command() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "iotide.cli.run.nodes.on_node"], input=b"hello\n", capture_output=True, check=False
     )

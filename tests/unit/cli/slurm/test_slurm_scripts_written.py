@@ -47,7 +47,7 @@ def test_settings_explain_every_option(tmp_path: Path) -> None:
     assert slurm_settings(config, required=True) == SlurmSettings()
 
 
-def test_settings_that_are_there_stay_and_say_where_sockets_are(tmp_path: Path) -> None:
+def test_existing_settings_are_kept_and_define_the_socket_folder(tmp_path: Path) -> None:
     config = tmp_path / "slurm.toml"
     config.write_text('folder = "/run/other"\n')
     wrote("--config", str(config), f"{tmp_path}/scripts")

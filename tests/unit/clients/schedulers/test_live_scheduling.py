@@ -125,7 +125,7 @@ def test_followed_jobs_have_sound_states(phases: list[tuple[float, float, int]],
 
 
 @pytest.mark.parametrize("policy", [*POLICIES.values(), volume_first()])
-def test_nobody_is_limited_without_need(policy: object) -> None:
+def test_no_job_is_limited_without_need(policy: object) -> None:
     jobs = LiveJobs(CAPACITY)
     alone = jobs.look(live(job("a", NOW - 1, NOW, 10**8, predicted("a", 10, 1e9))), {})
     assert decide(alone, policy, CAPACITY, NOW, 0.02).limits == ()  # type: ignore[arg-type]
@@ -214,7 +214,7 @@ def test_limits_hold_until_there_is_no_news() -> None:
     assert "no answer" in steps[1].decision.why
 
 
-def test_old_news_and_unknown_capacity_limit_nobody() -> None:
+def test_old_data_and_unknown_capacity_limit_no_job() -> None:
     steps, backend = steered([live(*BUSY)], now_s=NOW + 60)
     assert (backend.held, "60.0 s off" in steps[0].decision.why) == ([], True)
     steps, backend = steered([live(*BUSY, capacity=None)])
@@ -223,7 +223,7 @@ def test_old_news_and_unknown_capacity_limit_nobody() -> None:
     assert len(backend.held) == 2
 
 
-def test_file_system_that_nobody_uses_is_named_as_the_reason() -> None:
+def test_unused_file_system_is_named_as_the_reason() -> None:
     steps, backend = steered([live(), live(capacity=None)])
     assert [step.decision.why.split(":")[0] for step in steps] == ["no job uses a file system of that name"] * 2
     assert backend.held == []
@@ -346,7 +346,7 @@ def test_job_that_always_shares_a_full_file_system_may_take_all_of_it() -> None:
     assert [state.limit for state in seen.waiting] == [60e6]
 
 
-def test_job_s_limit_is_what_it_moves_where_nobody_takes_it() -> None:
+def test_maximum_rate_of_a_job_is_measured_without_contention() -> None:
     """Alone, and beside others while the file system has spare bandwidth."""
     slow = OwnRates()
     for number in range(8):
@@ -362,7 +362,7 @@ def test_job_s_limit_is_what_it_moves_where_nobody_takes_it() -> None:
     assert fast.limit(CAPACITY) == pytest.approx(60e6)
 
 
-def test_one_stretch_that_a_cache_took_makes_no_job_fast() -> None:
+def test_single_cached_interval_does_not_raise_the_maximum_rate() -> None:
     rates = OwnRates()
     for number in range(31):
         rates.add(Stretch(number, number + 1, 90_000_000 if number == 9 else 10_000_000), [], CAPACITY)

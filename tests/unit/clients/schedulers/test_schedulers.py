@@ -143,7 +143,7 @@ def ends(made: Sequence[Job], policy: Policy) -> list[float]:
     return [outcome.elapsed_s for outcome in simulate(made, policy, 100.0)]
 
 
-def test_two_jobs_end_when_processor_sharing_and_orders_say() -> None:
+def test_two_jobs_end_by_processor_sharing_and_by_orders() -> None:
     small, large = job(0, 100), job(0, 300)
     assert ends([small, large], fair_share) == pytest.approx([2, 4])
     assert ends([large, small], fcfs) == pytest.approx([3, 4])
@@ -226,7 +226,7 @@ def test_impossible_jobs_are_refused(volume: float) -> None:
 CLASSES = [JobClass("short", 3, 10, 0.5, 0.2), JobClass("long", 2, 100, 0.5, drift=0.01, uneven=True)]
 
 
-def test_a_seed_says_all() -> None:
+def test_a_seed_determines_everything() -> None:
     first, again, other = (draw(CLASSES, 0.5, 1e9, 500, seed) for seed in (1, 1, 2))
     assert first == again != other
     errors = Errors(late=1, wrong=0.5, missing=0.3)

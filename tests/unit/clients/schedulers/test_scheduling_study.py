@@ -114,7 +114,7 @@ def test_a_mix_is_the_same_in_toml_and_json(tmp_path: Path) -> None:
         ("\udcff", "no TOML"),
     ],
 )
-def test_what_is_wrong_with_a_mix_is_told(tmp_path: Path, text: str, told: str) -> None:
+def test_errors_of_a_mix_are_reported(tmp_path: Path, text: str, told: str) -> None:
     path = tmp_path / "mix.toml"
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(InputError, match=told):

@@ -15,9 +15,7 @@ texts = st.lists(st.text(max_size=4), min_size=1, max_size=3)
 
 
 @given(st.lists(numbers, min_size=1, max_size=5), texts, st.text(max_size=4), st.data())
-def test_rows_are_what_json_says_of_each(
-    column: list[int], meanings: list[str], same: str, data: st.DataObject
-) -> None:
+def test_rows_equal_the_json_of_each(column: list[int], meanings: list[str], same: str, data: st.DataObject) -> None:
     count = len(column)
     which = data.draw(st.lists(st.integers(0, len(meanings) - 1), min_size=count, max_size=count))
     fractions = data.draw(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=count, max_size=count))

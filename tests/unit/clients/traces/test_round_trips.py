@@ -92,7 +92,7 @@ def test_any_calls_come_back_with_all_that_is_promised(form: str, items: list[So
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_the_table_has_a_row_for_each_fact_and_convert_says_what_is_lost(form: str) -> None:
+def test_the_table_has_a_row_for_each_fact_and_convert_reports_losses(form: str) -> None:
     assert set(promised()[form]) == {*OF_CALLS, *OF_STREAMS}
     info = StreamInfo(
         job="j", source="preload", host="h", user="u", command="c", step="s", rank=1, ranks=2, pid=3, parent_pid=4,

@@ -185,7 +185,7 @@ def test_operations_that_do_not_block_complete_in_another_call_and_thread(tmp_pa
     assert calls[6].records[0].matching_id == calls[5].records[0].matching_id
 
 
-def test_other_records_and_attributes_say_all_that_a_call_said(tmp_path: Path) -> None:
+def test_other_records_and_attributes_have_all_facts_of_a_call(tmp_path: Path) -> None:
     process = Process()
     on = {"file": LOCAL}
     process.names.handle(8, HandleInfo(process.names.file(LOCAL.path, LOCAL), 0, Layer.POSIX, "inherited", 5, 0o2001))
@@ -230,7 +230,7 @@ def test_other_records_and_attributes_say_all_that_a_call_said(tmp_path: Path) -
         assert (states["inherited"].io_access_mode.value, states["inherited"].io_status_flags.value) == (1, 2)
 
 
-def test_what_a_trace_does_not_say_is_told(tmp_path: Path) -> None:
+def test_missing_facts_of_a_trace_are_reported(tmp_path: Path) -> None:
     process = Process(-1, clock_offset_ns=None)
     process.call("openat", 0, 3_000, Kind.CREATE, file=LOCAL)
     process.call("read", 2_000, 9_000, Kind.READ, file=LOCAL, bytes=7)

@@ -65,7 +65,7 @@ def test_well_packed_file_comes_in_small_pieces(tmp_path: Path) -> None:
     assert sum(sizes) == 1 << 24
 
 
-def test_truncated_file_gives_what_is_there_and_says_so(tmp_path: Path) -> None:
+def test_truncated_file_is_read_to_its_end_and_reported(tmp_path: Path) -> None:
     packed = gzip.compress(CALLS)
     (tmp_path / "calls.jsonl.gz").write_bytes(packed[: len(packed) // 2])
     data, problems, _ = unpacked(tmp_path / "calls.jsonl.gz")

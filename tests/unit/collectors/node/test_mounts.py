@@ -187,7 +187,7 @@ def test_mounts_are_looked_at_again_after_a_second(fake: FakeProc) -> None:
     assert facts(files("/late/z", FileType.REGULAR)) == ("/late", "beegfs", True)
 
 
-def test_process_in_a_jail_lies_on_the_mount_of_its_root(fake: FakeProc) -> None:
+def test_process_in_a_chroot_is_on_the_mount_of_its_root(fake: FakeProc) -> None:
     fake.process("7", "own", line(6, 3, "/proc", "proc"), root="/jail/inner")
     files = fake.files().of_process(7)
     assert facts(files("/data", FileType.REGULAR)) == ("/", "xfs", False)
@@ -223,7 +223,7 @@ def test_type_is_told_from_the_file_where_that_cannot_wait(tmp_path: Path) -> No
     node.close()
 
 
-def test_root_folder_that_is_no_mount_point_is_on_what_the_kernel_says(tmp_path: Path) -> None:
+def test_root_folder_that_is_no_mount_point_has_the_kernels_mount(tmp_path: Path) -> None:
     proc = FakeProc(tmp_path)
     proc.process("self", "own", line(2, 77, "/proc", "proc") + line(3, 77, "/home", "nfs4"))
     files = proc.files().of_process(7)

@@ -114,7 +114,7 @@ def defined(source: PreloadSource, made: MadeRegion, events: int) -> dict[str, F
     return files
 
 
-def test_striping_stands_in_the_file_s_definition(tmp_path: Path) -> None:
+def test_striping_is_in_the_file_s_definition(tmp_path: Path) -> None:
     lustre = Lustre(tmp_path)
     lustre.lets.set()
     source = PreloadSource(tmp_path / "gate", Origin("job"), files=lustre.files)

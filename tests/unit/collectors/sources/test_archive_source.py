@@ -94,7 +94,7 @@ def test_archive_that_is_being_written_cannot_be_followed(tmp_path: Path) -> Non
         open_file(tmp_path / "job.iotide", Origin(job="other", host="here"), format="archive", follow=True)
 
 
-def test_what_was_lost_to_damage_is_told_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_losses_by_damage_are_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     path = archive(tmp_path)
     path.write_bytes(path.read_bytes()[:-30])
     source = open_file(path, Origin(job="other", host="here"))

@@ -205,7 +205,7 @@ def test_words_that_fit_are_read_and_others_are_counted(call: Specification, wor
 
 
 @pytest.mark.parametrize("words", [[], [3], [3, 1, 2], [17, *range(15), 1], [0, 1, 2], [2**64 - 1, *range(15), 1]])
-def test_arrays_that_say_more_or_less_than_follows_have_no_signature(words: list[int]) -> None:
+def test_arrays_with_a_wrong_element_count_have_no_signature(words: list[int]) -> None:
     stream = Stream(["list(of:a,name:s)"])
     assert stream.of((1, 0, 0, words), (1, 0, 0, [1, 4, 1])) == ["", "list(of=[4], name=MPI_DOUBLE)"]
     assert stream.counters["signatures_malformed"] == 1

@@ -84,7 +84,7 @@ def test_command_makes_a_file_that_is_read(tmp_path: Path) -> None:
     assert source.counters["events"] == 1
 
 
-def test_folder_of_a_kernel_trace_and_of_files_say_what_to_do(tmp_path: Path) -> None:
+def test_folder_of_a_kernel_trace_or_of_files_is_rejected_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"its files \(\S*/\*\)"):
         open_file(tmp_path, Origin(job="job"))
     (tmp_path / "metadata").write_bytes(b"/* CTF 1.8 */\n")

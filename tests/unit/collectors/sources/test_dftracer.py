@@ -117,7 +117,7 @@ def test_processes_are_streams_of_their_own() -> None:
     assert sorted(stream.events.bytes.tolist() for stream in streams.values()) == [[1], [2, 2]]
 
 
-def test_what_has_no_place_is_told() -> None:
+def test_unsupported_events_are_counted_by_kind() -> None:
     data = b"".join((
         line("train", "PYTHON", args={"epoch": 3}), line("waitpid", args={"ret": 3}), line(),
         line("cpu", "sys", ph="C"), line(args={"fhash": "never said", "ret": 1}), line("x", ph="Q"),

@@ -31,5 +31,5 @@ def test_unmeasured_calls_within_each_other_have_the_same() -> None:
     assert made((0, READ, -1), (1, READ, -1), (2, READ, 8), (1, READ, 4)) == [12, 8, 8, 4]
 
 
-def test_what_follows_is_not_within() -> None:
+def test_later_calls_are_not_nested() -> None:
     assert made((0, WRITE, -1), (0, WRITE, 5), (1, WRITE, 5), (0, WRITE, -1), (1, WRITE, 3)) == [0, 5, 5, 3, 3]

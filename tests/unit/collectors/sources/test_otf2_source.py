@@ -167,9 +167,7 @@ def test_stamps_are_nanoseconds_whatever_the_clocks_resolution(tmp_path: Path, r
 
 
 @pytest.mark.parametrize(("name", "calls"), [("MPI_File_write_all", 1), ("compute", 0)])
-def test_trace_without_io_records_is_read_as_far_as_its_regions_tell_and_says_so(
-    tmp_path: Path, name: str, calls: int
-) -> None:
+def test_trace_without_io_records_is_read_from_its_regions_and_reported(tmp_path: Path, name: str, calls: int) -> None:
     with tracing(tmp_path / "t") as trace, trace.within(name, 1, 2):
         pass
     streams, source = read(tmp_path / "t")

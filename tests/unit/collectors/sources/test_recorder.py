@@ -90,7 +90,7 @@ def test_any_calls_come_back(drawn: list[tuple[int, int, int]]) -> None:
     ]
 
 
-def test_parameters_say_file_offset_and_bytes(tmp_path: Path) -> None:
+def test_parameters_give_file_offset_and_bytes(tmp_path: Path) -> None:
     found = rows(
         tmp_path / "trace",
         Call(1, 2, "read", ("/a", "%p", "700")),

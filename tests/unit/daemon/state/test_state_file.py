@@ -33,7 +33,7 @@ def written(path: Path) -> Path:
     return path
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_written_state_is_restored(tmp_path: Path) -> None:
     path = written(tmp_path / "state")
     assert is_state_file(path)
     file = StateFile(path)

@@ -17,7 +17,7 @@ def test_change_of_period_is_told_by_two_new_intervals_or_three_if_phases_may_be
     assert last_change(np.concatenate([old, new])) == 12
 
 
-def test_twice_the_interval_is_a_missed_phase_until_three_say_otherwise() -> None:
+def test_double_interval_is_a_missed_phase_until_it_occurs_three_times() -> None:
     old = np.full(12, 50.0)
     assert last_change(np.append(old, [100.0, 100.0])) == 0
     assert last_change(np.append(old, [100.0, 100.0, 100.0])) == 12

@@ -49,7 +49,7 @@ def test_phases_of_one_program_or_none_are_no_two(kind: str) -> None:
 
 
 @pytest.mark.parametrize("other", [50.0, 100.0, 150.0])
-def test_what_keeps_its_place_in_the_period_of_the_other_is_no_program(other: float) -> None:
+def test_phases_locked_to_another_period_are_no_second_program(other: float) -> None:
     rng = np.random.default_rng(1)
     start = np.sort(np.concatenate([train(50, 2000, 10, rng), train(other, 2000, 28, rng)]))
     assert interleaved(phases_at(start)) is None

@@ -135,7 +135,7 @@ def test_nine_of_ten_next_values_lie_within_the_interval(count: int) -> None:
     assert 0.88 <= np.mean(held) <= 0.92
 
 
-def test_one_value_says_nothing_of_its_spread() -> None:
+def test_one_value_has_no_spread() -> None:
     assert interval_of(np.array([4.0])) == 4.0
     assert interval_of(np.array([3.0, 3.0]), least=0.5) == 0.5
 

@@ -136,7 +136,7 @@ def test_spectra_that_are_too_long_for_a_method_are_refused() -> None:
 
 
 @pytest.mark.parametrize("outlier", CLUSTERING)
-def test_what_to_install_is_said_when_scikit_learn_is_missing(
+def test_missing_scikit_learn_is_reported_with_the_package_to_install(
     outlier: OutlierName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "sklearn"]:

@@ -86,7 +86,7 @@ def test_ranks_files_and_job_come_from_the_log() -> None:
     assert np.count_nonzero(streams[2].events.flags == 0) == 26
 
 
-def test_calls_are_in_order_and_what_mpi_io_made_lies_below_it() -> None:
+def test_calls_are_ordered_and_nested_below_mpi_io() -> None:
     streams, _ = read(TRACED)
     for stream in streams.values():
         events = stream.events

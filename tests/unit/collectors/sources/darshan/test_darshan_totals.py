@@ -167,7 +167,7 @@ def test_spans_are_not_times_in_calls_in_totals_and_layers(name: str, most: floa
 
 
 @pytest.mark.slow
-def test_what_mpi_io_made_of_posix_is_not_the_programs() -> None:
+def test_posix_calls_by_mpi_io_are_not_the_programs() -> None:
     path = LOGS / "example.darshan"
     for stream in streams_of(path):
         events = stream.events

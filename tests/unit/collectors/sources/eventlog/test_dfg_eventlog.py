@@ -222,7 +222,7 @@ def test_rows_of_cases_may_be_mixed_and_keep_their_order(tmp_path: Path) -> None
     assert [stream.events.start.tolist() for stream in streams.values()] == [case.start.tolist() for case in cases]
 
 
-def test_column_that_stands_twice_costs_lines_with_other_fields() -> None:
+def test_duplicate_column_makes_lines_with_fewer_fields_malformed() -> None:
     data = b"case:concept:name,call,start,dur,size,call\na,x,1,1,5,read\na,x,1,1,5\nb,x,1,1,5,read\n"
     streams, about = parse(CsvParser, data, "a.csv")
     assert [row["call"] for stream in streams.values() for row in stream.rows()] == ["read", "read"]
@@ -298,7 +298,7 @@ def test_document_of_nothing_has_no_streams() -> None:
     assert parse(parse_parquet, b"", "a.parquet")[0] == {}
 
 
-def test_cases_beyond_the_bound_are_left_out_and_said_to_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_cases_beyond_the_bound_are_left_out_and_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("iotide.collectors.sources.eventlog.cases.MOST_STREAMS", 2)
     log = EventLog(CALLS, FILES, ["one", 'two, "2"'], [log_case(name, ROWS) for name in "abcd"])
     streams, about = read_again(bytes_of(log, "a.csv", tmp_path), "a.csv")

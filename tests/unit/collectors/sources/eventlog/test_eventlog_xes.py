@@ -76,7 +76,7 @@ def test_events_come_while_the_log_grows() -> None:
     assert about.problems.total == 0
 
 
-def test_cut_log_keeps_its_events_and_says_so() -> None:
+def test_truncated_log_keeps_its_events_and_is_reported() -> None:
     whole = log(EVENT.format("2023-11-14T22:13:20Z"), EVENT.format("2023-11-14T22:13:21Z"))
     streams, about = parse(XesParser, whole[:-40])
     assert len(one(streams).events) == 1
@@ -118,7 +118,7 @@ def test_document_types_are_refused_before_anything_is_expanded(document: str) -
     assert [str(problem).count("document type") for problem in about.problems.first] == [1]
 
 
-def test_what_would_take_memory_without_end_is_refused() -> None:
+def test_input_of_unbounded_memory_is_rejected() -> None:
     endless = b'<log><string key="a" value="' + b"a" * (3 * LONGEST_TAG)
     deep = b"<log>" + b"<list>" * 1000
     for document, reason in ((endless, "longer than"), (deep, "nested"), (b"<html>", "root is html")):

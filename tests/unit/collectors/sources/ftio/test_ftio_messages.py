@@ -103,7 +103,7 @@ def test_gekkofs_fields_are_requests_in_bytes_and_microseconds(data: bytes) -> N
     assert message.host == "node7"
 
 
-def test_gekkofs_says_what_was_read_and_what_took_less_than_a_tick() -> None:
+def test_gekkofs_reads_and_calls_shorter_than_a_tick_are_counted() -> None:
     ((intervals, _),) = understood(
         msgpack.packb(GEKKO | {"io_type": "r", "start_t_micro": [5, 7], "end_t_micro": [5, 9]})
     ).sections
@@ -161,7 +161,7 @@ def test_arrays_of_unequal_length_are_used_as_far_as_they_go_and_reported() -> N
         (b"\x81\x91\x01\x02", "no bandwidth"),
     ],
 )
-def test_what_is_no_such_message_is_reported_with_what_was_expected(data: bytes, words: str) -> None:
+def test_invalid_message_is_reported_with_the_expected_form(data: bytes, words: str) -> None:
     message, about = read(data)
     assert message.sections == []
     assert about.counters["lines_malformed"] == 1
@@ -177,7 +177,7 @@ def test_values_before_a_cut_are_kept() -> None:
     assert about.counters["bytes_dropped:malformed"] == len(msgpack.packb(BURST)) - 5
 
 
-def test_a_length_that_lies_takes_no_memory() -> None:
+def test_a_false_length_takes_no_memory() -> None:
     """A hundred nested arrays, each with a claimed length of four thousand million elements."""
     message, about = read(msgpack.packb(BURST) + b"\xdd\xff\xff\xff\xff" * 100)
     assert len(told(message)) == 2

@@ -60,7 +60,7 @@ def two(head: str, flags: str = "", subsystem: str = "sched:", switch: str = SWI
     ],
     ids=["perf", "perf with processes", "trace-cmd", "ftrace", "bpftrace", "bpftrace json"],
 )
-def test_tracers_that_print_as_the_kernel_does_say_the_same(parser: Any, text: str) -> None:
+def test_tracers_in_the_kernels_format_have_the_same_events(parser: Any, text: str) -> None:
     streams, about = parse(parser, text.encode())
     rows = one(streams).rows()
     assert [short(row) for row in rows] == EXPECTED
@@ -85,7 +85,7 @@ WOKEN = 'comm = "a", tid = 1, prio = 120, success = 1, target_cpu = 0'
 STATE = 'tid = 2, vtid = 2, pid = 2, vpid = 2, ppid = 1, vppid = 1, name = "b", type = 0'
 
 
-def test_lttng_tells_who_acts_by_the_last_switch_on_the_processor() -> None:
+def test_lttng_takes_the_acting_thread_from_the_last_switch() -> None:
     text = (
         lttng(1, 0, "sched_switch", switch("a", 1, 1, "b", 2))
         + lttng(2, 1, "sched_switch", switch("x", 8, 0, "y", 9))

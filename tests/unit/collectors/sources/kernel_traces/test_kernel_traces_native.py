@@ -72,7 +72,7 @@ def test_kernel_and_fallback_find_the_same_in_payloads(text: bytes) -> None:
 @settings(deadline=None, max_examples=12)
 @given(texts)
 @example(EVERYTHING)
-def test_parser_with_and_without_native_say_the_same_and_account_for_every_line(parser: Any, text: bytes) -> None:
+def test_parsers_with_and_without_native_agree_and_account_for_every_line(parser: Any, text: bytes) -> None:
     ours, about = parse(parser, text)
     with without_native():
         theirs, fallback = parse(parser, text)

@@ -60,7 +60,7 @@ def wakes(parser: Any, text: str) -> list[tuple[int, int, int]]:
 @settings(deadline=None, max_examples=40)
 @given(trace=traces, blocks=st.lists(st.integers(0, 60), max_size=4))
 @example(trace=WITHIN, blocks=[])
-def test_who_wakes_the_threads_is_the_same_in_the_trace_cut_down_to_them(
+def test_wakers_are_the_same_in_the_trace_filtered_to_the_threads(
     parser: Any, written: Any, trace: list[Any], blocks: list[int]
 ) -> None:
     lines = [written(at, cpu, *what) for at, (cpu, what) in enumerate(trace)]

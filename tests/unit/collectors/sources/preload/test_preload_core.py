@@ -167,11 +167,11 @@ def test_no_file_is_long() -> None:
     assert {name: count for name, count in lines.items() if count > LONGEST} == {}
 
 
-def test_what_others_have_is_declared_in_headers() -> None:
+def test_shared_functions_are_declared_in_headers() -> None:
     assert externals(sources()) == []
 
 
-def test_nothing_is_declared_that_nobody_uses() -> None:
+def test_no_declaration_is_unused() -> None:
     assert unused(sources()) == []
 
 

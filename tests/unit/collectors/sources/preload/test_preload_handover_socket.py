@@ -22,7 +22,7 @@ def descriptors() -> list[int]:
     return [int(path.name) for path in Path("/proc/self/fd").iterdir()]
 
 
-def test_peer_that_is_slow_to_speak_is_taken_and_nobody_waits_for_it(tracing: Tracing, made: MadeRegion) -> None:
+def test_slow_peer_is_accepted_and_others_do_not_wait(tracing: Tracing, made: MadeRegion) -> None:
     with connected(tracing.socket) as slow, connected(tracing.socket):
         tracing.poll()
         assert not tracing.info

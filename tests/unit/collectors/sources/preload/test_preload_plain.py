@@ -154,7 +154,7 @@ def test_more_signatures_than_are_remembered_keep_their_numbers(seed: int, kinds
 
 
 @pytest.mark.parametrize(("field", "value"), [("words", 1), ("depth", MARK_WORDS), ("kind", 200), ("bytes", 2**62)])
-def test_one_line_that_is_no_plain_record_has_all_go_the_general_way(field: str, value: int) -> None:
+def test_one_complex_record_sends_all_to_the_general_decoder(field: str, value: int) -> None:
     records = np.zeros(1000, RECORD)
     with closing(NodeFileMetadata()) as node:
         names = Names(node.of_process(7, 0), Counter(), Allowance())

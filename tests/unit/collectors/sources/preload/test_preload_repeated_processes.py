@@ -159,7 +159,7 @@ def test_process_that_does_what_others_did_gives_what_it_would_for_itself(data: 
 SIMPLE: Start = (ENTRIES[:2] + ENTRIES[3:6], np.zeros(5, RECORD).view(np.uint64).reshape(-1, 8))
 
 
-def test_what_was_met_twice_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_definitions_are_reused(monkeypatch: pytest.MonkeyPatch) -> None:
     known = AlikeLives()
     first = outcome(SIMPLE, (1, 1, 7, -1), known, early=False)
     assert outcome(SIMPLE, (1, 1, 7, -1), known, early=False) == first
@@ -171,7 +171,7 @@ def test_what_was_met_twice_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -
     assert outcome(SIMPLE, (1, 1, 7, -1), known, early=False) == first
 
 
-def test_what_was_met_twice_with_other_files_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_repeated_definitions_with_other_files_are_reused(monkeypatch: pytest.MonkeyPatch) -> None:
     def life(number: int) -> Start:
         named = (ENTRY_FILE, 2, 0, b"/tmp/absent%d" % number)
         return (*ENTRIES[:2], ENTRIES[3], named, *ENTRIES[5:6]), SIMPLE[1]

@@ -45,7 +45,7 @@ def test_process_that_cannot_wake_its_collector_is_looked_at_often(
     assert int(made.header["wakes"][0]) == 2
 
 
-def test_naps_grow_while_nothing_happens_and_are_short_where_nobody_wakes_us() -> None:
+def test_sleeps_grow_while_idle_and_are_short_without_wake_ups() -> None:
     naps = Naps()
     busy = naps.next_s(busy=True, wakes=True)
     for _ in range(30):

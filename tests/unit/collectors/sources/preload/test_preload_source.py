@@ -125,7 +125,7 @@ def test_handles_that_no_call_made_reach_the_stream(tracing: Tracing, made: Made
     assert tracing.source.counters["definitions_dropped"] == 1
 
 
-def test_rank_that_is_known_later_is_told_and_stands_in_later_events(tracing: Tracing, made: MadeRegion) -> None:
+def test_rank_known_later_is_reported_and_set_in_later_events(tracing: Tracing, made: MadeRegion) -> None:
     made.hand_over(tracing.socket)
     made.put(1)
     tracing.poll()

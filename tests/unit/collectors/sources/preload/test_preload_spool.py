@@ -113,7 +113,7 @@ SAID = st.one_of(
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(SAID, max_size=30), st.data())
-def test_what_was_said_comes_out_as_it_was_and_in_order(said: list[tuple[Any, ...]], data: st.DataObject) -> None:
+def test_items_are_returned_unchanged_and_in_order(said: list[tuple[Any, ...]], data: st.DataObject) -> None:
     with spool(SpoolSettings(memory_bytes=8 * MIB)) as (writer, reader):
         wanted, read = Written(), Written()
         for what, *rest in said:
@@ -289,9 +289,7 @@ def relayed(tmp_path: Path) -> Iterator[RelayedSource]:
         yield source
 
 
-def test_other_process_takes_what_is_recorded_while_nobody_reads(
-    relayed: RelayedSource, tmp_path: Path, made: MadeRegion
-) -> None:
+def test_other_process_takes_records_without_a_reader(relayed: RelayedSource, tmp_path: Path, made: MadeRegion) -> None:
     made.hand_over(tmp_path / "gate")
     for _ in range(20):  # the ring has 256 lines
         made.put(200)

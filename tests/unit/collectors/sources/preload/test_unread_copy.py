@@ -69,7 +69,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
         return source.unread_copy.read_bytes()
 
 
-def test_calls_that_nobody_has_read_are_in_a_private_file_that_is_read_by_itself(tmp_path: Path) -> None:
+def test_unread_calls_are_in_a_private_file_that_is_readable_alone(tmp_path: Path) -> None:
     with MadeRegion(lines=16_384) as made, closing(relayed(tmp_path)) as source:
         path = record(tmp_path, source, made)
         assert path.stat().st_mode & 0o777 == 0o600

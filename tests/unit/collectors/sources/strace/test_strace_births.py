@@ -55,7 +55,7 @@ def test_the_number_of_a_thread_that_is_gone_may_be_a_processs() -> None:
 
 
 @pytest.mark.parametrize("result", ["0", "-1 EAGAIN (Resource temporarily unavailable)", "999999999999", "?"])
-def test_what_made_nothing_is_left_out(result: str) -> None:
+def test_failed_clone_is_left_out(result: str) -> None:
     rows = rows_of(f"17 1.0 clone(3</x>) = {result} <0.1>", "17 1.1 close(3</x>) = 0 <0.1>")
     assert [row["call"] for row in rows] == ["close"]
 
