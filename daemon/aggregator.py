@@ -25,8 +25,8 @@ from .jobs.lifecycle.job_schedule import JobSchedule
 from .jobs.lifecycle.job_state import JobEvent, State, after
 from .jobs.lifecycle.prediction_step import PredictionStep
 from .jobs.losses.dropped import Dropped, HeldSums, JobSums
+from .jobs.losses.early_losses import REFUSED, EarlyLosses
 from .jobs.losses.failures import Failures
-from .jobs.losses.unheld import REFUSED, Unheld
 from .jobs.session import JobSession
 from .journal.contract import Kind, unrecorded
 from .listeners import Listeners
@@ -36,7 +36,7 @@ from .settings import AggregatorSettings
 _SLICE_S: Final = 0.01
 _LOOK_EVERY: Final = 16  # predictions of a job between checks of its bounds
 
-_KEPT: Final = ("unheld", "_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
+_KEPT: Final = ("_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
 """Attributes of the aggregator's persistent state besides its jobs. The others belong to the running daemon."""
 _KEPT_PLANS: Final = ("due", "predicted_at")
 """Persistent attributes of the prediction schedule."""
@@ -54,7 +54,7 @@ class Aggregator:
         counters: event counts by name.
         on_predictions, on_jobs: listeners of predictions and of job states, by name.
         pressure: delay of the work.
-        unheld: data on jobs without a session.
+        early_losses: data on jobs without a session.
         late_s: delay of the last prediction, s.
         around: context of each time-triggered step, for recording and replay.
         looked: whether the last prediction searched for a period.
@@ -86,28 +86,28 @@ class Aggregator:
         self._dropped = Dropped()
         self._held = HeldSums()
         self._collectors = CollectorCounts()
-        self.unheld = Unheld()
+        self.early_losses = EarlyLosses()
         self.reached = Reached(settings)
         self.around: Callable[[Aggregator, Kind, JobSession], contextlib.AbstractContextManager[None]] = unrecorded
-        self.looked = True
-        self.journals = False
+        self.looked, self.journals = True, False
         self._looks: bool | None = None
 
     # ---- state for a successor ----
 
     def state(self) -> dict[str, Any]:
         """Return the state besides the jobs. It must be written together with them, as both change with input."""
-        kept = {name: getattr(self, name) for name in _KEPT}
+        kept = {name: getattr(self, name) for name in _KEPT} | {"unheld": self.early_losses}
         kept |= {f"_{name}": getattr(self._planned, name) for name in _KEPT_PLANS}
         return kept | {"counters": dict(self.counters), "at_s": self._steady()}
 
     @staticmethod
     def lacking(state: Mapping[str, Any]) -> set[str]:
         """Return the keys that ``resume`` needs and a state lacks."""
-        return {*_KEPT, *(f"_{name}" for name in _KEPT_PLANS), "counters", "at_s"} - state.keys()
+        return {*_KEPT, *(f"_{name}" for name in _KEPT_PLANS), "unheld", "counters", "at_s"} - state.keys()
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Continue from another aggregator's state; the steady clock must continue from ``state["at_s"]``."""
+        self.early_losses = state["unheld"]
         for name in _KEPT:
             setattr(self, name, state[name])
         for name in _KEPT_PLANS:
@@ -129,7 +129,7 @@ class Aggregator:
         self._ended.pop(job, None)
         self._planned.forget(job)
         self._ages.drop(job)
-        self.unheld.lossy("", job, {STATE_LOST: 1})
+        self.early_losses.lossy("", job, {STATE_LOST: 1})
         self.counters["job_states_lost"] += 1
 
     # ---- listeners ----
@@ -152,7 +152,7 @@ class Aggregator:
         if session is None:
             if len(self.jobs) >= self._settings.max_jobs and not self._forget_oldest():
                 self.counters[REFUSED] += 1
-                self.unheld.refuse(stream, job)
+                self.early_losses.refuse(stream, job)
                 return
             failures = Failures(job, self.clock, self.counters)
             session = self.jobs[job] = JobSession(job, self._settings, now, failures)
@@ -192,13 +192,13 @@ class Aggregator:
 
     def _miss(self, stream: str, batch: EventBatch) -> None:
         """Drop events of a refused stream. Request its HELLO again once there is room for its job."""
-        job = self.unheld.job_of(stream)
+        job = self.early_losses.job_of(stream)
         has_room = len(self.jobs) < self._settings.max_jobs or bool(self._ended)
         if job is not None and (job in self.jobs or has_room):
             raise StreamForgottenError("there is room for its job now; send HELLO again")
         self.counters["events_dropped:no_job"] += len(batch)
         if job is not None and len(batch):
-            self.unheld.missed(stream, batch)
+            self.early_losses.missed(stream, batch)
 
     def made(self, stream: str, events: int, *, ended: bool) -> None:
         """Update the number of events that a collector has got for an open stream."""
@@ -226,16 +226,16 @@ class Aggregator:
         if (session := self.jobs.get(name)) is not None:
             session.lose(session.losses.of_collector(collector, losses), self.clock())
         else:
-            self.unheld.lossy(collector, name, losses)
+            self.early_losses.lossy(collector, name, losses)
 
     def take_losses(self, session: JobSession) -> None:
         """Move losses of a job before its session to a new session."""
-        lost, since_ns = self.unheld.take(session.job)
+        lost, since_ns = self.early_losses.take(session.job)
         for collector, losses in lost.items():
             grown = session.losses.of_collector(collector, losses)
             if since_ns is not None:
                 session.lose(grown, self.clock(), since_ns)
-        for host in self.unheld.take_hosts(session.job):
+        for host in self.early_losses.take_hosts(session.job):
             session.nodes.served(host)
 
     def refused(self, info: StreamInfo, reason: str) -> None:
@@ -252,7 +252,7 @@ class Aggregator:
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         """Close a stream, with its final losses."""
         self._forgotten.discard(stream)
-        self.unheld.close(stream)
+        self.early_losses.close(stream)
         if (job := self._job_of.pop(stream, None)) is not None:
             session = self.jobs[job]
             now = self._steady()
@@ -267,7 +267,7 @@ class Aggregator:
         # a sleeping job has noted it while it was awake
         if job and host and (name := clean_job(job)) not in self.jobs.asleep:
             session = self.jobs.get(name)
-            (session.nodes.served(host) if session is not None else self.unheld.served(name, host))
+            (session.nodes.served(host) if session is not None else self.early_losses.served(name, host))
 
     def lost(self, collector: str) -> None:
         """Count a silent collector; its streams become idle with their jobs. Its counts stay in the sum."""

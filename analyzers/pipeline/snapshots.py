@@ -28,6 +28,9 @@ STATE_VERSION: Final = 15
 """Version of the classes' attributes and their meaning. A state of another version is not restored."""
 _PACKAGE: Final = __name__.rsplit(".", 3)[0]
 _FOLDERS: Final = ("analyzers", "daemon", "events", "results")
+_STORED_NAMES: Final = {"daemon.jobs.losses.early_losses:EarlyLosses": "daemon.jobs.losses.unheld:Unheld"}
+"""Names in documents of classes that were renamed later: versions read each other's states."""
+_CLASS_NAMES: Final = {stored: name for name, stored in _STORED_NAMES.items()}
 _REFERENCE: Final = 1  # extension code of a reference to a value
 _LARGE: Final = 2  # extension code of an integer beyond 64 bits
 _MOST: Final = 2**63  # bound of plain integers
@@ -272,7 +275,8 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 
 def _name_of(kind: type) -> str:
-    return f"{kind.__module__.removeprefix(f'{_PACKAGE}.')}:{kind.__qualname__}"
+    name = f"{kind.__module__.removeprefix(f'{_PACKAGE}.')}:{kind.__qualname__}"
+    return _STORED_NAMES.get(name, name)
 
 
 def _class_of(name: str) -> type:
@@ -281,7 +285,7 @@ def _class_of(name: str) -> type:
     Raises:
         SnapshotError: there is no such class in iotide's analyzers, sessions, events and results.
     """
-    module, _, path = name.partition(":")
+    module, _, path = _CLASS_NAMES.get(name, name).partition(":")
     if module.split(".")[0] not in _FOLDERS or not all(part.isidentifier() for part in module.split(".")):
         raise SnapshotError(f"the snapshot has an object of class {name!r}, which is no part of one")
     found: Any = importlib.import_module(f"{_PACKAGE}.{module}")

@@ -54,7 +54,7 @@ class JobAccess:
         session = self._aggregator.jobs.get(job)
         if session is not None and not self._is_seen(job, session.user):
             raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
-        if session is None and viewer.get().sees_all and self._aggregator.unheld.refused(clean_job(job)):
+        if session is None and viewer.get().sees_all and self._aggregator.early_losses.refused(clean_job(job)):
             error = f"job {job!r} was refused, as max_jobs = {self._aggregator.settings.max_jobs} jobs are held"
             raise not_found(error, "a job of /api/v1/jobs, or a larger max_jobs")
         if session is None:

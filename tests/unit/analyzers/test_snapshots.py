@@ -19,6 +19,7 @@ from iotide.analyzers.settings import DetectSettings
 from iotide.collectors.source import Changed, Chunk, Closed, Opened, Origin, SourceItem
 from iotide.collectors.sources.registry import open_file
 from iotide.daemon.jobs.job_summary import detail_of
+from iotide.daemon.jobs.losses.early_losses import EarlyLosses
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import FileInfo, FileType, Kind
@@ -146,6 +147,14 @@ def test_document_cannot_name_what_is_no_class_of_analyzers_sessions_and_events(
     document["classes"][0][0] = name
     with pytest.raises(SnapshotError):
         restore(msgspec.msgpack.encode(document))
+
+
+def test_renamed_class_keeps_its_name_in_documents() -> None:
+    losses = EarlyLosses()
+    losses.lossy("collector", "job", {"events_dropped:shipper_full": 3})
+    document = snapshot(losses)
+    assert list(schema(document)) == ["daemon.jobs.losses.unheld:Unheld"]
+    assert restore(document).take("job") == losses.take("job")
 
 
 def test_state_of_another_version_is_refused() -> None:

@@ -167,7 +167,7 @@ def test_job_beyond_the_bound_gets_in_once_there_is_room_and_tells_what_it_lost_
     shipper.take([Opened("s", INFO)], wire.now)
     send(0, 7)
     assert set(aggregator.jobs) == {"first"}
-    assert aggregator.unheld.refused("job")
+    assert aggregator.early_losses.refused("job")
     assert aggregator.counters["events_dropped:no_job"] == 7
     aggregator.closed("first", {})
     now[0] += 2.0
@@ -176,7 +176,7 @@ def test_job_beyond_the_bound_gets_in_once_there_is_room_and_tells_what_it_lost_
     summary = summary_in(aggregator)
     assert (summary.events, summary.streams, summary.complete) == (5, 1, False)
     assert summary.losses == {"events_dropped:max_jobs": 7, "streams_refused:max_jobs": 1}
-    assert not aggregator.unheld.refused("job")
+    assert not aggregator.early_losses.refused("job")
     assert aggregator.counters["streams_refused:max_jobs"] == 1
     assert next(iter(loss_lines(summary.losses))).endswith("raise max_jobs")
     session = aggregator.jobs["job"]
@@ -191,9 +191,9 @@ def test_jobs_that_are_not_held_are_remembered_to_a_bound() -> None:
         aggregator.closed(f"s{number}", {})
     assert aggregator.counters["streams_refused:max_jobs"] == 1499
     assert aggregator.counters["events_dropped:no_job"] == 3 * 1499
-    assert aggregator.unheld.forgotten == 499
-    assert not aggregator.unheld.refused("job1")
-    assert aggregator.unheld.refused("job1499")
+    assert aggregator.early_losses.forgotten == 499
+    assert not aggregator.early_losses.refused("job1")
+    assert aggregator.early_losses.refused("job1499")
 
 
 def test_what_was_lost_with_a_collector_is_missing_by_the_time_of_day() -> None:

@@ -18,7 +18,7 @@ _MOST: Final = 1000
 _MOST_SERVED: Final = 10_000
 
 
-class Unheld:
+class EarlyLosses:
     """Losses of jobs without a session, by their cause. It also has the open streams of refused jobs.
 
     Attributes:
