@@ -77,7 +77,7 @@ async def _serve_alone(settings: AggregatorSettings, state: Path, count: int, en
 
 async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> None:
     try:
-        from ..daemon.cluster.http_serving import answering
+        from ..daemon.cluster.http_serving import serve_http
         from ..daemon.cluster.member import join
     except ImportError:
         raise ConfigError("a cluster needs nats-py and httpx: pip install 'iotide[jetstream]'") from None
@@ -90,7 +90,7 @@ async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> N
         return
     try:
         endpoint = member.bind()
-        async with answering(member, settings):
+        async with serve_http(member, settings):
             listens = (
                 f"ingest {endpoint}, http {member.http_url or 'off'}, publish {member.publish_endpoint or 'off'}, "
                 f"{settings.cluster.partitions} partitions"
@@ -113,7 +113,7 @@ async def _serve(settings: AggregatorSettings, state: Path, ending: Ending) -> N
 def _worker(settings: AggregatorSettings, state: Path, number: int) -> tuple[Sequence[str], Mapping[str, str]]:
     """Return command and environment of a partition's process; its settings are in a separate file."""
     from ..daemon.cluster.worker_settings import folder_of, worker_settings
-    from ..daemon.state.state_folder import unusable
+    from ..daemon.state.state_folder import folder_error
 
     folder = folder_of(state, number)
     path = folder / "serve.toml"
@@ -122,7 +122,7 @@ def _worker(settings: AggregatorSettings, state: Path, number: int) -> tuple[Seq
         path.touch(0o600)
         path.write_text(settings_text(worker_settings(settings, folder, number)))
     except OSError as error:
-        raise unusable(state, f"{path} cannot be written", error) from None
+        raise folder_error(state, f"{path} cannot be written", error) from None
     partition = f"{settings.journal.name}/{number}"
     command = [sys.executable, "-m", "iotide", "serve", "--config", str(path), BEHIND_GATEWAYS, partition]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ENVIRONMENT_PREFIX)}

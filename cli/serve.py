@@ -126,7 +126,7 @@ def command(
 ) -> None:
     """Run the command."""
     from ..daemon.settings import AggregatorSettings, load_settings
-    from ..daemon.state.state_folder import default_folder, made
+    from ..daemon.state.state_folder import create_folder, default_folder
     from ..events.network.descriptors import raise_limit
 
     handler = log_to_standard_error(logging.WARNING, log_format or "text")
@@ -180,7 +180,7 @@ def command(
 
         click.echo(settings_text(settings), nl=False)
         return
-    if default_state and settings.state == default_state and not made(default_state):
+    if default_state and settings.state == default_state and not create_folder(default_state):
         default_state = None
         settings = load()
     if workers or settings.cluster.on:

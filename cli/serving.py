@@ -73,7 +73,7 @@ async def _stood_by(server: Server, settings: AggregatorSettings, ending: Ending
         say(f"stands by: {holder} has the jobs of journal {settings.journal.name}", settings.log_format)
         manager.ready(f"stands by for {holder}")
 
-    waiting = asyncio.create_task(server.stand_by(tell))
+    waiting = asyncio.create_task(server.wait_for_lease(tell))
     feeding = asyncio.create_task(manager.feed(lambda: ""))
     ending.then(waiting.cancel)
     try:
@@ -94,9 +94,9 @@ def _reload(server: Server, load: Callable[[], AggregatorSettings], manager: Ser
     except ConfigError as error:
         _log.error("the settings were not reloaded, and the earlier ones stay in force: %s", error)
     else:
-        _log.warning("the settings were reloaded; changed: %s", ", ".join(reload.taken) or "nothing")
-        if reload.waiting:
-            _log.warning("changed settings that take effect after a restart: %s", ", ".join(reload.waiting))
+        _log.warning("the settings were reloaded; changed: %s", ", ".join(reload.applied) or "nothing")
+        if reload.pending:
+            _log.warning("changed settings that take effect after a restart: %s", ", ".join(reload.pending))
     manager.ready()
 
 
@@ -132,7 +132,7 @@ async def taking_ftio(server: Server, settings: AggregatorSettings) -> AsyncIter
             [source],
             CollectorSettings(endpoint=server.ingest_endpoint, host=host),
             context,
-            keys=server.access.keys_of_ours(),
+            keys=server.access.local_collector_keys(),
         )
         stack.callback(agent.close)
         if settings.ftio_reply is not None:

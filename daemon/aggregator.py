@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any, Final
 
@@ -13,32 +13,32 @@ from ..events import Definitions, EventBatch, StreamInfo
 from ..events.losses import MISPLACED, STATE_LOST, checked
 from ..results.jobs.job import JobSummary
 from ..results.prediction import Prediction
-from .bounds import Reached
+from .bounds import BoundLog
 from .ingest.collector_counts import CollectorCounts
 from .ingest.sink import StreamForgottenError
 from .jobs.introductions import close_stream, open_stream
 from .jobs.job_ids import clean_job
-from .jobs.job_summary import news_of
+from .jobs.job_summary import published_summary
 from .jobs.job_table import JobTable
-from .jobs.lifecycle.job_ages import due, next_age
+from .jobs.lifecycle.job_ages import due_event, next_check_s
 from .jobs.lifecycle.job_schedule import JobSchedule
 from .jobs.lifecycle.job_state import JobEvent, State, after
 from .jobs.lifecycle.prediction_step import PredictionStep
-from .jobs.losses.dropped import Dropped, HeldSums, JobSums
+from .jobs.losses.dropped import CurrentSums, Dropped, JobSums
 from .jobs.losses.early_losses import REFUSED, EarlyLosses
 from .jobs.losses.failures import Failures
 from .jobs.session import JobSession
-from .journal.contract import Kind, unrecorded
+from .journal.contract import Kind, without_recording
 from .listeners import Listeners
 from .pressure import Pressure
 from .settings import AggregatorSettings
 
 _SLICE_S: Final = 0.01
-_LOOK_EVERY: Final = 16  # predictions of a job between checks of its bounds
+_BOUND_CHECK_INTERVAL: Final = 16  # predictions of a job between checks of its bounds
 
-_KEPT: Final = ("_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
+_STATE_KEYS: Final = ("_ended", "_ages", "_job_of", "_forgotten", "_dropped", "_collectors")
 """Attributes of the aggregator's persistent state besides its jobs. The others belong to the running daemon."""
-_KEPT_PLANS: Final = ("due", "predicted_at")
+_SCHEDULE_KEYS: Final = ("due", "predicted_at")
 """Persistent attributes of the prediction schedule."""
 
 
@@ -56,8 +56,8 @@ class Aggregator:
         pressure: delay of the work.
         early_losses: data on jobs without a session.
         late_s: delay of the last prediction, s.
-        around: context of each time-triggered step, for recording and replay.
-        looked: whether the last prediction searched for a period.
+        step_context: context of each time-triggered step, for recording and replay.
+        searched: whether the last prediction searched for a period.
         journals: whether current input is journalled.
     """
 
@@ -77,59 +77,59 @@ class Aggregator:
         self.pressure = Pressure()
         self._ended: OrderedDict[str, None] = OrderedDict()
         self._ages = JobSchedule()
-        self._step = PredictionStep(settings, self.clock, self._steady, effort, self.counters, self.pressure)
-        self._planned = self._step.planned
+        self._prediction_step = PredictionStep(settings, self.clock, self._steady, effort, self.counters, self.pressure)
+        self._schedule = self._prediction_step.schedule
         self._job_of: dict[str, str] = {}
         self._forgotten: set[str] = set()
         self.on_predictions: Listeners[Prediction] = Listeners(self.counters)
         self.on_jobs: Listeners[JobSummary] = Listeners(self.counters)
-        self._dropped = Dropped()
-        self._held = HeldSums()
+        self._dropped, self._current_sums = Dropped(), CurrentSums()
         self._collectors = CollectorCounts()
         self.early_losses = EarlyLosses()
-        self.reached = Reached(settings)
-        self.around: Callable[[Aggregator, Kind, JobSession], contextlib.AbstractContextManager[None]] = unrecorded
-        self.looked, self.journals = True, False
-        self._looks: bool | None = None
+        self.bound_log = BoundLog(settings)
+        self.step_context: Callable[[Aggregator, Kind, JobSession], AbstractContextManager[None]] = without_recording
+        self.searched, self.journals = True, False
+        self._decided_search: bool | None = None
 
     # ---- state for a successor ----
 
     def state(self) -> dict[str, Any]:
         """Return the state besides the jobs. It must be written together with them, as both change with input."""
-        kept = {name: getattr(self, name) for name in _KEPT} | {"unheld": self.early_losses}
-        kept |= {f"_{name}": getattr(self._planned, name) for name in _KEPT_PLANS}
+        kept = {name: getattr(self, name) for name in _STATE_KEYS} | {"unheld": self.early_losses}
+        kept |= {f"_{name}": getattr(self._schedule, name) for name in _SCHEDULE_KEYS}
         return kept | {"counters": dict(self.counters), "at_s": self._steady()}
 
     @staticmethod
-    def lacking(state: Mapping[str, Any]) -> set[str]:
+    def missing_keys(state: Mapping[str, Any]) -> set[str]:
         """Return the keys that ``resume`` needs and a state lacks."""
-        return {*_KEPT, *(f"_{name}" for name in _KEPT_PLANS), "unheld", "counters", "at_s"} - state.keys()
+        keys = {*_STATE_KEYS, *(f"_{name}" for name in _SCHEDULE_KEYS), "unheld", "counters", "at_s"}
+        return keys - state.keys()
 
     def resume(self, state: Mapping[str, Any]) -> None:
         """Continue from another aggregator's state; the steady clock must continue from ``state["at_s"]``."""
         self.early_losses = state["unheld"]
-        for name in _KEPT:
+        for name in _STATE_KEYS:
             setattr(self, name, state[name])
-        for name in _KEPT_PLANS:
-            setattr(self._planned, name, state[f"_{name}"])
+        for name in _SCHEDULE_KEYS:
+            setattr(self._schedule, name, state[f"_{name}"])
         self.counters.update(state["counters"])
         for job, session in state.get("jobs", {}).items():  # of versions that stored jobs with the rest
             self.jobs[job] = session
         for session in self.jobs.awake:
-            self._tell_job(session)
+            self._notify_job(session)
         for job, card in self.jobs.asleep.items():
-            self.on_jobs.tell(job, partial(JobSummary.model_validate_json, card.summary))
+            self.on_jobs.notify(job, partial(JobSummary.model_validate_json, card.summary))
 
-    def lose_job(self, job: str) -> None:
+    def drop_unreadable_job(self, job: str) -> None:
         """Handle an unreadable job state: the job begins anew and reports the loss."""
         self.jobs.asleep.pop(job, None)
         for stream in [stream for stream, of in self._job_of.items() if of == job]:
             del self._job_of[stream]
             self._forgotten.add(stream)
         self._ended.pop(job, None)
-        self._planned.forget(job)
+        self._schedule.remove(job)
         self._ages.drop(job)
-        self.early_losses.lossy("", job, {STATE_LOST: 1})
+        self.early_losses.update_losses("", job, {STATE_LOST: 1})
         self.counters["job_states_lost"] += 1
 
     # ---- listeners ----
@@ -150,18 +150,18 @@ class Aggregator:
         job = clean_job(info.job)
         session = self.jobs.get(job)
         if session is None:
-            if len(self.jobs) >= self._settings.max_jobs and not self._forget_oldest():
+            if len(self.jobs) >= self._settings.max_jobs and not self._remove_oldest_ended():
                 self.counters[REFUSED] += 1
-                self.early_losses.refuse(stream, job)
+                self.early_losses.add_refused_stream(stream, job)
                 return
             failures = Failures(job, self.clock, self.counters)
             session = self.jobs[job] = JobSession(job, self._settings, now, failures)
-            self.take_losses(session)
-            self._tell_job(session)
+            self.move_losses_to(session)
+            self._notify_job(session)
         self._job_of[stream] = job
         open_stream(session, stream, info, now, self.clock())
-        self._move(session, JobEvent.EVENT)
-        self._ages.put(job, next_age(session, self._settings))
+        self._transition(session, JobEvent.EVENT)
+        self._ages.schedule(job, next_check_s(session, self._settings))
 
     def changed(self, stream: str, info: StreamInfo) -> None:
         """Update a stream's description, such as the rank after MPI_Init."""
@@ -179,7 +179,7 @@ class Aggregator:
             raise StreamForgottenError("its job was removed; send HELLO again")
         job = self._job_of.get(stream)
         if job is None:
-            self._miss(stream, batch)
+            self._count_refused_batch(stream, batch)
             return
         if (session := self.jobs.get(job)) is None:
             raise StreamForgottenError("the state of its job cannot be read; send HELLO again")
@@ -187,10 +187,10 @@ class Aggregator:
         session.update(stream, batch, definitions, self.clock(), now)
         session.ledger.received(stream, len(batch), journalled=self.journals)
         if len(batch):
-            self._move(session, JobEvent.EVENT)
-            self._planned.plan(session, now)
+            self._transition(session, JobEvent.EVENT)
+            self._schedule.plan(session, now)
 
-    def _miss(self, stream: str, batch: EventBatch) -> None:
+    def _count_refused_batch(self, stream: str, batch: EventBatch) -> None:
         """Drop events of a refused stream. Request its HELLO again once there is room for its job."""
         job = self.early_losses.job_of(stream)
         has_room = len(self.jobs) < self._settings.max_jobs or bool(self._ended)
@@ -198,56 +198,56 @@ class Aggregator:
             raise StreamForgottenError("there is room for its job now; send HELLO again")
         self.counters["events_dropped:no_job"] += len(batch)
         if job is not None and len(batch):
-            self.early_losses.missed(stream, batch)
+            self.early_losses.count_dropped(stream, batch)
 
-    def made(self, stream: str, events: int, *, ended: bool) -> None:
+    def events_taken(self, stream: str, events: int, *, ended: bool) -> None:
         """Update the number of events that a collector has got for an open stream."""
         if job := self._job_of.get(stream):
-            self.jobs[job].ledger.made(stream, events, ended=ended)
+            self.jobs[job].ledger.set_taken(stream, events, ended=ended)
 
     def archived(self, job: str, events: int) -> None:
         """Add to the number of a job's archived events."""
         if (session := self.jobs.get(job)) is not None:
             session.ledger.archived += events
 
-    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+    def stream_losses(self, stream: str, losses: Mapping[str, int]) -> None:
         """Update the losses of an open stream so far."""
         if (job := self._job_of.get(stream)) is not None:
-            self.jobs[job].lose_of_stream(stream, losses, self.clock())
+            self.jobs[job].update_stream_losses(stream, losses, self.clock())
 
-    def silent(self, stream: str, is_silent: bool) -> None:
+    def silence_changed(self, stream: str, is_silent: bool) -> None:
         """Update whether an open stream's collector is silent."""
         if (job := self._job_of.get(stream)) is not None and stream in (session := self.jobs[job]).streams:
-            session.losses.silent(stream, is_silent)
+            session.losses.set_silent(stream, is_silent)
 
-    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+    def job_losses(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         """Update a collector's losses of a job that no stream reports. Cumulative, repeated by each heartbeat."""
         name = clean_job(job)
         if (session := self.jobs.get(name)) is not None:
-            session.lose(session.losses.of_collector(collector, losses), self.clock())
+            session.add_losses(session.losses.update_collector(collector, losses), self.clock())
         else:
-            self.early_losses.lossy(collector, name, losses)
+            self.early_losses.update_losses(collector, name, losses)
 
-    def take_losses(self, session: JobSession) -> None:
+    def move_losses_to(self, session: JobSession) -> None:
         """Move losses of a job before its session to a new session."""
-        lost, since_ns = self.early_losses.take(session.job)
+        lost, since_ns = self.early_losses.pop_losses(session.job)
         for collector, losses in lost.items():
-            grown = session.losses.of_collector(collector, losses)
+            grown = session.losses.update_collector(collector, losses)
             if since_ns is not None:
-                session.lose(grown, self.clock(), since_ns)
-        for host in self.early_losses.take_hosts(session.job):
-            session.nodes.served(host)
+                session.add_losses(grown, self.clock(), since_ns)
+        for host in self.early_losses.pop_hosts(session.job):
+            session.nodes.add_node(host)
 
-    def refused(self, info: StreamInfo, reason: str) -> None:
+    def stream_refused(self, info: StreamInfo, reason: str) -> None:
         """Count a refused stream, also in its job if there is one."""
         self.counters[f"streams_refused:{reason}"] += 1
         if (session := self.jobs.get(clean_job(info.job))) is not None:
-            session.losses.lose({f"streams_refused:{reason}": 1})
+            session.losses.add({f"streams_refused:{reason}": 1})
 
     def not_archived(self, job: str, reason: str, events: int) -> None:
         """Count events of a job that are missing in its archive."""
         if (session := self.jobs.get(job)) is not None:
-            session.losses.lose({f"events_not_archived:{reason}": events})
+            session.losses.add({f"events_not_archived:{reason}": events})
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         """Close a stream, with its final losses."""
@@ -257,21 +257,21 @@ class Aggregator:
             session = self.jobs[job]
             now = self._steady()
             close_stream(session, stream, now, checked(losses), self.clock())
-            self._ages.put(job, max(next_age(session, self._settings), now))
+            self._ages.schedule(job, max(next_check_s(session, self._settings), now))
             if session.streams:
-                self._planned.plan(session, now)
+                self._schedule.plan(session, now)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
         """Update a collector's counters, and note its job and node."""
-        self._collectors.heard(collector, counters)
+        self._collectors.update(collector, counters)
         # a sleeping job has noted it while it was awake
         if job and host and (name := clean_job(job)) not in self.jobs.asleep:
             session = self.jobs.get(name)
-            (session.nodes.served(host) if session is not None else self.early_losses.served(name, host))
+            (session.nodes.add_node(host) if session is not None else self.early_losses.add_node(name, host))
 
-    def lost(self, collector: str) -> None:
+    def collector_lost(self, collector: str) -> None:
         """Count a silent collector; its streams become idle with their jobs. Its counts stay in the sum."""
-        self.counters["collectors_lost"] += self._collectors.lost(collector)
+        self.counters["collectors_lost"] += self._collectors.mark_silent(collector)
 
     def collector_counters(self) -> Counter[str]:
         """Return the summed counters of all collectors so far."""
@@ -279,7 +279,7 @@ class Aggregator:
 
     def sums(self) -> JobSums:
         """Return the losses of all jobs, including removed ones."""
-        return JobSums(self._dropped, self._held.of(self.jobs))
+        return JobSums(self._dropped, self._current_sums.of(self.jobs))
 
     # ---- time ----
 
@@ -290,51 +290,51 @@ class Aggregator:
             Whether due jobs remain: call again after other tasks had their turn.
         """
         begun = now = self._steady()
-        self.reached.look(self.counters)
-        self.pressure.note(max(self._ages.late_s(now), self._planned.due.late_s(now)))
-        waiting = self._move_on(now, begun + _SLICE_S / 2)
-        while (waited := self._planned.due.take(now)) is not None:
+        self.bound_log.check(self.counters)
+        self.pressure.update(max(self._ages.late_s(now), self._schedule.due.late_s(now)))
+        waiting = self._advance_due_jobs(now, begun + _SLICE_S / 2)
+        while (waited := self._schedule.due.pop_due(now)) is not None:
             job, due_s = waited
             if (session := self.jobs.get(job)) is not None and session.state is not State.ENDED:
                 self.late_s = self._steady() - due_s
                 self.counters["predictions_late"] += self.late_s > self._settings.prediction_interval_s
                 if session.streams:  # without streams no phase follows; ``last_word`` covers the end
-                    with self.around(self, Kind.PREDICT, session):
+                    with self.step_context(self, Kind.PREDICT, session):
                         self.predict(session)
             if self._steady() - begun > _SLICE_S:
                 return True
         return waiting
 
-    def _move_on(self, now: float, until: float) -> bool:
+    def _advance_due_jobs(self, now: float, until: float) -> bool:
         """Change the state of due jobs; return whether some remain for lack of time."""
-        while (aged := self._ages.take(now)) is not None:
+        while (aged := self._ages.pop_due(now)) is not None:
             if (session := self.jobs.get(aged[0])) is not None:
-                with self.around(self, Kind.AGE, session):
-                    self.age(session)
+                with self.step_context(self, Kind.AGE, session):
+                    self.advance_state(session)
             if self._steady() > until:
                 return True
         return False
 
-    def age(self, session: JobSession, looks: bool | None = None) -> None:
+    def advance_state(self, session: JobSession, looks: bool | None = None) -> None:
         """Change the state of a job. ``looks``: whether to search for its period, if decided before."""
         now = self._steady()
         self._ages.drop(session.job)
-        self._looks = looks
-        with self._guarded(session):
-            if (happening := due(session, self._settings, now)) is not None:
-                self._move(session, happening)
+        self._decided_search = looks
+        with self._confine_failures(session):
+            if (happening := due_event(session, self._settings, now)) is not None:
+                self._transition(session, happening)
         if session.state is not State.REMOVED:
             # strictly later than now: rounding must not make it due again at once
-            self._ages.put(session.job, max(next_age(session, self._settings), now + _SLICE_S))
+            self._ages.schedule(session.job, max(next_check_s(session, self._settings), now + _SLICE_S))
 
     def predict(self, session: JobSession, looks: bool | None = None) -> None:
         """Predict a job; ``looks``: whether to search for its period, if decided before."""
-        self._looks = looks
-        with self._guarded(session):
+        self._decided_search = looks
+        with self._confine_failures(session):
             self._predict(session)
 
-    @contextlib.contextmanager
-    def _guarded(self, session: JobSession) -> Iterator[None]:
+    @contextmanager
+    def _confine_failures(self, session: JobSession) -> Iterator[None]:
         """Confine any failure to one job."""
         try:
             yield
@@ -344,18 +344,18 @@ class Aggregator:
     def end_job(self, job: str) -> None:
         """End a job now; its last prediction covers the whole run."""
         if (session := self.jobs.get(job)) is not None:
-            self._move(session, JobEvent.DONE)
+            self._transition(session, JobEvent.DONE)
 
     def _predict(self, session: JobSession, *, whole: bool = False) -> None:
-        prediction = self._step.predict(session, whole=whole, looks=self._looks)
-        self.looked = self._step.looked
+        prediction = self._prediction_step.predict(session, whole=whole, looks=self._decided_search)
+        self.searched = self._prediction_step.searched
         if prediction is None:
             return
-        if session.predictions % _LOOK_EVERY == 0:
-            self.reached.look_at(session)
-        self.on_predictions.tell(session.job, lambda: prediction)
+        if session.predictions % _BOUND_CHECK_INTERVAL == 0:
+            self.bound_log.check_job(session)
+        self.on_predictions.notify(session.job, lambda: prediction)
 
-    def _move(self, session: JobSession, happening: JobEvent) -> None:
+    def _transition(self, session: JobSession, happening: JobEvent) -> None:
         before, session.state = session.state, after(session.state, happening)
         if session.state is before:
             return
@@ -363,32 +363,32 @@ class Aggregator:
             self._ended.pop(session.job, None)
         if session.state in (State.IDLE, State.ENDED):
             session.settle()
-            self.reached.look_at(session)
+            self.bound_log.check_job(session)
         if session.state is State.ENDED:
             session.ended_at_s = self._steady()
             self._ended[session.job] = None
             session.complete_losses(self.clock())
             self._predict(session, whole=True)
             if len(self._ended) > self._settings.max_ended_jobs:
-                self._forget_oldest()
+                self._remove_oldest_ended()
         elif session.state is State.REMOVED:
             self._remove(session)
         else:
-            self._ages.put(session.job, next_age(session, self._settings))
-        self._tell_job(session)
+            self._ages.schedule(session.job, next_check_s(session, self._settings))
+        self._notify_job(session)
 
-    def _forget_oldest(self) -> bool:
+    def _remove_oldest_ended(self) -> bool:
         """Remove the job that ended first before its time; return False if none has ended."""
         if not self._ended:
             return False
         self.counters["jobs_removed_early"] += 1
-        self._move(self.jobs[next(iter(self._ended))], JobEvent.FORGOTTEN)
+        self._transition(self.jobs[next(iter(self._ended))], JobEvent.FORGOTTEN)
         return True
 
     def _remove(self, session: JobSession) -> None:
         del self.jobs[session.job]
-        self._dropped.keep(session)
-        self._planned.forget(session.job)
+        self._dropped.add_session(session)
+        self._schedule.remove(session.job)
         self._ages.drop(session.job)
         for stream in (*session.streams, *session.nodes.collectors):
             self._job_of.pop(stream, None)
@@ -396,5 +396,5 @@ class Aggregator:
         self.counters["jobs_removed"] += 1
         self.counters[MISPLACED] += session.losses.total[MISPLACED]
 
-    def _tell_job(self, session: JobSession) -> None:
-        self.on_jobs.tell(session.job, lambda: news_of(session, self.clock()))
+    def _notify_job(self, session: JobSession) -> None:
+        self.on_jobs.notify(session.job, lambda: published_summary(session, self.clock()))

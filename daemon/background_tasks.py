@@ -14,12 +14,12 @@ from ..events import IotideError
 _log = logging.getLogger(__name__)
 _STEADY_S: Final = 10.0
 """Run time after which a task counts as having worked, s."""
-_MOST_FAILURES: Final = 10
-_MOST_LOGGED: Final = 100
+_MAX_FAILURES: Final = 10
+_MAX_LOGGED: Final = 100
 _PAUSE_S: Final = 0.05
 """Pause before a restart, s; it grows with consecutive failures."""
 
-COUNTED: Final = "task_failures:"
+FAILURES_PREFIX: Final = "task_failures:"
 """Prefix of the name of a task in the counters."""
 
 
@@ -27,7 +27,7 @@ class ServerFailedError(IotideError):
     """A part of the server failed repeatedly; the text has name and reason."""
 
 
-async def lasting(name: str, work: Callable[[], Awaitable[None]], counters: Counter[str]) -> None:
+async def run_forever(name: str, work: Callable[[], Awaitable[None]], counters: Counter[str]) -> None:
     """Run permanent work, and restart it when it fails.
 
     Args:
@@ -48,16 +48,16 @@ async def lasting(name: str, work: Callable[[], Awaitable[None]], counters: Coun
             raise
         except Exception as raised:
             error = raised
-        counters[COUNTED + name] += 1
+        counters[FAILURES_PREFIX + name] += 1
         in_a_row = in_a_row + 1 if time.monotonic() - begun < _STEADY_S else 1
-        if in_a_row >= _MOST_FAILURES:
+        if in_a_row >= _MAX_FAILURES:
             raise ServerFailedError(f"the task {name} failed {in_a_row} times in a row: {error!r}") from error
-        if counters[COUNTED + name] <= _MOST_LOGGED:
+        if counters[FAILURES_PREFIX + name] <= _MAX_LOGGED:
             _log.error("the task %s failed and is restarted", name, exc_info=error)
         await asyncio.sleep(_PAUSE_S * in_a_row)
 
 
-async def until_one_ends(tasks: Collection[asyncio.Task[Any]]) -> None:
+async def wait_for_first(tasks: Collection[asyncio.Task[Any]]) -> None:
     """Wait for the first task that ends, and cancel the others.
 
     Raises:

@@ -23,32 +23,32 @@ class Bound(NamedTuple):
         counter: name in the aggregator's counters, or ``PART:REASON`` of a job; "" if other causes share it, so that
             the log cannot name the bound.
         family: metric of the bound, with its distinguishing label; "" for none.
-        beyond: handling of excess data.
-        told: place in a job's results that reports it; "" if the job loses nothing.
+        excess: handling of excess data.
+        reported_in: place in a job's results that reports it; "" if the job loses nothing.
     """
 
     counter: str
     family: str
-    beyond: str
-    told: str = ""
+    excess: str
+    reported_in: str = ""
 
 
-def _of(part: str, reason: str, beyond: str, *, alone: bool = True) -> Bound:
+def _analyzer_bound(part: str, reason: str, beyond: str, *, alone: bool = True) -> Bound:
     family = f'iotide_{part}_dropped_total{{reason="{reason}"}}'
-    return Bound(f"{part}:{reason}" if alone else "", family, beyond, _TOLD[part])
+    return Bound(f"{part}:{reason}" if alone else "", family, beyond, _REPORTED_IN[part])
 
 
-_TOLD: Final = {
+_REPORTED_IN: Final = {
     "graph": "`dropped_events`, `dropped_edges`, `dropped_activities` of its graph, and its page",
     "layers": "`losses` of its layers, and its page",
     "interactions": "`dropped_events` of its ranking",
 }
-_REFUSED: Final = 'iotide_streams_refused_total{{reason="{}"}}'
+_REFUSED_FAMILY: Final = 'iotide_streams_refused_total{{reason="{}"}}'
 
 BOUNDS: Final[Mapping[str, Bound]] = {
     "max_jobs": Bound(
         "streams_refused:max_jobs",
-        _REFUSED.format("max_jobs"),
+        _REFUSED_FAMILY.format("max_jobs"),
         "streams of further jobs are refused, their calls counted (`no_job`)",
         "`losses` (`max_jobs`) and completeness, once it is admitted",
     ),
@@ -70,13 +70,13 @@ BOUNDS: Final[Mapping[str, Bound]] = {
     "max_job_series": Bound("", "iotide_jobs_without_series", "further jobs have no series; the API has them"),
     "bounds.max_streams": Bound(
         "streams_refused:max_streams",
-        _REFUSED.format("max_streams"),
+        _REFUSED_FAMILY.format("max_streams"),
         "further streams are refused, their calls counted (`rejected`)",
         "`losses`",
     ),
     "bounds.max_collectors": Bound(
         "streams_refused:max_collectors",
-        _REFUSED.format("max_collectors"),
+        _REFUSED_FAMILY.format("max_collectors"),
         "streams of further collectors are refused, likewise counted",
         "`losses`",
     ),
@@ -124,22 +124,24 @@ BOUNDS: Final[Mapping[str, Bound]] = {
     "detect.group_members": Bound(  # most jobs with many ranks reach it, so it is not logged
         "", 'iotide_groups_dropped_total{reason="members"}', "members are merged, as ranges of ranks"
     ),
-    "dfg.max_held": _of("graph", "late_events", "events are processed earlier; late ones get no edge", alone=False),
-    "dfg.max_activities": _of("graph", "other_activities", "events of further activities are added up"),
-    "dfg.max_edges": _of("graph", "rare_edges", "the rarest quarter is removed"),
-    "dfg.max_cases": _of("graph", "evicted_cases", "the longest idle cases are closed"),
-    "layers.max_waiting": _of("layers", "unenclosed", "calls count as calls of the program", alone=False),
-    "layers.max_processes": _of("layers", "processes", "further processes are added up"),
-    "layers.max_files": _of("layers", "files", "further files are added up"),
-    "layers.max_file_rows": _of("layers", "file_rows", "the rarest pairs are removed"),
-    "layers.max_nodes": _of("layers", "nodes", "further handles are merged into their parents"),
-    "layers.max_process_nodes": _of("layers", "process_nodes", "the rarest pairs are removed"),
-    "layers.max_handles": _of("layers", "handles", "the oldest handles are removed"),
-    "layers.max_collectives": _of("layers", "collectives", "the rarest pairs are removed"),
-    "layers.max_rounds": _of("layers", "rounds", "the oldest collective calls are added up"),
-    "rank.max_actors": _of("interactions", "actors", "the least active quarter is removed"),
-    "rank.max_uses": _of("interactions", "uses", "the rarest quarter is removed"),
-    "rank.max_links": _of("interactions", "links", "the rarest quarter is removed"),
+    "dfg.max_held": _analyzer_bound(
+        "graph", "late_events", "events are processed earlier; late ones get no edge", alone=False
+    ),
+    "dfg.max_activities": _analyzer_bound("graph", "other_activities", "events of further activities are added up"),
+    "dfg.max_edges": _analyzer_bound("graph", "rare_edges", "the rarest quarter is removed"),
+    "dfg.max_cases": _analyzer_bound("graph", "evicted_cases", "the longest idle cases are closed"),
+    "layers.max_waiting": _analyzer_bound("layers", "unenclosed", "calls count as calls of the program", alone=False),
+    "layers.max_processes": _analyzer_bound("layers", "processes", "further processes are added up"),
+    "layers.max_files": _analyzer_bound("layers", "files", "further files are added up"),
+    "layers.max_file_rows": _analyzer_bound("layers", "file_rows", "the rarest pairs are removed"),
+    "layers.max_nodes": _analyzer_bound("layers", "nodes", "further handles are merged into their parents"),
+    "layers.max_process_nodes": _analyzer_bound("layers", "process_nodes", "the rarest pairs are removed"),
+    "layers.max_handles": _analyzer_bound("layers", "handles", "the oldest handles are removed"),
+    "layers.max_collectives": _analyzer_bound("layers", "collectives", "the rarest pairs are removed"),
+    "layers.max_rounds": _analyzer_bound("layers", "rounds", "the oldest collective calls are added up"),
+    "rank.max_actors": _analyzer_bound("interactions", "actors", "the least active quarter is removed"),
+    "rank.max_uses": _analyzer_bound("interactions", "uses", "the rarest quarter is removed"),
+    "rank.max_links": _analyzer_bound("interactions", "links", "the rarest quarter is removed"),
     "cluster.results_bytes": Bound(
         "contention_results_left_out",
         "iotide_contention_results_left_out_total",
@@ -173,7 +175,7 @@ HARMLESS: Final[Mapping[str, str]] = {
 """Integer options without losses, and why."""
 
 
-class Reached:
+class BoundLog:
     """Logs once that a bound was reached, with the option to raise.
 
     Args:
@@ -184,28 +186,28 @@ class Reached:
     def __init__(self, settings: BaseModel, *, logs: bool = True) -> None:
         self._settings = settings
         self._logs = logs
-        self._left = {bound.counter: option for option, bound in BOUNDS.items() if bound.counter}
+        self._unreached = {bound.counter: option for option, bound in BOUNDS.items() if bound.counter}
 
-    def look(self, counters: Mapping[str, int], job: str = "") -> None:
+    def check(self, counters: Mapping[str, int], job: str = "") -> None:
         """Check for counters that have begun to count; ``job``: their job."""
-        for counter in [each for each in self._left if counters.get(each)]:
-            option = self._left.pop(counter)
+        for counter in [each for each in self._unreached if counters.get(each)]:
+            option = self._unreached.pop(counter)
             if not self._logs:
                 continue
             of_job = f"job {job}: " if job else ""
-            beyond = BOUNDS[option].beyond.replace("`", "")
+            beyond = BOUNDS[option].excess.replace("`", "")
             _log.warning(
                 "%s%s = %s is reached: %s; raise it, or see %s (logged once)",
                 of_job, option, value_of(self._settings, option), beyond, BOUNDS[option].family,
             )  # fmt: skip
 
-    def look_at(self, session: JobSession) -> None:
+    def check_job(self, session: JobSession) -> None:
         """Check the bounds of a job."""
         counts = {f"names_beyond:{kind}": count for kind, count in session.names.beyond.items()}
         for part in ANALYZERS:
             counts |= {f"{part}:{reason}": count for reason, count in session.analyzers.losses(part).items()}
         if counts:
-            self.look(counts, session.job)
+            self.check(counts, session.job)
 
 
 def value_of(settings: BaseModel, option: str) -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ..analyzers.contention.settings import ContentionSettings
-from .background_tasks import until_one_ends
+from .background_tasks import wait_for_first
 from .jobs.job_summary import summary_of
 from .jobs.losses.failures import AnalysisFailedError
 from .listeners import Listeners
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from .jobs.session import JobSession
     from .publish.notify.notifier import Notifier
     from .publish.notify.notify_settings import NotifySettings
-    from .state.alert_file import AlertFile, KeptAlerts
+    from .state.alert_file import AlertFile, StoredAlerts
 
-LOOKS: Final = "contention_looks"
+ANALYSES: Final = "contention_looks"
 FAILURES: Final = "contention_failures"
 _RETRY_S: Final = 10.0
 """Time between attempts to write alerts to a failing disk, s."""
@@ -42,11 +42,11 @@ LEFT_OUT: Final = "contention_results_left_out"
 ALERTS: Final = "contention_alerts:"
 """Prefix of state and kind of an alert."""
 RESOLVED: Final = 100
-_SHORTEST_S: Final = 5.0  # least span of an examined job
+_MIN_SPAN_S: Final = 5.0  # least span of an examined job
 _SLICE_S: Final = 0.005
 RANK_SHARE: Final = 0.01  # of a core, for ranking jobs by shared files
-MOST_RANKED: Final = 32
-_AWAY_S: Final = 240.0  # Alertmanager resolves an alert after four missed repetitions, one minute each
+MAX_RANKED: Final = 32
+_ALERT_EXPIRY_S: Final = 240.0  # Alertmanager resolves an alert after four missed repetitions, one minute each
 _log = logging.getLogger(__name__)
 
 
@@ -69,7 +69,7 @@ class ContentionWatch:
         self.seconds = 0.0
         self._aggregator = aggregator
         self._settings = settings
-        self._looking = asyncio.Lock()
+        self._analysis_lock = asyncio.Lock()
         self._alerts: Alerts | None = None
         self._resolved: deque[Alert] = deque(maxlen=RESOLVED)
         self.on_alerts: Listeners[Alert] = Listeners(aggregator.counters)
@@ -79,7 +79,7 @@ class ContentionWatch:
         self._rank_at_s = 0.0
         self._to_write = asyncio.Event()
         self._renotified = asyncio.Event()
-        self._sends = False
+        self._is_sending = False
 
     def notify(self, settings: NotifySettings, origin: Callable[[], str]) -> None:
         """Set the receivers of alerts; they replace the previous ones. Alerts are sent while ``send`` runs.
@@ -94,27 +94,27 @@ class ContentionWatch:
         self.notifier = Notifier(
             settings, lambda: self.raised, self._aggregator.clock, origin, self._aggregator.counters
         )
-        self.notifier.on_taken = self._to_write.set
+        self.notifier.on_answered = self._to_write.set
         if before is None:
             self.on_alerts.add("notify", self.notifier.alert)
         else:
             self.on_alerts.replace("notify", self.notifier.alert)
             self.notifier.resume(before.waiting())
-        if self._sends:
-            self.notifier.introduce(set() if before is None else {each.digest for each in before.receivers})
+        if self._is_sending:
+            self.notifier.send_to_new(set() if before is None else {each.digest for each in before.receivers})
         self._renotified.set()
 
     async def send(self) -> None:
         """Send alerts to the current receivers over HTTP, until cancelled."""
-        self._sends = True
+        self._is_sending = True
         while True:
             self._renotified.clear()
             tasks = [asyncio.create_task(self._renotified.wait())]
             if self.notifier is not None and self.notifier.receivers:
                 tasks.append(asyncio.create_task(self.notifier.run()))  # type: ignore[arg-type]
-            await until_one_ends(tasks)
+            await wait_for_first(tasks)
 
-    def keep(self, folder: Path) -> None:
+    def restore_alerts(self, folder: Path) -> None:
         """Continue the alerts stored in a folder, and store alerts there while ``write`` runs.
 
         If the aggregator was stopped for so long that receivers consider its alerts resolved, they are resolved.
@@ -124,48 +124,48 @@ class ContentionWatch:
         self._file = AlertFile(folder, self._aggregator.counters)
         self._resume(*self._file.read(self._aggregator.clock()))
 
-    def _resume(self, kept: KeptAlerts, age_s: float) -> None:
+    def _resume(self, kept: StoredAlerts, age_s: float) -> None:
         from ..analyzers.contention.alerts import Alerts
 
         now_s = self._aggregator.clock()
         if self.notifier is not None:
             self.notifier.resume(kept.waiting)
         self._resolved.extend(kept.resolved)
-        if age_s <= max(self._settings.alerts.quiet_s, _AWAY_S):
+        if age_s <= max(self._settings.alerts.quiet_s, _ALERT_EXPIRY_S):
             self._alerts = Alerts(self._settings.alerts)
             self._alerts.resume(kept.raised, now_s)
             return
         for alert in kept.raised:
-            self._tell(alert.model_copy(update={"state": "resolved", "changed_at_s": now_s}))
+            self._notify(alert.model_copy(update={"state": "resolved", "changed_at_s": now_s}))
 
     async def write(self) -> None:
         """Store the alerts in the folder until cancelled."""
         while self._file is not None:
             await self._to_write.wait()
             self._to_write.clear()
-            if not await asyncio.to_thread(self._file.write, self._kept()):
+            if not await asyncio.to_thread(self._file.write, self._stored_alerts()):
                 await asyncio.sleep(_RETRY_S)
                 self._to_write.set()
 
     def finish(self) -> None:
         """Store the alerts now."""
         if self._file is not None:
-            self._file.write(self._kept())
+            self._file.write(self._stored_alerts())
 
-    def _kept(self) -> KeptAlerts:
-        from .state.alert_file import KeptAlerts
+    def _stored_alerts(self) -> StoredAlerts:
+        from .state.alert_file import StoredAlerts
 
         waiting = {} if self.notifier is None else self.notifier.waiting()
-        return KeptAlerts(raised=self.raised, resolved=list(self._resolved), waiting=waiting)
+        return StoredAlerts(raised=self.raised, resolved=list(self._resolved), waiting=waiting)
 
     async def run(self) -> None:
         """Detect contention until cancelled."""
         while True:
             before = self.seconds
             await asyncio.sleep(self._settings.interval_s)
-            if self._worth_a_look():
+            if self._needs_analysis():
                 try:
-                    await self.look()
+                    await self.analyze()
                 except Exception:
                     self._aggregator.counters[FAILURES] += 1
                     _log.exception("contention between jobs cannot be analyzed")
@@ -173,29 +173,31 @@ class ContentionWatch:
 
     async def current(self) -> Contention:
         """Return the latest result, or compute the first one."""
-        return self.latest or await self.look()
+        return self.latest or await self.analyze()
 
-    async def look(self) -> Contention:
+    async def analyze(self) -> Contention:
         """Detect contention now."""
-        async with self._looking:
+        async with self._analysis_lock:
             begun = time.thread_time()
             now_s = self._aggregator.clock()
-            copied = await self._copied(now_s)
+            copied = await self._copy_results(now_s)
             self.seconds += time.thread_time() - begun
-            shared = await self._shared() if len(copied) > 1 and time.monotonic() >= self._rank_at_s else None
+            shared = await self._shared_files() if len(copied) > 1 and time.monotonic() >= self._rank_at_s else None
 
-            def read() -> tuple[list[JobView], list[Shared] | None]:
+            def read() -> tuple[list[JobView], list[SharedUse] | None]:
                 return [view_of(each) for each in copied], shared
 
-            found = await asyncio.to_thread(self._analyzed, read, now_s)
-            for alert in self._followed(found):
-                self._tell(alert)
+            found = await asyncio.to_thread(self._analyze_results, read, now_s)
+            for alert in self._track_alerts(found):
+                self._notify(alert)
             self.latest = found.model_copy(update={"alerts": self.raised})
             if self.raised:
                 self._to_write.set()
             return self.latest
 
-    def _analyzed(self, read: Callable[[], tuple[list[JobView], list[Shared] | None]], now_s: float) -> Contention:
+    def _analyze_results(
+        self, read: Callable[[], tuple[list[JobView], list[SharedUse] | None]], now_s: float
+    ) -> Contention:
         """Analyze the results that ``read`` returns, and rank jobs if it returns their files. Runs in a thread."""
         from ..analyzers.contention.report import contention_of  # which few commands need
 
@@ -210,20 +212,20 @@ class ContentionWatch:
         finally:
             self.seconds += time.thread_time() - start
 
-    def _followed(self, found: Contention) -> list[Alert]:
+    def _track_alerts(self, found: Contention) -> list[Alert]:
         """Return the alerts that a new result raises or resolves."""
         from ..analyzers.contention.alerts import Alerts
 
-        self._aggregator.counters[LOOKS] += 1
+        self._aggregator.counters[ANALYSES] += 1
         self._alerts = self._alerts or Alerts(self._settings.alerts)
         return self._alerts.update(found)
 
-    def _tell(self, alert: Alert) -> None:
+    def _notify(self, alert: Alert) -> None:
         self._aggregator.counters[f"{ALERTS}{alert.state}:{alert.kind}"] += 1
         _log.warning("alert %s: %s", alert.state, alert.summary)
         if alert.state == "resolved":
             self._resolved.append(alert)
-        self.on_alerts.tell(alert.key, partial(_self, alert))
+        self.on_alerts.notify(alert.key, partial(_identity, alert))
         self._to_write.set()
 
     @property
@@ -242,27 +244,27 @@ class ContentionWatch:
 
         return AlertList(raised=self.raised, resolved=list(self._resolved))
 
-    def _worth_a_look(self) -> bool:
+    def _needs_analysis(self) -> bool:
         return self.latest is not None or bool(self.raised) or any(map(_has_phases, self._aggregator.jobs.awake))
 
-    async def _shared(self) -> list[Shared]:
-        from .jobs.interference import shared_by
+    async def _shared_files(self) -> list[SharedUse]:
+        from .jobs.interference import shared_files
 
         latest = sorted(filter(_has_phases, self._aggregator.jobs.awake), key=lambda session: -session.heard_at_s)
-        shared: list[Shared] = []
-        for session in latest[:MOST_RANKED]:
-            shared += shared_by([session])
+        shared: list[SharedUse] = []
+        for session in latest[:MAX_RANKED]:
+            shared += shared_files([session])
             await asyncio.sleep(0)
         return shared
 
-    async def _copied(self, now_s: float) -> list[Copied]:
+    async def _copy_results(self, now_s: float) -> list[CopiedResults]:
         sessions = sorted(self._aggregator.jobs.awake, key=lambda session: -session.heard_at_s)
-        copied: list[Copied] = []
+        copied: list[CopiedResults] = []
         paused_s = time.monotonic()
         for session in sessions:
             if len(copied) > self._settings.max_jobs:
                 break
-            if (one := copied_of(session, now_s)) is not None:
+            if (one := copy_results(session, now_s)) is not None:
                 copied.append(one)
             if time.monotonic() - paused_s > _SLICE_S:
                 await asyncio.sleep(0)
@@ -270,42 +272,42 @@ class ContentionWatch:
         return copied
 
 
-def _ranked(shared: list[Shared], settings: InteractionSettings) -> Ranking:
+def _ranked(shared: list[SharedUse], settings: InteractionSettings) -> Ranking:
     from ..analyzers.pipeline.job_interactions import rank_jobs
 
     return rank_jobs(shared, settings)
 
 
-def _self(alert: Alert) -> Alert:
+def _identity(alert: Alert) -> Alert:
     return alert
 
 
-Shared = tuple[str, "Tables", Sequence[str]]
+SharedUse = tuple[str, "Tables", Sequence[str]]
 """Use of files by one job."""
-Copied = tuple["JobSummary", Callable[[], "JobFileSystems"], "Prediction | None"]
+CopiedResults = tuple["JobSummary", Callable[[], "JobFileSystems"], "Prediction | None"]
 """Results of a job; phases as a function that computes them."""
 
 
 def _has_phases(session: JobSession) -> bool:
-    return session.span_s >= _SHORTEST_S and not session.own_clock
+    return session.span_s >= _MIN_SPAN_S and not session.own_clock
 
 
-def copied_of(session: JobSession, now_s: float) -> Copied | None:
+def copy_results(session: JobSession, now_s: float) -> CopiedResults | None:
     """Copy the results of a job; None if it has none that count."""
     if not _has_phases(session):
         return None
     try:
-        analyzer = session.analyzers.reporting("filesystems")
+        analyzer = session.analyzers.reporting_analyzer("filesystems")
         if analyzer is None:
             return None
-        with session.failures.asking("filesystems"):
+        with session.failures.guard_query("filesystems"):
             use = analyzer.frozen()
     except AnalysisFailedError:
         return None
     return summary_of(session, now_s), use, session.prediction  # type: ignore[return-value]
 
 
-def view_of(copied: Copied) -> JobView:
+def view_of(copied: CopiedResults) -> JobView:
     """Return the results as input of the detection; callable in any thread."""
     from ..analyzers.contention.loads import JobView
 

@@ -12,16 +12,16 @@ from ..results.jobs.job import JobSummary
 from ..results.prediction import Prediction
 
 _log = logging.getLogger(__name__)
-_MOST_LOGGED: Final = 20
+_MAX_LOGGED: Final = 20
 """Maximum number of logged errors of one listener; further ones are counted."""
 
-COUNTED: Final = "listener_errors:"
+ERRORS_PREFIX: Final = "listener_errors:"
 """Prefix of the name of a listener in the aggregator's counters."""
 
-_News = TypeVar("_News", Prediction, JobSummary, Alert)
+_Message = TypeVar("_Message", Prediction, JobSummary, Alert)
 
 
-class Listeners(Generic[_News]):
+class Listeners(Generic[_Message]):
     """Functions that are called with news of jobs, each with a name.
 
     Args:
@@ -30,13 +30,13 @@ class Listeners(Generic[_News]):
 
     def __init__(self, counters: Counter[str]) -> None:
         self._counters = counters
-        self._listeners: list[tuple[str, Callable[[_News], None]]] = []
+        self._listeners: list[tuple[str, Callable[[_Message], None]]] = []
 
-    def add(self, name: str, listener: Callable[[_News], None]) -> None:
+    def add(self, name: str, listener: Callable[[_Message], None]) -> None:
         """Add a function; several may have the same name."""
         self._listeners.append((name, listener))
 
-    def replace(self, name: str, listener: Callable[[_News], None]) -> None:
+    def replace(self, name: str, listener: Callable[[_Message], None]) -> None:
         """Replace the functions with a name, if there are any."""
         self._listeners = [(each, listener if each == name else old) for each, old in self._listeners]
 
@@ -44,23 +44,23 @@ class Listeners(Generic[_News]):
         """Return the names of the listeners."""
         return {name for name, _ in self._listeners}
 
-    def tell(self, job: str, make: Callable[[], _News]) -> None:
+    def notify(self, job: str, make: Callable[[], _Message]) -> None:
         """Call all listeners with news of a job. The news is only created if there are listeners."""
         if not self._listeners:
             return
         try:
             news = make()
         except Exception:
-            self._note(job, "(none)")
+            self._log_error(job, "(none)")
             return
         for name, listener in self._listeners:
             try:
                 listener(news)
             except Exception:
-                self._note(job, name)
+                self._log_error(job, name)
 
-    def _note(self, job: str, name: str) -> None:
+    def _log_error(self, job: str, name: str) -> None:
         self._counters["listener_errors"] += 1
-        self._counters[COUNTED + name] += 1
-        if self._counters[COUNTED + name] <= _MOST_LOGGED:
+        self._counters[ERRORS_PREFIX + name] += 1
+        if self._counters[ERRORS_PREFIX + name] <= _MAX_LOGGED:
             _log.exception("job %s: the publisher %s raised an exception", job, name)

@@ -6,9 +6,9 @@ import logging
 from typing import Final
 
 _log = logging.getLogger(__name__)
-_PATIENCE_S: Final = 1.0  # delay from which on collectors get less credit
-_LEAST_SHARE: Final = 1 / 64
-_TOLD_S: Final = 5.0
+_TOLERATED_DELAY_S: Final = 1.0  # delay from which on collectors get less credit
+_MIN_SHARE: Final = 1 / 64
+_LOGGED_DELAY_S: Final = 5.0
 _BURST_S: Final = 1.0  # maximum saved work of an allowance
 
 
@@ -20,40 +20,40 @@ class Pressure:
 
     Attributes:
         behind_s: delay as of the last round; 0 without waiting work.
-        crowded: messages of collectors wait although they are read continuously.
+        is_backlogged: messages of collectors wait although they are read continuously.
     """
 
     def __init__(self, *, logs: bool = True) -> None:
         self.behind_s = 0.0
-        self.crowded = False
+        self.is_backlogged = False
         self._logs = logs
-        self._told = False
+        self._is_logged = False
 
-    def note(self, behind_s: float) -> None:
+    def update(self, behind_s: float) -> None:
         """Set the delay of the most overdue job. Log once when it is long, and when it is over."""
         self.behind_s = behind_s
         if not self._logs:
             return
-        if behind_s >= _TOLD_S and not self._told:
-            self._told = True
+        if behind_s >= _LOGGED_DELAY_S and not self._is_logged:
+            self._is_logged = True
             _log.warning(
                 "the aggregator is %.1f s behind: collectors are slowed down, and short jobs get no period; raise "
                 "prediction_interval_s, or switch analyses off",
                 behind_s,
             )
-        elif behind_s < _PATIENCE_S and self._told:
-            self._told = False
+        elif behind_s < _TOLERATED_DELAY_S and self._is_logged:
+            self._is_logged = False
             _log.warning("the aggregator is no longer behind")
 
     @property
-    def hurries(self) -> bool:
+    def skips_optional(self) -> bool:
         """Whether optional work is skipped: messages wait, or a long delay was logged."""
-        return self.crowded or self._told
+        return self.is_backlogged or self._is_logged
 
     @property
     def share(self) -> float:
         """Share of their credit that collectors get: less for a longer delay."""
-        return 1.0 if self.behind_s <= _PATIENCE_S else max(_LEAST_SHARE, _PATIENCE_S / self.behind_s / 4)
+        return 1.0 if self.behind_s <= _TOLERATED_DELAY_S else max(_MIN_SHARE, _TOLERATED_DELAY_S / self.behind_s / 4)
 
 
 class Allowance:
@@ -64,7 +64,7 @@ class Allowance:
         self._left_s = _BURST_S
         self._at_s = now_s
 
-    def has_room(self, now_s: float) -> bool:
+    def has_time(self, now_s: float) -> bool:
         """Return whether time is left."""
         self._left_s = min(self._left_s + self._share * max(now_s - self._at_s, 0.0), _BURST_S)
         self._at_s = now_s

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from .settings import AggregatorSettings
 
-RELOADED: Final = ("log_level", "log_format", "notify", "access.operators")
+RELOADABLE: Final = ("log_level", "log_format", "notify", "access.operators")
 """Options and tables. Lists of principals, keys and certificates are always reread."""
 
 
@@ -16,24 +16,24 @@ class Reload(NamedTuple):
     """Changed options, by name.
 
     Attributes:
-        taken: options that are applied.
-        waiting: options that need a restart.
+        applied: options that are applied.
+        pending: options that need a restart.
     """
 
-    taken: tuple[str, ...]
-    waiting: tuple[str, ...]
+    applied: tuple[str, ...]
+    pending: tuple[str, ...]
 
 
 def compare(before: AggregatorSettings, now: AggregatorSettings) -> Reload:
     """Return the differences of two settings."""
     changed = sorted(_changed(before, now, ""))
     taken = tuple(
-        name for name in changed if name.startswith(tuple(f"{each}." for each in RELOADED)) or name in RELOADED
+        name for name in changed if name.startswith(tuple(f"{each}." for each in RELOADABLE)) or name in RELOADABLE
     )
     return Reload(taken, tuple(name for name in changed if name not in taken))
 
 
-def taken_over(before: AggregatorSettings, now: AggregatorSettings) -> AggregatorSettings:
+def apply_reloadable(before: AggregatorSettings, now: AggregatorSettings) -> AggregatorSettings:
     """Return the old settings with the applicable options of the new ones."""
     access = before.access.model_copy(update={"operators": now.access.operators})
     return before.model_copy(

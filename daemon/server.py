@@ -16,15 +16,15 @@ from ..events import ConfigError
 from ..events.network.descriptors import ListenerGuard
 from .access.access import Access
 from .aggregator import Aggregator
-from .archiving.build_archives import archives_of
-from .background_tasks import ServerFailedError, lasting, until_one_ends
-from .bounds import Reached
+from .archiving.build_archives import build_archives
+from .background_tasks import ServerFailedError, run_forever, wait_for_first
+from .bounds import BoundLog
 from .clocks import Clocks
 from .contention_scope import contention_watch
 from .ingest.ingest_core import IngestStats
 from .ingest.sink import Sink
 from .pressure import Pressure
-from .reloading import Reload, compare, taken_over
+from .reloading import Reload, apply_reloadable, compare
 from .settings import AggregatorSettings
 from .stages import LoopWatch, Stages
 
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from .publish.http.http_server import HttpServer
     from .publish.http.routes.page_routes import Pages
     from .publish.pubsub import Publisher
-    from .state.persistence import Keeping
+    from .state.persistence import StatePersistence
 
 _LATE_TICKS: Final = 10
-_KEYS_S: Final = 1.0
+_KEY_CHECK_S: Final = 1.0
 """Interval of checks of key files, s."""
 _LAST_S: Final = 1.0
 """Maximum time for processing messages at the end, s: active collectors never stop sending."""
@@ -70,7 +70,7 @@ class Server:
         access: access control.
         stats: counters of received data.
         http: HTTP server, after ``start``; None if it is off.
-        journal: shared journal, after ``stand_by``; None without one.
+        journal: shared journal, after ``wait_for_lease``; None without one.
         ingest_endpoint, publish_endpoint, http_url: actual endpoints, after ``start``; None if off.
     """
 
@@ -90,7 +90,7 @@ class Server:
         self.loop_watch = LoopWatch()
         if embedded:  # no collector is slowed down, so nothing is logged
             self.aggregator.pressure = Pressure(logs=False)
-            self.aggregator.reached = Reached(settings, logs=False)
+            self.aggregator.bound_log = BoundLog(settings, logs=False)
         self.ingest_endpoint = ""
         self.publish_endpoint: str | None = None
         self.http_url: str | None = None
@@ -98,7 +98,7 @@ class Server:
         self._pages = pages
         self.http: HttpServer | None = None
         self._stack = contextlib.AsyncExitStack()
-        self.archives = archives_of(self.aggregator, settings, self._clocks.clock)
+        self.archives = build_archives(self.aggregator, settings, self._clocks.clock)
         self.sink: Sink = self.archives or self.aggregator
         given = entry or settings.access, self._user_of, self.aggregator.counters
         self.access = Access(*given, behind_gateways=self._for_gateways)
@@ -108,19 +108,19 @@ class Server:
         if self._contention is not None and (settings.notify.alertmanagers or settings.notify.webhooks):
             self._contention.notify(settings.notify, lambda: self.http_url or "")
         if self._ingest is not None:
-            self._ingest.core.plan_for = self._plans.answer
+            self._ingest.core.plan_for = self._pacing_plans.answer
             self._ingest.core.time_of_day = self._clocks.clock
             if (projects := self.access.projects) is not None:
                 self._ingest.core.vouched = partial(projects.note, self.aggregator.jobs)
         self.stats = IngestStats() if self._ingest is None else self._ingest.core.stats
         self._tick_s = min(0.25, settings.prediction_interval_s / 4)
         self._guards: list[ListenerGuard] = []
-        self._keeping: Keeping | None = None
+        self._persistence: StatePersistence | None = None
         self._publisher: Publisher | None = None
         self.journal: StreamJournal | None = None
         self._ticked_at = -math.inf  # a machine's clock may begin at its boot
 
-    async def stand_by(self, told: Callable[[str], None] = lambda _: None) -> None:
+    async def wait_for_lease(self, told: Callable[[str], None] = lambda _: None) -> None:
         """Wait until this aggregator owns the jobs of a shared journal; before ``start``.
 
         Args:
@@ -134,14 +134,14 @@ class Server:
         if self._settings.state is None:
             raise ConfigError("journal.servers needs state, a folder for the snapshots")
         try:
-            from .journal.jetstream.opening import stand_by
+            from .journal.jetstream.opening import wait_for_lease
         except ImportError:
             raise ConfigError("journal.servers needs nats-py: pip install 'iotide[jetstream]'") from None
         if self._settings.http is not None:
             self._make_http  # noqa: B018 - takes a second of CPU time, which a takeover should not wait for
-        self.journal = await stand_by(self._settings.journal, told)
+        self.journal = await wait_for_lease(self._settings.journal, told)
         if self.archives is not None:
-            self.archives.moves = True
+            self.archives.copies_files = True
         self._stack.callback(self.journal.release)
 
     async def start(self) -> None:
@@ -153,9 +153,9 @@ class Server:
         if self.archives is not None:
             self._stack.callback(self.archives.close)
         try:
-            keeping = None if self._settings.state is None else self._taken_up(self._settings.state)
+            keeping = None if self._settings.state is None else self._restore_state(self._settings.state)
             if self.access.is_encrypted:
-                self.access.begin(self._context)
+                self.access.load(self._context)
                 self._stack.callback(self.access.close)
             if self._ingest is not None:
                 self.ingest_endpoint = self._ingest.bind()
@@ -165,9 +165,9 @@ class Server:
             if self._settings.http is not None:
                 await self._start_http(self._settings.http)
             if keeping is not None:
-                self._keep(keeping)
+                self._start_storing(keeping)
                 if self._contention is not None and self._settings.state is not None:
-                    self._contention.keep(self._settings.state)
+                    self._contention.restore_alerts(self._settings.state)
         except BaseException:
             await self._stack.aclose()
             raise
@@ -194,9 +194,9 @@ class Server:
         if self.access.is_encrypted:
             work["access"] = self.access.run
         if not self._settings.access.is_open or self._settings.access.certificate is not None:
-            work["keys"] = self._look_after_keys
-        tasks = [asyncio.create_task(lasting(name, each, self.aggregator.counters)) for name, each in work.items()]
-        await until_one_ends(tasks)
+            work["keys"] = self._watch_keys
+        tasks = [asyncio.create_task(run_forever(name, each, self.aggregator.counters)) for name, each in work.items()]
+        await wait_for_first(tasks)
 
     async def drain(self) -> None:
         """Process waiting messages, and answer them once they are on disk, for a bounded time. After ``run``."""
@@ -213,19 +213,19 @@ class Server:
             ConfigError: one of these settings cannot be used; none was applied.
         """
         found = compare(self._settings, settings)
-        if self._contention is not None and any(name.startswith("notify.") for name in found.taken):
+        if self._contention is not None and any(name.startswith("notify.") for name in found.applied):
             self._contention.notify(settings.notify, lambda: self.http_url or "")
-        self._settings = taken_over(self._settings, settings)
+        self._settings = apply_reloadable(self._settings, settings)
         self.access.settings = self._settings.access
-        self._renew_keys()
+        self._reload_keys()
         return found
 
     async def stop(self) -> None:
         """Store the state of the jobs, if a folder is configured, and close everything."""
-        if self._keeping is not None:
+        if self._persistence is not None:
             if self._contention is not None:
                 self._contention.finish()
-            self._keeping.finish(self._settings.stop_within_s / 2)
+            self._persistence.finish(self._settings.stop_within_s / 2)
         await self._stack.aclose()
 
     def not_ready(self) -> str:
@@ -239,20 +239,20 @@ class Server:
     async def _tick(self) -> None:
         while True:
             if self._ingest is not None:
-                self.aggregator.pressure.crowded = self._ingest.crowded
-            with self.stages.of("jobs"):
+                self.aggregator.pressure.is_backlogged = self._ingest.is_backlogged
+            with self.stages.measure("jobs"):
                 waiting = self.aggregator.tick()
             if self._ingest is not None:
-                self._ingest.hold_back(self.aggregator.pressure.share)
+                self._ingest.limit_credit(self.aggregator.pressure.share)
                 if self._ingest.durability is not None:
                     if self._ingest.durability.journal.is_fenced:
                         if self.archives is not None:
-                            self.archives.leave()
+                            self.archives.detach()
                         raise ServerFailedError(f"the aggregator must stop: {self._ingest.durability.journal.problem}")
-                    with self.stages.of("journal"):
-                        self._ingest.durability.look_after(time.monotonic())
+                    with self.stages.measure("journal"):
+                        self._ingest.durability.poll(time.monotonic())
             if self.archives is not None:
-                with self.stages.of("archives"):
+                with self.stages.measure("archives"):
                     waiting = self.archives.tick() or waiting
             if self._publisher is not None:
                 self._publisher.flush()
@@ -263,36 +263,36 @@ class Server:
             await asyncio.sleep(pause_s)  # input is processed in between
             self.loop_watch.note(time.monotonic() - self._ticked_at - pause_s)
 
-    async def _look_after_keys(self) -> None:
+    async def _watch_keys(self) -> None:
         while True:
-            await asyncio.sleep(_KEYS_S)
+            await asyncio.sleep(_KEY_CHECK_S)
             if self.access.projects is not None:
                 await asyncio.to_thread(self.access.projects.renew)  # the name service may be slow
-            self._renew_keys()
+            self._reload_keys()
 
-    def _renew_keys(self) -> None:
-        if self.access.renew():
+    def _reload_keys(self) -> None:
+        if self.access.reload():
             for guard in self._guards:
                 guard.renew()
         if self.http is not None:
-            self.http.renew()
+            self.http.reload()
 
     def _user_of(self, job: str) -> str | None:
         session = self.aggregator.jobs.get(job)
         return None if session is None else session.user
 
-    def _taken_up(self, folder: Path) -> Keeping:
-        from .state.persistence import Keeping  # `iotide run` does not need it
+    def _restore_state(self, folder: Path) -> StatePersistence:
+        from .state.persistence import StatePersistence  # `iotide run` does not need it
 
         core = None if self._ingest is None else self._ingest.core
         given = self._settings
-        keeping = Keeping(
+        keeping = StatePersistence(
             folder, given.journal, self.aggregator, self._clocks, core, given.bounds, self.archives, self.journal
         )
         self._stack.callback(keeping.close)
         return keeping
 
-    def _keep(self, keeping: Keeping) -> None:
+    def _start_storing(self, keeping: StatePersistence) -> None:
         loop, ingest = asyncio.get_running_loop(), self._ingest
 
         def wake() -> None:
@@ -303,7 +303,7 @@ class Server:
         keeping.begin(wake)
         if ingest is not None:
             ingest.durability = keeping.durability
-        self._keeping = keeping
+        self._persistence = keeping
 
     def _guard(self, name: str, endpoint: str, listener: Ingest | Publisher) -> None:
         def count() -> None:
@@ -322,7 +322,7 @@ class Server:
         return context
 
     @cached_property
-    def _plans(self) -> PacingPlans:
+    def _pacing_plans(self) -> PacingPlans:
         from ..analyzers.file_systems.settings import FileSystemsSettings
         from .pacing_plans import PacingPlans  # `iotide run` does not need it, unless it serves HTTP
 
@@ -380,7 +380,7 @@ class Server:
             lambda: None if ingest is None else ingest.durability,
             self.loop_watch,
         )
-        given = self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._plans
+        given = self.aggregator, collector, self.not_ready, time.time, self._pages, self._contention, self._pacing_plans
         app = make_application(*given, report, in_cluster=self._for_gateways)
         served = app if settings.access.is_open else Authentication(app, self.access)
         counters = self.aggregator.counters

@@ -23,7 +23,7 @@ from .publish.http.http_settings import HttpSettings
 from .publish.notify.notify_settings import NotifySettings
 
 ENVIRONMENT_PREFIX: Final = "IOTIDE_SERVE_"
-_LONGEST_CLUSTER: Final = 27
+_MAX_CLUSTER_NAME: Final = 27
 """Maximum letters of its name. The name and a partition's number form the name of a journal."""
 
 
@@ -152,18 +152,18 @@ class AggregatorSettings(AnalyzerSettings):
     )
 
     @model_validator(mode="after")
-    def _samples_as_a_running_job_can_be(self) -> Self:
+    def _check_samples(self) -> Self:
         self.detect.check_running()
         return self
 
     @model_validator(mode="after")
-    def _servers_with_a_journal(self) -> Self:
+    def _check_journal(self) -> Self:
         if self.journal.servers and not self.journal.on:
             raise ConfigError("journal.servers needs journal.on")
         return self
 
     @model_validator(mode="after")
-    def _cluster_with_servers(self) -> Self:
+    def _check_cluster(self) -> Self:
         if not self.cluster.on:
             return self
         if not self.journal.servers:
@@ -172,8 +172,8 @@ class AggregatorSettings(AnalyzerSettings):
             raise ConfigError("access.local_users cannot be set in a cluster: its members cannot share an ipc endpoint")
         if self.http is not None and self.http.startswith("unix:"):
             raise ConfigError(f"http = {self.http}: in a cluster, set an address that other members can connect to")
-        if len(self.journal.name) > _LONGEST_CLUSTER:
-            raise ConfigError(f"journal.name of a cluster has at most {_LONGEST_CLUSTER} characters")
+        if len(self.journal.name) > _MAX_CLUSTER_NAME:
+            raise ConfigError(f"journal.name of a cluster has at most {_MAX_CLUSTER_NAME} characters")
         host = self.ingest.removeprefix("tcp://").rpartition(":")[0]
         if host in ("*", "0.0.0.0", "[::]"):  # noqa: S104 - it is refused
             raise ConfigError(
@@ -186,7 +186,7 @@ class AggregatorSettings(AnalyzerSettings):
         return self
 
     @model_validator(mode="after")
-    def _graphs_as_declared(self) -> Self:
+    def _check_graphs(self) -> Self:
         if self.dfg != DfgSettings():
             from ..analyzers.pipeline.job_graph import check_graph  # the defaults are valid
 
@@ -194,7 +194,7 @@ class AggregatorSettings(AnalyzerSettings):
         return self
 
     @model_validator(mode="after")
-    def _further_analyzers_as_they_are(self) -> Self:
+    def _check_analyzers(self) -> Self:
         if self.analyzers:
             # imports all of them, which is seldom needed this early
             from ..analyzers.pipeline.registry import check_settings
@@ -203,13 +203,13 @@ class AggregatorSettings(AnalyzerSettings):
         return self
 
     @model_validator(mode="after")
-    def _alerts_to_tell(self) -> Self:
+    def _check_notify(self) -> Self:
         if (self.notify.alertmanagers or self.notify.webhooks) and not self.contention.enabled:
             raise ConfigError("notify sends alerts on contention; set contention.enabled = true")
         return self
 
     @model_validator(mode="after")
-    def _replies_to_someone_it_hears(self) -> Self:
+    def _check_ftio(self) -> Self:
         if self.ftio_reply is not None and self.ftio_listen is None:
             raise ConfigError("ftio_reply answers messages of ftio_listen: set ftio_listen too, or remove ftio_reply")
         return self

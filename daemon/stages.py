@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final
 
-COUNTED: Final = "stage_us:"
+TIME_PREFIX: Final = "stage_us:"
 """Prefix of the name of a stage in the aggregator's counters: microseconds of CPU time."""
 _WINDOW_S: Final = 60.0
 
@@ -26,13 +26,13 @@ class Stages:
         self._counters = counters
 
     @contextlib.contextmanager
-    def of(self, stage: str) -> Iterator[None]:
+    def measure(self, stage: str) -> Iterator[None]:
         """Count the CPU time of the block, which must not await."""
         begun = time.thread_time()
         try:
             yield
         finally:
-            self._counters[COUNTED + stage] += round((time.thread_time() - begun) * 1e6)
+            self._counters[TIME_PREFIX + stage] += round((time.thread_time() - begun) * 1e6)
 
 
 class LoopWatch:
@@ -49,16 +49,16 @@ class LoopWatch:
 
     def note(self, late_s: float) -> None:
         """Add the delay of a wake-up."""
-        self._turn()
+        self._measure_turn()
         self._longest_s = max(self._longest_s, late_s)
 
     @property
     def longest_s(self) -> float:
         """Return the longest blocking of the last one to two minutes."""
-        self._turn()
+        self._measure_turn()
         return max(self._longest_s, self._before_s)
 
-    def _turn(self) -> None:
+    def _measure_turn(self) -> None:
         now_s = self._clock()
         if now_s - self._since_s >= _WINDOW_S:
             self._before_s = self._longest_s if now_s - self._since_s < 2 * _WINDOW_S else 0.0

@@ -112,7 +112,7 @@ def gateway_seconds() -> float:
             counters=counters,
         )
         gateway.bind()
-        gateway.lead_to({0: Worker(ingest=f"ipc://{folder}/owner", started="1")})
+        gateway.set_owners({0: Worker(ingest=f"ipc://{folder}/owner", started="1")})
         running = asyncio.create_task(gateway.run())
         arguments = (f"ipc://{folder}/in", f"ipc://{folder}/owner", MESSAGES)
         sender = multiprocessing.get_context("spawn").Process(target=_send, args=arguments)

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 import nats
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.daemon.journal.jetstream.resources import names_of
+from iotide.daemon.journal.jetstream.resources import stream_names
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.servers.nats_servers import NatsServers, nats_servers
@@ -119,7 +119,7 @@ async def told(server: Served) -> dict[str, object]:
 async def leader(servers: NatsServers) -> int:
     """Return the number of the server that leads the journal's stream."""
     client = await nats.connect(list(servers.urls))
-    info = await client.jetstream().stream_info(names_of("main")[0])
+    info = await client.jetstream().stream_info(stream_names("main")[0])
     await client.close()
     assert info.cluster is not None
     return int((info.cluster.leader or "s0")[1:])

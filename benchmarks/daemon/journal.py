@@ -26,7 +26,7 @@ from iotide.daemon.journal.contract import Moment, Position
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.daemon.settings import AggregatorSettings
-from iotide.daemon.state.persistence import Keeping
+from iotide.daemon.state.persistence import StatePersistence
 from iotide.events import Definitions, StreamInfo
 from iotide.events.network.wire import Hello, encode, encode_batch
 
@@ -137,7 +137,7 @@ def rate(messages: list[list[bytes]], folder: Path | None) -> tuple[float, float
     core = IngestCore(aggregator, bounds)
     keeping = None
     if folder is not None:
-        keeping = Keeping(folder, JournalSettings(), aggregator, clocks, core, bounds)
+        keeping = StatePersistence(folder, JournalSettings(), aggregator, clocks, core, bounds)
         keeping.begin(lambda: None)
     durability = keeping.durability if keeping is not None else None
     begun, spent = time.perf_counter(), time.process_time()
@@ -145,7 +145,7 @@ def rate(messages: list[list[bytes]], folder: Path | None) -> tuple[float, float
         (durability or core).receive(b"peer", message, time.monotonic())
         if durability is not None and at % GROUP == 0:
             durability.sync()
-            durability.released()
+            durability.pop_durable()
         if at % 50 == 0:
             aggregator.tick()
     if durability is not None:

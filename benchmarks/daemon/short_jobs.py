@@ -97,7 +97,7 @@ def at_full_speed(shape: tuple[int, int, int], jobs: int = JOBS) -> tuple[float,
 def _cost(settings: AggregatorSettings, shape: tuple[int, int, int], jobs: int, *, crowded: bool) -> float:
     """Deliver all messages at full speed; the jobs live and end by the monotonic clock meanwhile."""
     aggregator = Aggregator(settings, time.time, time.process_time)
-    aggregator.pressure.crowded = crowded
+    aggregator.pressure.is_backlogged = crowded
     core = IngestCore(aggregator, IngestSettings())
     publishing = Publishing(aggregator)
     now_s = time.time()

@@ -19,8 +19,8 @@ from pathlib import Path
 
 from iotide.benchmarks.common.events import DEFINITIONS, make_batches
 from iotide.benchmarks.common.figures import Figure, report
-from iotide.daemon.journal.contract import KeptJournal, Moment, Position
-from iotide.daemon.journal.jetstream.opening import stand_by
+from iotide.daemon.journal.contract import DurableJournal, Moment, Position
+from iotide.daemon.journal.jetstream.opening import wait_for_lease
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.events.network.wire import encode_batch
 
@@ -36,7 +36,7 @@ MOMENT = Moment(1.0, 2.0, 3.0)
 
 
 @contextlib.contextmanager
-def in_files(folder: Path) -> Iterator[KeptJournal]:
+def in_files(folder: Path) -> Iterator[DurableJournal]:
     journal = SegmentJournal(folder, 1 << 26, 1 << 40)
     journal.begin(Position(0, 0), lambda: None)
     yield journal
@@ -44,17 +44,17 @@ def in_files(folder: Path) -> Iterator[KeptJournal]:
 
 
 @contextlib.contextmanager
-def at_servers(servers: NatsServers, name: str) -> Iterator[KeptJournal]:
+def at_servers(servers: NatsServers, name: str) -> Iterator[DurableJournal]:
     with tempfile.TemporaryDirectory() as folder:
-        journal = asyncio.run(stand_by(servers.settings(name=name), lambda _: None))
-        journal.bring(Path(folder) / "jobs.state")
+        journal = asyncio.run(wait_for_lease(servers.settings(name=name), lambda _: None))
+        journal.fetch_snapshot(Path(folder) / "jobs.state")
         list(journal.replay(journal.start))
         journal.begin(Position(0, 0), lambda: None)
         yield journal
         journal.release()
 
 
-def appended(journal: KeptJournal, messages: list[list[bytes]], *, grouped: bool) -> float:
+def appended(journal: DurableJournal, messages: list[list[bytes]], *, grouped: bool) -> float:
     """Return the time until all are stored, s."""
     begun = time.perf_counter()
     for at, message in enumerate(messages, 1):
@@ -72,9 +72,9 @@ def appended(journal: KeptJournal, messages: list[list[bytes]], *, grouped: bool
 def replayed(servers: NatsServers, name: str) -> float:
     """Return the time to read everything again in s, including the claim."""
     with tempfile.TemporaryDirectory() as folder:
-        journal = asyncio.run(stand_by(servers.settings(name=name), lambda _: None))
+        journal = asyncio.run(wait_for_lease(servers.settings(name=name), lambda _: None))
         begun = time.perf_counter()
-        journal.bring(Path(folder) / "jobs.state")
+        journal.fetch_snapshot(Path(folder) / "jobs.state")
         count = sum(1 for _ in journal.replay(journal.start))
         took = time.perf_counter() - begun
         assert count == BATCHES

@@ -24,7 +24,7 @@ from iotide.analyzers.contention.alerts import Alerts
 from iotide.analyzers.contention.report import contention_of
 from iotide.analyzers.contention.settings import ContentionSettings
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.contention import copied_of, view_of
+from iotide.daemon.contention import copy_results, view_of
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, FileInfo, FileType, Kind, StreamInfo, make_batch
 from iotide.results.contention import Collision, Contention
@@ -126,7 +126,7 @@ def looks(
         while aggregator.tick():
             pass
         if second >= first_s and second % step_s == 0:
-            copied = [copied_of(session, now[0]) for session in aggregator.jobs.values()]
+            copied = [copy_results(session, now[0]) for session in aggregator.jobs.values()]
             yield contention_of([view_of(each) for each in copied if each], settings, now[0])
 
 

@@ -19,11 +19,11 @@ def journal_findings(config: Path) -> list[Finding]:
     if not settings.servers:
         raise ConfigError(f"{config}: journal.servers names none; expected NATS servers")
     try:
-        from ...daemon.journal.jetstream.inspection import look
+        from ...daemon.journal.jetstream.inspection import inspect_journal
     except ImportError:
         return [Finding("nats-py", False, True, "it is not installed", "pip install 'iotide[jetstream]'")]
     try:
-        seen = look(settings)
+        seen = inspect_journal(settings)
     except ConfigError as error:
         return [Finding("NATS servers", False, True, str(error), _REMEDY)]
     except Exception as error:  # any exception of the library

@@ -194,9 +194,9 @@ class Feed:
         so_far = self._losses.setdefault((stream, job), Counter())
         so_far.update(losses)
         if stream:
-            self._tell(self._sink.lossy, stream, so_far)
+            self._tell(self._sink.stream_losses, stream, so_far)
         else:
-            self._tell(self._sink.lossy_job, _COLLECTOR, job, so_far)
+            self._tell(self._sink.job_losses, _COLLECTOR, job, so_far)
 
     def _beat(self, *, now: bool = False) -> None:
         now_s = time.monotonic()

@@ -183,7 +183,7 @@ def _last_word(plan: RunPlan, server: Server, started: float) -> JobSession:
     server.aggregator.end_job(plan.job)
     if (session := server.aggregator.jobs.get(plan.job)) is None:
         session = JobSession(plan.job, settings_of(plan), started)
-        server.aggregator.take_losses(session)
+        server.aggregator.move_losses_to(session)
     return session
 
 

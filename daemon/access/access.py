@@ -78,7 +78,7 @@ class Access:
         """Whether collectors and subscribers can connect only by CURVE."""
         return self.settings.key is not None
 
-    def begin(self, context: zmq.asyncio.Context) -> None:
+    def load(self, context: zmq.asyncio.Context) -> None:
         """Read the aggregator's key, before the first socket is bound. Raises ConfigError."""
         if self.settings.key is not None and self.principals is not None:
             from .curve_server import CurveServer
@@ -129,17 +129,17 @@ class Access:
         """Return keys for connections between processes of a cluster; None without CURVE."""
         return None if self._curve is None else self._curve.keys_of_members()
 
-    def keys_of_ours(self) -> ClientKeys | None:
+    def local_collector_keys(self) -> ClientKeys | None:
         """Return keys for a collector in this process, if it needs any."""
-        return None if self._curve is None else self._curve.keys_of_ours()
+        return None if self._curve is None else self._curve.local_collector_keys()
 
-    def renew(self) -> bool:
+    def reload(self) -> bool:
         """Read changed files; return whether sockets must be bound again.
 
         Binding again makes all connected peers authenticate again.
         """
-        others = self.principals is not None and self.principals.renew()
-        renewed = self._curve is not None and self._curve.renew()
+        others = self.principals is not None and self.principals.reload()
+        renewed = self._curve is not None and self._curve.reload()
         return (others and self._curve is not None and not self._behind_gateways) or renewed
 
     def count(self, where: str) -> None:

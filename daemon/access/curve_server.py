@@ -18,7 +18,7 @@ from .principals import Permission, Principal, PrincipalsFile
 _log = logging.getLogger(__name__)
 _PERMISSION: Final[dict[str, Permission]] = {"ingest": "collect", "publish": "operate"}
 """Permission required of a peer, by the socket's ZAP domain."""
-_MOST_LOGGED: Final = 20
+_MAX_LOGGED: Final = 20
 
 
 class CurveServer:
@@ -63,7 +63,7 @@ class CurveServer:
         socket.setsockopt(zmq.ZAP_DOMAIN, domain.encode())
         socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
 
-    def keys_of_ours(self) -> ClientKeys:
+    def local_collector_keys(self) -> ClientKeys:
         """Return keys for a collector in this process, and admit them."""
         public, secret = zmq.curve_keypair()
         self._principals.admit(Principal(name="(this process)", key=public.decode(), may=frozenset({"collect"})))
@@ -73,7 +73,7 @@ class CurveServer:
         """Return keys for connections to other processes of our cluster, which have the same key."""
         return ClientKeys(self._pair, self._pair.public)
 
-    def renew(self) -> bool:
+    def reload(self) -> bool:
         """Read our key again; return whether it changed, so that sockets must be bound again."""
         try:
             pair = read_pair(self._path)
@@ -93,7 +93,7 @@ class CurveServer:
             return True
         self._count(domain)
         self._refused += 1
-        if self._refused <= _MOST_LOGGED:
+        if self._refused <= _MAX_LOGGED:
             _log.warning("%s: refused %s", domain, refused)
         return False
 

@@ -96,30 +96,30 @@ class PrincipalsFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen = _mark(path)
-        self._ours: dict[str, Principal] = {}
-        self.now = read_principals(path)
+        self._file_stamp = _stamp_of_file(path)
+        self._local: dict[str, Principal] = {}
+        self.current = read_principals(path)
 
     def with_key(self, key: str) -> Principal | None:
         """Return the principal with a CURVE key."""
-        return self._ours.get(key) or self.now.with_key(key)
+        return self._local.get(key) or self.current.with_key(key)
 
     def admit(self, ours: Principal) -> None:
         """Admit a part of this process, which is in no file."""
         if ours.key is not None:
-            self._ours[ours.key] = ours
+            self._local[ours.key] = ours
 
-    def renew(self) -> bool:
+    def reload(self) -> bool:
         """Read the file again if it has changed; return whether the principals changed. Errors are logged."""
-        if (mark := _mark(self._path)) == self._seen:
+        if (stamp := _stamp_of_file(self._path)) == self._file_stamp:
             return False
-        self._seen = mark
+        self._file_stamp = stamp
         try:
-            self.now = read_principals(self._path)
+            self.current = read_principals(self._path)
         except ConfigError as error:
             _log.error("%s; the earlier list of principals stays in use", error)
             return False
-        _log.warning("%s was read again: it lists %d principals", self._path, len(self.now.listed))
+        _log.warning("%s was read again: it lists %d principals", self._path, len(self.current.listed))
         return True
 
 
@@ -176,7 +176,7 @@ def _indexed(what: str, values: Mapping[str, str | None], listed: Iterable[Princ
     return found
 
 
-def _mark(path: Path) -> tuple[int, int, int] | None:
+def _stamp_of_file(path: Path) -> tuple[int, int, int] | None:
     try:
         stat = path.stat()
     except OSError:

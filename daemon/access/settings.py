@@ -52,7 +52,7 @@ class AccessSettings(BaseModel):
     certificate_key: Path | None = Field(None, description="Private key of the certificate as PEM, without a password.")
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
+    def _check_complete(self) -> Self:
         if self.key is not None and self.principals is None:
             raise ConfigError("access.key needs access.principals, the list of principals that may connect")
         if (self.certificate is None) != (self.certificate_key is None):

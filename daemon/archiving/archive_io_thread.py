@@ -18,17 +18,17 @@ from msgspec import Struct
 from ...events import ConfigError
 
 _SUFFIX: Final = ".iotide"
-_MOST_ALIKE: Final = 1000
+_MAX_SAME_NAMES: Final = 1000
 """Maximum number of jobs with the same name that begin in the same second."""
-_UNFIT = re.compile(r"[^A-Za-z0-9._@-]+")
-_CANNOT_SAVE: Final = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
+_UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9._@-]+")
+_SYNC_UNSUPPORTED: Final = (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP)
 """Errors of file systems without fsync."""
 
 
 class WaitingBytes(Struct):
     """Bytes of all jobs that wait to be written."""
 
-    moving: int = 0
+    in_flight: int = 0
     """Waiting for the disk, which is writing."""
     stuck: int = 0
     """Waiting for space on the disk, or for another obstacle to be removed."""
@@ -71,7 +71,7 @@ class ArchiveFile:
         moves: bool = False,
     ) -> None:
         stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(begun_s))
-        self._stem = f"{_UNFIT.sub('_', job)[:100].lstrip('.') or 'job'}-{stamp}"
+        self._stem = f"{_UNSAFE_CHARACTERS.sub('_', job)[:100].lstrip('.') or 'job'}-{stamp}"
         self.folder = folder
         self._writing = writing
         self._is_ours = is_ours
@@ -82,7 +82,7 @@ class ArchiveFile:
         self.path: Path | None = None
         """Path of the file; None before its creation."""
 
-    def take_up(self, path: Path, size: int) -> None:
+    def resume(self, path: Path, size: int) -> None:
         """Continue a file, truncated to a size; before any append.
 
         Raises:
@@ -119,7 +119,7 @@ class ArchiveFile:
             try:
                 os.fsync(self._descriptor)
             except OSError as error:
-                if error.errno not in _CANNOT_SAVE:
+                if error.errno not in _SYNC_UNSUPPORTED:
                     return Written(done, error, is_unsaved=True)
         return Written(done, None)
 
@@ -130,7 +130,7 @@ class ArchiveFile:
                 os.close(self._descriptor)
             self._descriptor = -1
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Mark the file as no longer written; after ``close``."""
         if self.path is not None:
             self._writing.discard(self.path)
@@ -138,7 +138,7 @@ class ArchiveFile:
     def _open(self) -> None:
         with contextlib.suppress(OSError):  # opening the file reports the error
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for attempt in range(_MOST_ALIKE):
+        for attempt in range(_MAX_SAME_NAMES):
             path = self.folder / f"{self._stem}{f'-{attempt}' if attempt else ''}{_SUFFIX}"
             if path in self._writing:
                 continue
@@ -159,7 +159,7 @@ class ArchiveFile:
             else:
                 self.path = path
                 return
-        raise FileExistsError(errno.EEXIST, f"there are {_MOST_ALIKE} archives of that name and second")
+        raise FileExistsError(errno.EEXIST, f"there are {_MAX_SAME_NAMES} archives of that name and second")
 
     def _append(self, piece: bytes) -> None:
         if self._is_torn:
@@ -169,11 +169,11 @@ class ArchiveFile:
             while rest:
                 rest = rest[os.write(self._descriptor, rest) :]
         except OSError:
-            self._take_back()
+            self._truncate_to_complete()
             raise
         self._size += len(piece)
 
-    def _take_back(self) -> None:
+    def _truncate_to_complete(self) -> None:
         """Truncate the file to the last complete piece; remove a file without one."""
         try:
             os.ftruncate(self._descriptor, self._size)
@@ -184,13 +184,13 @@ class ArchiveFile:
             self.close()
             with contextlib.suppress(OSError):
                 self.path.unlink()
-            self.let_go()
+            self.release()
             self.path, self._is_torn = None, False
 
 
 class _Task(Struct, frozen=True):
     future: Future[Any]
-    then: Callable[[Any], None]
+    callback: Callable[[Any], None]
 
 
 def _copy(path: Path, size: int) -> int:
@@ -220,16 +220,16 @@ class ArchiveIoThread:
         self._pool = ThreadPoolExecutor(1, "archives")
         self._tasks: deque[_Task] = deque()
 
-    def do(self, work: Callable[[], Any], then: Callable[[Any], None] = lambda done: None) -> None:
+    def submit(self, work: Callable[[], Any], then: Callable[[Any], None] = lambda done: None) -> None:
         """Run work after all earlier work.
 
         Args:
             work: function for the disk's thread.
-            then: called by ``settle`` with the result; not called if ``work`` raised an OSError.
+            then: called by ``deliver_results`` with the result; not called if ``work`` raised an OSError.
         """
         self._tasks.append(_Task(self._pool.submit(work), then))
 
-    def settle(self, *, wait: bool = False) -> None:
+    def deliver_results(self, *, wait: bool = False) -> None:
         """Deliver the results of completed work; ``wait``: of all work."""
         while self._tasks and (wait or self._tasks[0].future.done()):
             task = self._tasks.popleft()
@@ -237,11 +237,11 @@ class ArchiveIoThread:
                 result = task.future.result()
             except OSError:
                 continue
-            task.then(result)
+            task.callback(result)
 
     def close(self) -> None:
         """Wait for all work."""
-        self.settle(wait=True)
+        self.deliver_results(wait=True)
         self._pool.shutdown()
 
 
@@ -275,13 +275,13 @@ def sync_files(paths: Sequence[Path], folder: Path) -> None:
         try:
             os.fsync(descriptor)
         except OSError as error:
-            if error.errno not in _CANNOT_SAVE:
+            if error.errno not in _SYNC_UNSUPPORTED:
                 raise
         finally:
             os.close(descriptor)
 
 
-def make_room(folder: Path, in_use: Callable[[], set[Path]], room: int, oldest_s: float) -> int:
+def apply_retention(folder: Path, in_use: Callable[[], set[Path]], room: int, oldest_s: float) -> int:
     """Remove finished archives that are too old, and the oldest ones beyond the quota.
 
     Args:

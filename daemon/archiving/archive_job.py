@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from ...archive.file.writer import ArchiveWriter
 
 _log = logging.getLogger(__name__)
-_KEPT: Final = (
+_STATE_ATTRIBUTES: Final = (
     *("streams", "missing", "lost", "interval_s", "written", "_counted", "_told_discarded", "is_ending", "_in_file"),
 )
 """Attributes of an archive's persistent state besides its writer's."""
 _HEAD_BYTES: Final = 32
 """Least size of a file with a head and a block, bytes."""
 _RETRY_S: Final = 1.0
-_LONGEST_RETRY_S: Final = 30.0
+_MAX_RETRY_S: Final = 30.0
 
 MissingListener = Callable[[str, str, int], None]
 """Callback with a job, a reason, and the number of events missing in its archive for this reason."""
 
 
-def at_once() -> bool:
+def always_ready() -> bool:
     """Return True: nothing must be waited for."""
     return True
 
@@ -42,12 +42,12 @@ def at_once() -> bool:
 def is_beginning_of(path: Path, job: str, begun_s: float) -> bool:
     """Return whether a file is the archive of a job with that start, or too short to be readable."""
     try:
-        return path.stat().st_size < _HEAD_BYTES or _head_of(path) in (None, (job, begun_s))
+        return path.stat().st_size < _HEAD_BYTES or _read_head(path) in (None, (job, begun_s))
     except (OSError, InputError):
         return False
 
 
-def _head_of(path: Path) -> tuple[object, object] | None:
+def _read_head(path: Path) -> tuple[object, object] | None:
     """Return job and start of an archive file; None if no block is readable.
 
     Raises:
@@ -86,7 +86,7 @@ class ArchivedJob:
     """
 
     name: str
-    begun_s: float
+    started_s: float
     """Unix time in the head of the archive."""
     file: ArchiveFile
     disk: ArchiveIoThread
@@ -95,7 +95,7 @@ class ArchivedJob:
     on_missing: MissingListener
     on_stored: Callable[[str, int], None] = lambda job, events: None
     """Callback with the number of further readable events in the file."""
-    may_begin: Callable[[], bool] = at_once
+    may_begin: Callable[[], bool] = always_ready
     """Returns whether the file may be created."""
     streams: set[str] = field(default_factory=set)
     """Open streams that are archived."""
@@ -124,7 +124,7 @@ class ArchivedJob:
     """Whether everything is written or counted, and the file is closed."""
     _writer: ArchiveWriter = field(default_factory=_new_writer)
     _pending: deque[_Piece] = field(default_factory=deque)
-    _moving: list[_Piece] = field(default_factory=list)
+    _pieces_in_flight: list[_Piece] = field(default_factory=list)
     """Currently being written."""
     _in_file: int = 0
     """Bytes known to be written by the disk's thread."""
@@ -134,7 +134,7 @@ class ArchivedJob:
     _counted: int = 0
     """Events in pieces."""
     _told_discarded: int = 0
-    _at_disk: bool = False
+    _is_writing: bool = False
     _is_save_due: bool = False
     _retry_at_s: float = 0.0
     _retry_s: float = _RETRY_S
@@ -142,38 +142,38 @@ class ArchivedJob:
 
     def begin(self) -> None:
         """Write the head."""
-        self._make(lambda: self._writer.begin({"job": self.name, "begun_s": self.begun_s}))
+        self._queue_output(lambda: self._writer.begin({"job": self.name, "begun_s": self.started_s}))
 
     def opened(self, stream: str, info: StreamInfo) -> None:
         """Add a stream, or update an open one."""
         if not self.is_given_up:
             self.streams.add(stream)
-        self._make(lambda: self._writer.opened(stream, info), stream)
+        self._queue_output(lambda: self._writer.opened(stream, info), stream)
 
     def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
         """Add events of an open stream."""
-        self._make(lambda: self._writer.batch(stream, batch, definitions), stream)
+        self._queue_output(lambda: self._writer.batch(stream, batch, definitions), stream)
 
-    def leave_out(self, stream: str, reason: str, events: int) -> None:
+    def count_left_out(self, stream: str, reason: str, events: int) -> None:
         """Count events that are not archived, for the record of the stream's end."""
         if events:
             self.missing[stream][f"events_not_archived:{reason}"] += events
-            self._tell_missing(reason, events)
+            self._report_missing(reason, events)
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         """Close a stream, with its earlier losses."""
         missing = Counter(losses) + self.missing.pop(stream, Counter())
         self.lost.pop(stream, None)
-        self._make(lambda: self._writer.closed(stream, missing), stream)
+        self._queue_output(lambda: self._writer.closed(stream, missing), stream)
         self.streams.discard(stream)
 
     def save_stream(self, stream: str) -> None:
         """Close a stream's open section."""
-        self._make(lambda: self._writer.checkpoint_of(stream), stream)
+        self._queue_output(lambda: self._writer.checkpoint_of(stream), stream)
 
     def flush(self, *, save: bool) -> None:
         """Queue the closed sections for the file; ``save``: fsync it."""
-        self._make(self._writer.flush)
+        self._queue_output(self._writer.flush)
         self.checkpoints += 1
         self._is_save_due = self._is_save_due or save
 
@@ -191,7 +191,7 @@ class ArchivedJob:
             return
         for stream in self.open_streams():
             self.closed(stream, self.lost.pop(stream, {}))
-        self._make(self._writer.end)
+        self._queue_output(self._writer.end)
         self.streams.clear()
         self.unsaved.clear()
         self.due_at_s = math.inf
@@ -207,9 +207,9 @@ class ArchivedJob:
         self.streams.clear()
         self._count_discarded()
         in_writer = self._writer.taken - self._writer.discarded - self._counted
-        self._tell_missing(reason, in_writer + sum(piece.events for piece in self._pending))
+        self._report_missing(reason, in_writer + sum(piece.events for piece in self._pending))
         self._counted += in_writer
-        self._hold(-sum(len(piece.data) for piece in self._pending))
+        self._add_held_bytes(-sum(len(piece.data) for piece in self._pending))
         self._pending.clear()
         self._is_save_due = False
         self.due_at_s = math.inf
@@ -219,7 +219,7 @@ class ArchivedJob:
     # ---- state for a successor ----
 
     def state(self) -> dict[str, Any]:
-        """Close all open sections; return the state for ``go_on``, which must be written at once.
+        """Close all open sections; return the state for ``resume``, which must be written at once.
 
         The state contains all output that is not known to be in the file; the file may be truncated behind the known
         part.
@@ -227,12 +227,12 @@ class ArchivedJob:
         for stream in self.open_streams():
             self.save_stream(stream)
         self.flush(save=False)
-        rest = [(piece.data, piece.events) for piece in (*self._moving, *self._pending)]
+        rest = [(piece.data, piece.events) for piece in (*self._pieces_in_flight, *self._pending)]
         return {
             "path": None if self.file.path is None else str(self.file.path),
             "rest": rest,
             "writer": self._writer.state(),
-            **{name: getattr(self, name) for name in _KEPT},
+            **{name: getattr(self, name) for name in _STATE_ATTRIBUTES},
             "missing": dict(self.missing),
         }
 
@@ -241,7 +241,7 @@ class ArchivedJob:
         """The file, if the state counts bytes as written that may not be on disk."""
         return self.file.path if self._in_file > self._synced else None
 
-    def go_on(self, state: Mapping[str, Any]) -> None:
+    def resume(self, state: Mapping[str, Any]) -> None:
         """Continue from another daemon's state.
 
         Raises:
@@ -249,19 +249,19 @@ class ArchivedJob:
         """
         path = state["path"]
         if path is not None and state["_in_file"]:
-            if not is_beginning_of(Path(path), self.name, self.begun_s):
+            if not is_beginning_of(Path(path), self.name, self.started_s):
                 raise OSError(errno.ENOENT, "the file no longer exists")
-            self.file.take_up(Path(path), state["_in_file"])
-        for name in _KEPT:
+            self.file.resume(Path(path), state["_in_file"])
+        for name in _STATE_ATTRIBUTES:
             setattr(self, name, state[name])
         self.missing = defaultdict(Counter, self.missing)
         self._synced = self._in_file
         self._writer = _new_writer().resumed(state["writer"])
         for data, events in state["rest"]:
             self._pending.append(_Piece(data, events))
-            self._hold(len(data))
+            self._add_held_bytes(len(data))
 
-    def follow(self, state: Mapping[str, Any]) -> None:
+    def restart_after(self, state: Mapping[str, Any]) -> None:
         """Begin a new file if another daemon's cannot be continued; the old contents are counted as missing."""
         self.begin()
         self._writer.adopt(state["writer"])
@@ -270,32 +270,32 @@ class ArchivedJob:
         self.lost = state["lost"]
         stored = state["_counted"] - sum(events for _, events in state["rest"])
         self.on_stored(self.name, -stored)
-        self._tell_missing("lost", state["_counted"])
+        self._report_missing("lost", state["_counted"])
 
     def pump(self, now_s: float, *, at_once: bool = False) -> None:
         """Start writing the queue unless a write is running; ``at_once``: also before the retry time."""
-        if self._at_disk or self.is_done or (self.problem and now_s < self._retry_at_s and not at_once):
+        if self._is_writing or self.is_done or (self.problem and now_s < self._retry_at_s and not at_once):
             return
         if self.file.path is None and not at_once and not self.may_begin():
             return
         if not self._pending and not self._is_save_due:
             if self.is_ending:
-                self._at_disk = True
-                self.disk.do(self.file.close, lambda _: self._ended())
+                self._is_writing = True
+                self.disk.submit(self.file.close, lambda _: self._on_closed())
             return
         pieces, self._pending = list(self._pending), deque()
         save, self._is_save_due = self._is_save_due, False
-        self._at_disk, self._moving = True, pieces
+        self._is_writing, self._pieces_in_flight = True, pieces
         data = [piece.data for piece in pieces]
         made = self.checkpoints
 
         def wrote(done: Written) -> None:
-            self._wrote(done, pieces, save, now_s)
+            self._on_written(done, pieces, save, now_s)
             self.checkpoints_written = made if done.error is None else self.checkpoints_written
 
-        self.disk.do(lambda: self.file.append(data, save=save), wrote)
+        self.disk.submit(lambda: self.file.append(data, save=save), wrote)
 
-    def _make(self, work: Callable[[], bytes], stream: str | None = None) -> None:
+    def _queue_output(self, work: Callable[[], bytes], stream: str | None = None) -> None:
         """Queue the writer's output; the writer may fail."""
         if self.is_given_up:
             return
@@ -317,10 +317,10 @@ class ArchivedJob:
         if data:
             self._pending.append(_Piece(data, events))
             self.written += len(data)
-            self._hold(len(data))
+            self._add_held_bytes(len(data))
 
-    def _wrote(self, done: Written, pieces: list[_Piece], save: bool, tried_at_s: float) -> None:
-        self._at_disk, self._moving = False, []
+    def _on_written(self, done: Written, pieces: list[_Piece], save: bool, tried_at_s: float) -> None:
+        self._is_writing, self._pieces_in_flight = False, []
         stored = pieces[: done.pieces]
         size = sum(len(piece.data) for piece in stored)
         self._in_file += size
@@ -330,11 +330,11 @@ class ArchivedJob:
         if events := sum(piece.events for piece in stored):
             self._unsaved_events += events
             self.on_stored(self.name, events)
-        self._hold(-size)
+        self._add_held_bytes(-size)
         rest = pieces[done.pieces :]
         if self.is_given_up:  # in the meantime
-            self._hold(-sum(len(piece.data) for piece in rest))
-            self._tell_missing("failed", sum(piece.events for piece in rest))
+            self._add_held_bytes(-sum(len(piece.data) for piece in rest))
+            self._report_missing("failed", sum(piece.events for piece in rest))
         else:
             self._pending.extendleft(reversed(rest))
             self._is_save_due = self._is_save_due or (save and done.error is not None)
@@ -349,7 +349,7 @@ class ArchivedJob:
         elif done.is_unsaved:
             _log.error("job %s: its archive cannot be synced to disk and is given up: %s", self.name, done.error)
             self.on_stored(self.name, -self._unsaved_events)
-            self._tell_missing("failed", self._unsaved_events)
+            self._report_missing("failed", self._unsaved_events)
             self._unsaved_events = 0
             self.give_up("failed")
         else:
@@ -358,7 +358,7 @@ class ArchivedJob:
     def _retry_later(self, error: OSError, tried_at_s: float) -> None:
         self.counters["archive_writes_failed"] += 1
         self._retry_at_s = tried_at_s + self._retry_s
-        self._retry_s = min(2 * self._retry_s, _LONGEST_RETRY_S)
+        self._retry_s = min(2 * self._retry_s, _MAX_RETRY_S)
         if not self.problem and not self.is_given_up:
             where = self.file.path or self.file.folder
             if not self.counters["archives_waiting"]:  # a full disk stops the archives of thousands of jobs
@@ -372,28 +372,28 @@ class ArchivedJob:
     def _set_problem(self, problem: str) -> None:
         if bool(problem) != bool(self.problem):
             moved = self._held_bytes if problem else -self._held_bytes
-            self.waiting.moving -= moved
+            self.waiting.in_flight -= moved
             self.waiting.stuck += moved
             self.counters["archives_waiting"] += 1 if problem else -1
         self.problem = problem
 
-    def _hold(self, size: int) -> None:
+    def _add_held_bytes(self, size: int) -> None:
         self._held_bytes += size
         if self.problem:
             self.waiting.stuck += size
         else:
-            self.waiting.moving += size
+            self.waiting.in_flight += size
 
     def _count_discarded(self) -> None:
         told, self._told_discarded = self._told_discarded, self._writer.discarded
-        self._tell_missing("failed", self._writer.discarded - told)
+        self._report_missing("failed", self._writer.discarded - told)
 
-    def _tell_missing(self, reason: str, events: int) -> None:
+    def _report_missing(self, reason: str, events: int) -> None:
         if events:
             self.counters[f"events_not_archived:{reason}"] += events
             self.on_missing(self.name, reason, events)
 
-    def _ended(self) -> None:
-        self._at_disk = False
+    def _on_closed(self) -> None:
+        self._is_writing = False
         self.is_done = True
-        self.file.let_go()
+        self.file.release()

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from ...events import NODE_COLLECTOR, ConfigError, Definitions, EventBatch, StreamInfo, empty_batch
 from ..ingest.sink import Sink
-from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, make_room, make_writable, sync_files
-from .archive_job import ArchivedJob, MissingListener, at_once, is_beginning_of
+from .archive_io_thread import ArchiveFile, ArchiveIoThread, WaitingBytes, apply_retention, make_writable, sync_files
+from .archive_job import ArchivedJob, MissingListener, always_ready, is_beginning_of
 from .archive_settings import ArchiveSettings
 
 __all__ = ["ArchiveSettings", "Archives"]
@@ -23,11 +23,11 @@ __all__ = ["ArchiveSettings", "Archives"]
 _log = logging.getLogger(__name__)
 _SLICE_S: Final = 0.01
 """Maximum time of checkpoints per call, s, before ingest has its turn."""
-_MOST_WAITING: Final = 1 << 26
+_MAX_WAITING_BYTES: Final = 1 << 26
 """Maximum bytes that wait for the disk."""
-_LARGEST: Final = 32
+_SECTIONS_CLOSED_AT_ONCE: Final = 32
 """Number of streams whose sections are closed at once when memory is short."""
-_MOST_STUCK: Final = 1 << 26
+_MAX_STUCK_BYTES: Final = 1 << 26
 """Maximum bytes that wait for files that cannot be written."""
 _FIRST_CHECKPOINT_S: Final = 1.0
 """Time from a job's first data to its first checkpoint, s. The interval doubles up to the setting."""
@@ -46,7 +46,7 @@ class Archives:
             ``archives_waiting``: archives whose files cannot be written now.
         mark: returns a function that reports whether all input up to now is durable for a successor. Before that no
             file is created, as nobody would continue it.
-        moves: whether files of a previous daemon are continued as copies; see ``ArchiveFile``.
+        copies_files: whether files of a previous daemon are continued as copies; see ``ArchiveFile``.
     """
 
     def __init__(
@@ -79,8 +79,8 @@ class Archives:
         self._held: dict[str, int] = {}
         self._held_bytes = 0
         self._checked_at_s = -math.inf
-        self._is_recovering = self._is_closed = self.moves = False
-        self.mark: Callable[[], Callable[[], bool]] = lambda: at_once
+        self._is_recovering = self._is_closed = self.copies_files = False
+        self.mark: Callable[[], Callable[[], bool]] = lambda: always_ready
 
     def prepare(self) -> None:
         """Create the folder, which is otherwise created with the first archive.
@@ -108,9 +108,9 @@ class Archives:
     # ---- state for a successor ----
 
     def state(self) -> dict[str, Any]:
-        """Close all open sections. Return the state for ``go_on``, which this thread must write at once."""
+        """Close all open sections. Return the state for ``resume``, which this thread must write at once."""
         jobs = [job for job in (*self._ending, *self._jobs.values()) if not job.is_given_up and not job.is_done]
-        written = [(job.name, job.begun_s, job.state()) for job in jobs]
+        written = [(job.name, job.started_s, job.state()) for job in jobs]
         sync_files([path for job in jobs if (path := job.unsynced) is not None], self._folder)
         return {"jobs": written, "streams": self._job_of_stream}
 
@@ -122,14 +122,14 @@ class Archives:
             return
         self._job_of_stream = dict(state["streams"])
         for name, begun_s, each in state["jobs"]:
-            job = self._made(name, begun_s)
+            job = self._new_job(name, begun_s)
             try:
-                job.go_on(each)
+                job.resume(each)
             except OSError as error:
                 _log.error("job %s: its archive %s cannot be continued: %s", name, each["path"], error.strerror)
                 self.counters["archives_failed"] += 1
-                job = self._made(name, self._clock())
-                job.follow(each)
+                job = self._new_job(name, self._clock())
+                job.restart_after(each)
                 self.counters["archives"] += 1
             self._jobs[name] = job
             self._has_news(job)
@@ -139,7 +139,7 @@ class Archives:
     def end_recovery(self) -> None:
         """End the repetition of input."""
         self._is_recovering = False
-        self._disk.settle(wait=True)
+        self._disk.deliver_results(wait=True)
 
     # ---- the sink ----
 
@@ -177,15 +177,15 @@ class Archives:
                     self._on_missing(name, "failed", len(batch))
             return
         if job.written >= self._settings.job_bytes:
-            job.leave_out(stream, "job_bytes", len(batch))
+            job.count_left_out(stream, "job_bytes", len(batch))
             return
-        reason = self._no_room_for(job)
-        job.leave_out(stream, reason, len(batch) if reason else 0)
+        reason = self._full_reason(job)
+        job.count_left_out(stream, reason, len(batch) if reason else 0)
         job.batch(stream, empty_batch() if reason else batch, definitions)
         self._has_news(job)
         self._hold(stream, job.held_bytes(stream))
         if self._held_bytes > self._settings.memory_bytes:
-            self._relieve(time.perf_counter() + _SLICE_S)
+            self._free_memory(time.perf_counter() + _SLICE_S)
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
         """Close a stream; its archive records the losses."""
@@ -196,35 +196,35 @@ class Archives:
         self._job_of_stream.pop(stream, None)
         self._hold(stream, 0)
 
-    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+    def stream_losses(self, stream: str, losses: Mapping[str, int]) -> None:
         """Forward losses; an archive that is completed before the stream ends records them, too."""
-        self._next.lossy(stream, losses)
+        self._next.stream_losses(stream, losses)
         if (found := self._find(stream)) is not None:
             found.lost[stream] = losses
 
-    def made(self, stream: str, events: int, *, ended: bool) -> None:
+    def events_taken(self, stream: str, events: int, *, ended: bool) -> None:
         """Forward."""
-        self._next.made(stream, events, ended=ended)
+        self._next.events_taken(stream, events, ended=ended)
 
-    def silent(self, stream: str, is_silent: bool) -> None:
+    def silence_changed(self, stream: str, is_silent: bool) -> None:
         """Forward."""
-        self._next.silent(stream, is_silent)
+        self._next.silence_changed(stream, is_silent)
 
-    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+    def job_losses(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         """Forward."""
-        self._next.lossy_job(collector, job, losses)
+        self._next.job_losses(collector, job, losses)
 
-    def refused(self, info: StreamInfo, reason: str) -> None:
+    def stream_refused(self, info: StreamInfo, reason: str) -> None:
         """Forward."""
-        self._next.refused(info, reason)
+        self._next.stream_refused(info, reason)
 
     def heartbeat(self, collector: str, host: str, counters: Mapping[str, int], job: str = "") -> None:
         """Forward."""
         self._next.heartbeat(collector, host, counters, job)
 
-    def lost(self, collector: str) -> None:
+    def collector_lost(self, collector: str) -> None:
         """Forward."""
-        self._next.lost(collector)
+        self._next.collector_lost(collector)
 
     # ---- checkpoints ----
 
@@ -236,7 +236,7 @@ class Archives:
         """
         if self._is_closed:
             return False
-        self._disk.settle()
+        self._disk.deliver_results()
         now = self._steady()
         for job in self._jobs.values():
             if now >= job.due_at_s:
@@ -245,15 +245,15 @@ class Archives:
                 job.due_at_s = math.inf
             if job.problem or job.file.path is None:
                 job.pump(now)
-        self._let_go(now)
+        self._finish_ended(now)
         if now - self._checked_at_s >= self._settings.checkpoint_s:
             self._checked_at_s = now
-            self._make_room()
+            self._apply_retention()
         return self._save_unsaved(time.perf_counter() + _SLICE_S)
 
-    def settle(self) -> None:
+    def wait_for_io(self) -> None:
         """Wait until the disk's thread has completed all work."""
-        self._disk.settle(wait=True)
+        self._disk.deliver_results(wait=True)
 
     def _has_news(self, job: ArchivedJob) -> None:
         """Schedule a checkpoint of new data. It is soon at first, and later at longer intervals to save work."""
@@ -285,9 +285,9 @@ class Archives:
         if held:
             self._held[stream] = held
 
-    def _relieve(self, until: float) -> None:
+    def _free_memory(self, until: float) -> None:
         """Close the sections of the streams with the most memory."""
-        for stream in heapq.nlargest(_LARGEST, self._held, key=self._held.__getitem__):
+        for stream in heapq.nlargest(_SECTIONS_CLOSED_AT_ONCE, self._held, key=self._held.__getitem__):
             if (job := self._find(stream)) is None:
                 self._hold(stream, 0)
             else:
@@ -315,17 +315,17 @@ class Archives:
         for job in list(self._jobs.values()):
             self._complete(job)
         self._job_of_stream.clear()
-        self._disk.settle(wait=True)
+        self._disk.deliver_results(wait=True)
         for last in (False, True):
             for job in self._ending:
                 if last:
                     job.give_up("no_room")
                 job.pump(self._steady(), at_once=True)
-            self._disk.settle(wait=True)
+            self._disk.deliver_results(wait=True)
         self._ending.clear()
         self._disk.close()
 
-    def leave(self) -> None:
+    def detach(self) -> None:
         """Stop writing: another daemon continues the files."""
         self._is_closed = True
         self._jobs, self._ending = {}, []
@@ -342,28 +342,28 @@ class Archives:
             del self._jobs[job.name]
         self._ending.append(job)
 
-    def _let_go(self, now_s: float) -> None:
+    def _finish_ended(self, now_s: float) -> None:
         """Process ended archives that are not yet written, and remove the written ones."""
         for job in [job for job in self._jobs.values() if job.is_given_up]:
             self._end(job)
         for job in self._ending:
-            if self._waiting.stuck > _MOST_STUCK and job.problem:
+            if self._waiting.stuck > _MAX_STUCK_BYTES and job.problem:
                 job.give_up("no_room")
             job.pump(now_s)
         self._ending = [job for job in self._ending if not job.is_done]
 
-    def _no_room_for(self, job: ArchivedJob) -> str:
+    def _full_reason(self, job: ArchivedJob) -> str:
         """Return why events of a job cannot be accepted now, or ""."""
-        if self._is_recovering and self._waiting.moving > _MOST_WAITING:
-            self._disk.settle(wait=True)  # nothing else is blocked during recovery
+        if self._is_recovering and self._waiting.in_flight > _MAX_WAITING_BYTES:
+            self._disk.deliver_results(wait=True)  # nothing else is blocked during recovery
         if job.problem:
-            if self._waiting.stuck > 2 * _MOST_STUCK:  # definitions only
+            if self._waiting.stuck > 2 * _MAX_STUCK_BYTES:  # definitions only
                 job.give_up("no_room")
                 return "no_room"
-            return "no_room" if self._waiting.stuck > _MOST_STUCK else ""
-        if self._waiting.moving > _MOST_WAITING:
-            self._disk.settle()
-        return "disk" if self._waiting.moving > _MOST_WAITING else ""
+            return "no_room" if self._waiting.stuck > _MAX_STUCK_BYTES else ""
+        if self._waiting.in_flight > _MAX_WAITING_BYTES:
+            self._disk.deliver_results()
+        return "disk" if self._waiting.in_flight > _MAX_WAITING_BYTES else ""
 
     def _find(self, stream: str) -> ArchivedJob | None:
         job = self._jobs.get(self._job_of_stream.get(stream, ""))
@@ -373,25 +373,25 @@ class Archives:
     def _begin(self, name: str) -> ArchivedJob:
         if (old := self._jobs.get(name)) is not None:
             self._end(old)
-        job = self._jobs[name] = self._made(name, self._clock())
+        job = self._jobs[name] = self._new_job(name, self._clock())
         self.counters["archives"] += 1
         job.may_begin = self.mark()
         job.begin()
         return job
 
-    def _made(self, name: str, begun_s: float) -> ArchivedJob:
+    def _new_job(self, name: str, begun_s: float) -> ArchivedJob:
         is_ours = partial(is_beginning_of, job=name, begun_s=begun_s) if self._is_recovering else lambda path: False
-        file = ArchiveFile(self._folder, name, begun_s, self._paths, is_ours, self.moves)
+        file = ArchiveFile(self._folder, name, begun_s, self._paths, is_ours, self.copies_files)
         job = ArchivedJob(name, begun_s, file, self._disk, self._waiting, self.counters, self._on_missing)
         job.on_stored = self._on_stored
         job.interval_s = min(_FIRST_CHECKPOINT_S, self._settings.checkpoint_s)
         return job
 
-    def _make_room(self) -> None:
+    def _apply_retention(self) -> None:
         folder, oldest_s = self._folder, self._clock() - self._settings.retain_s
         room = self._settings.quota_bytes - sum(job.written for job in self._jobs.values())
 
         def count(removed: int) -> None:
             self.counters["archives_removed"] += removed
 
-        self._disk.do(lambda: make_room(folder, self._paths.copy, room, oldest_s), count)
+        self._disk.submit(lambda: apply_retention(folder, self._paths.copy, room, oldest_s), count)

@@ -10,7 +10,7 @@ from ..settings import AggregatorSettings
 from .archives import Archives
 
 
-def archives_of(aggregator: Aggregator, settings: AggregatorSettings, clock: Callable[[], float]) -> Archives | None:
+def build_archives(aggregator: Aggregator, settings: AggregatorSettings, clock: Callable[[], float]) -> Archives | None:
     """Return what archives the jobs of an aggregator; None where archives are off."""
     if settings.archive.folder is None:
         return None

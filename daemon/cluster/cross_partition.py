@@ -14,17 +14,17 @@ from starlette.routing import Route
 
 from ...events import ProtocolError
 from ..jobs.job_ids import clean_job
-from .job_rows import JobRow, Span, decode_rows, encode_rows
+from .job_rows import JobRow, TimeSpan, decode_rows, encode_rows
 from .partitions import partitions_with
 
-MISSING: Final = "x-iotide-missing-partitions"
+MISSING_HEADER: Final = "x-iotide-missing-partitions"
 """Header that lists the partitions that did not answer in time."""
 _OK: Final = 200
-_MOST_JOBS: Final = 1000
+_MAX_JOBS: Final = 1000
 """Default of ``jobs``, the same as in a single aggregator."""
 
 
-class Ask(Protocol):
+class SendRequest(Protocol):
     """Sends a request to a partition and returns the whole answer."""
 
     def __call__(
@@ -41,7 +41,7 @@ class Ask(Protocol):
         ...
 
 
-class OverPartitions:
+class CrossPartitionQueries:
     """Routes of requests about the jobs of several partitions.
 
     Args:
@@ -54,7 +54,7 @@ class OverPartitions:
     def __init__(
         self,
         partitions: int,
-        ask: Ask,
+        ask: SendRequest,
         anyone: Callable[[], int | None],
         forward: Callable[[Request], Awaitable[Response]],
     ) -> None:
@@ -72,7 +72,7 @@ class OverPartitions:
         ]
 
     async def _rank(self, request: Request) -> Response:
-        most = _number(request, "jobs", _MOST_JOBS)
+        most = _number(request, "jobs", _MAX_JOBS)
         rows, missing, refused = await self._rows(request, range(self._partitions), {"jobs": str(most)}, most)
         number = self._anyone()
         if refused is not None or number is None:
@@ -88,8 +88,8 @@ class OverPartitions:
         answer = await self._ask(request, owner, b"", asked, path="/internal/span")
         if answer.status_code != _OK:
             return answer
-        span = msgspec.msgpack.decode(bytes(answer.body), type=Span)
-        most = _number(request, "jobs", _MOST_JOBS)
+        span = msgspec.msgpack.decode(bytes(answer.body), type=TimeSpan)
+        most = _number(request, "jobs", _MAX_JOBS)
         times = {"jobs": str(most), "start_ns": str(span.start_ns), "end_ns": str(span.end_ns)}
         rows, missing, refused = await self._rows(request, range(self._partitions), times, most)
         if refused is not None:
@@ -109,7 +109,7 @@ class OverPartitions:
             "made_at_s": max(body["made_at_s"] for body in bodies),
             "gap_s": max(body["gap_s"] for body in bodies),
             "capacity": (known or [bodies[0]["capacity"]])[0],
-            "jobs": jobs[: _number(request, "jobs", _MOST_JOBS)],
+            "jobs": jobs[: _number(request, "jobs", _MAX_JOBS)],
         }
         missing = [number for number, answer in enumerate(answers) if answer.status_code != _OK]
         return _with_missing(JSONResponse(merged), missing)
@@ -121,7 +121,7 @@ class OverPartitions:
         owner, other = await self._owner(request, job), await self._owner(request, versus)
         if owner == other:
             return await self._forward(request)
-        path = f"/api/v1/jobs/{_quoted(versus)}/dfg"
+        path = f"/api/v1/jobs/{_quote(versus)}/dfg"
         red = await self._ask(request, other, b"", {}, path=path)
         if red.status_code != _OK:
             return red
@@ -134,13 +134,13 @@ class OverPartitions:
         if versus is None or await self._owner(request, versus) == await self._owner(request, job):
             return await self._forward(request)
         error = f"jobs {job!r} and {versus!r} are in different partitions, and the page draws jobs of one"
-        expected = f"/api/v1/jobs/{_quoted(job)}/dfg?versus={_quoted(versus)}, or iotide dfg with their archives"
+        expected = f"/api/v1/jobs/{_quote(job)}/dfg?versus={_quote(versus)}, or iotide dfg with their archives"
         return JSONResponse({"error": error, "expected": expected}, 501)
 
     async def _owner(self, request: Request, job: str) -> int:
         first, *others = partitions_with(clean_job(job), self._partitions)
         for number in others:
-            if (await self._ask(request, number, b"", {}, path=f"/api/v1/jobs/{_quoted(job)}")).status_code == _OK:
+            if (await self._ask(request, number, b"", {}, path=f"/api/v1/jobs/{_quote(job)}")).status_code == _OK:
                 return number
         return first
 
@@ -174,7 +174,7 @@ def _number(request: Request, name: str, default: int) -> int:
 
 def _with_missing(answer: Response, missing: list[int]) -> Response:
     if missing:
-        answer.headers[MISSING] = ",".join(map(str, missing))
+        answer.headers[MISSING_HEADER] = ",".join(map(str, missing))
     return answer
 
 
@@ -183,7 +183,7 @@ def _unserved() -> Response:
     return JSONResponse(error, 503, {"retry-after": "5"})
 
 
-def _quoted(job: str) -> str:
+def _quote(job: str) -> str:
     from urllib.parse import quote
 
     return quote(job, safe="")

@@ -21,23 +21,23 @@ from starlette.routing import Route
 
 from ...results.base import MODELS_VERSION
 from ..jobs.job_ids import clean_job
-from .cross_partition import MISSING, OverPartitions
-from .job_rows import LARGEST
-from .members import Member, public
+from .cross_partition import MISSING_HEADER, CrossPartitionQueries
+from .job_rows import MAX_BYTES
+from .members import Member, public_data
 from .partitions import partitions_with
 
 _FORWARDED: Final = "x-iotide-partition"
 """Header for another member. The request is for its own partition and must not be forwarded."""
-_HOP: Final = frozenset(
+_HOP_HEADERS: Final = frozenset(
     {"connection", "content-length", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )
-_LARGEST_LIST: Final = 256 << 20
-_LARGEST_BODY: Final = 1 << 20
-_OF_MEMBERS: Final = re.compile(r"/partitions/[0-9]+/internal/")
+_MAX_LIST_BYTES: Final = 256 << 20
+_MAX_BODY_BYTES: Final = 1 << 20
+_INTERNAL_PATH: Final = re.compile(r"/partitions/[0-9]+/internal/")
 _BODY: Final = "iotide.body"
 """Key of the body in a request's scope, once it was read."""
-_BELOW_JOBS: Final = ("/api/v1/jobs/", "/jobs/")
-_LONGEST_PAGE: Final = 500
+_JOB_PREFIXES: Final = ("/api/v1/jobs/", "/jobs/")
+_MAX_PAGE: Final = 500
 _NOT_FOUND: Final = 404
 _COLUMNS: Final = {
     "period": "period_s",
@@ -49,7 +49,7 @@ _COLUMNS: Final = {
 """Column of a page's rows by sort order, where the names differ."""
 
 
-class Answer(NamedTuple):
+class PartitionAnswer(NamedTuple):
     """Answer of a partition: JSON, or the reason of a failure."""
 
     partition: int
@@ -96,18 +96,18 @@ class Front:
                 Route("/metrics", self._own_metrics),
                 Route("/api/v1/cluster", self._cluster),
                 Route("/api/v1/prometheus", self._discovery),
-                Route("/partitions/{number:int}/internal/{rest:path}", self._of_partition, methods=["GET", "POST"]),
-                Route("/partitions/{number:int}/{rest:path}", self._of_partition),
-                *OverPartitions(partitions, self._whole, self._anyone, self._any).routes,
+                Route("/partitions/{number:int}/internal/{rest:path}", self._to_partition, methods=["GET", "POST"]),
+                Route("/partitions/{number:int}/{rest:path}", self._to_partition),
+                *CrossPartitionQueries(partitions, self._fetch, self._any_partition, self._forward_to_owner).routes,
                 Route("/api/v1/jobs", self._jobs),
                 Route("/api/v1/fleet", self._fleet),
                 Route("/api/v1/status", self._status),
-                Route("/api/v1/pacing", self._everywhere, methods=["PUT", "DELETE"]),
-                Route("/{rest:path}", self._any),
+                Route("/api/v1/pacing", self._forward_to_all, methods=["PUT", "DELETE"]),
+                Route("/{rest:path}", self._forward_to_owner),
             ]
         )
 
-    def _anyone(self) -> int | None:
+    def _any_partition(self) -> int | None:
         """Return a partition that has an owner, preferably one of this machine. Return None if there is none."""
         return min(self._reachable(), key=lambda number: (number not in self._own(), number), default=None)
 
@@ -126,7 +126,7 @@ class Front:
         return Response(self._metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     async def _cluster(self, _: Request) -> Response:
-        members = {name: public(member) for name, member in sorted(self._members().items())}
+        members = {name: public_data(member) for name, member in sorted(self._members().items())}
         served = {number for member in members.values() for number in member["serves"]}
         free = sorted(set(range(self._partitions)) - served)
         return JSONResponse({"partitions": self._partitions, "unserved": free, "members": members})
@@ -156,13 +156,13 @@ class Front:
 
     async def _jobs(self, request: Request) -> Response:
         """Merge the lists of all partitions, latest active first; list the missing partitions."""
-        answers = await self._asked_all(request)
+        answers = await self._fetch_all(request)
         if (refused := _refusal(answers)) is not None:
             return refused
         rows = [row for answer in answers if not answer.problem for row in answer.body["jobs"]]
         rows.sort(key=lambda row: (-(row.get("last_event_at_s") or 0.0), row["job"]))
         latest = request.query_params.get("latest", "")
-        return _merged(answers, jobs=rows[: int(latest)] if latest.isdecimal() else rows)
+        return _merge_answers(answers, jobs=rows[: int(latest)] if latest.isdecimal() else rows)
 
     async def _fleet(self, request: Request) -> Response:
         """Merge the pages of all partitions to one page."""
@@ -172,11 +172,11 @@ class Front:
             for name, default in (("begin", 0), ("count", 50))
         )
         pages = []
-        for at in range(0, begin + count, _LONGEST_PAGE):
-            some = min(_LONGEST_PAGE, begin + count - at)
-            pages.append(await self._asked_all(request, {**query, "begin": str(at), "count": str(some)}))
+        for at in range(0, begin + count, _MAX_PAGE):
+            some = min(_MAX_PAGE, begin + count - at)
+            pages.append(await self._fetch_all(request, {**query, "begin": str(at), "count": str(some)}))
         if not pages or (refused := _refusal(pages[0])) is not None:
-            return refused if pages and refused is not None else await self._any(request)
+            return refused if pages and refused is not None else await self._forward_to_owner(request)
         first = [answer.body for answer in pages[0] if not answer.problem]
         rows = [row for answers in pages for answer in answers if not answer.problem for row in answer.body["jobs"]]
         order = query.get("sort", "bandwidth")
@@ -186,7 +186,7 @@ class Front:
             for state, jobs in body["states"].items():
                 states[state] = states.get(state, 0) + jobs
         alerts = [body["alerts"] for body in first if body["alerts"] is not None]
-        return _merged(
+        return _merge_answers(
             pages[0],
             made_at_s=time.time(),
             total=sum(body["total"] for body in first),
@@ -195,12 +195,12 @@ class Front:
             states=states,
             bandwidth=sum(body["bandwidth"] for body in first),
             alerts=max(alerts) if alerts else None,  # each partition reports the alerts of the whole cluster
-            jobs=_in_order(rows, order, is_descending)[begin : begin + count],
+            jobs=_merge_sorted(rows, order, is_descending)[begin : begin + count],
         )
 
     async def _status(self, request: Request) -> Response:
         """Return the states of all partitions, and the partitions that are missing."""
-        answers = await self._asked_all(request)
+        answers = await self._fetch_all(request)
         if (refused := _refusal(answers)) is not None:
             return refused
         partitions = {answer.partition: answer.body for answer in answers if not answer.problem}
@@ -208,36 +208,36 @@ class Front:
         # A ClusterStatus. It is not validated here, as partitions may be of another version during an update.
         return JSONResponse({"version": MODELS_VERSION, "partitions": partitions, "missing": missing})
 
-    async def _everywhere(self, request: Request) -> Response:
+    async def _forward_to_all(self, request: Request) -> Response:
         """Forward a request to each partition; answer with the worst status."""
         body = await _body(request)
         if body is None:
-            return JSONResponse({"error": "the body is too long", "expected": f"{_LARGEST_BODY} bytes at most"}, 413)
-        results = await asyncio.gather(*(self._whole(request, number, body) for number in self._reachable()))
+            return JSONResponse({"error": "the body is too long", "expected": f"{_MAX_BODY_BYTES} bytes at most"}, 413)
+        results = await asyncio.gather(*(self._fetch(request, number, body) for number in self._reachable()))
         if not results:
-            return _away(range(self._partitions))
+            return _unavailable(range(self._partitions))
         return max(results, key=lambda each: each.status_code)
 
-    async def _of_partition(self, request: Request) -> Response:
+    async def _to_partition(self, request: Request) -> Response:
         number = request.path_params["number"]
         if number >= self._partitions:
             return JSONResponse({"error": f"there is no partition {number}", "expected": "one of /api/v1/cluster"}, 404)
-        return await self._forwarded(request, number, f"/{request.path_params['rest']}")
+        return await self._stream_answer(request, number, f"/{request.path_params['rest']}")
 
-    async def _any(self, request: Request) -> Response:
+    async def _forward_to_owner(self, request: Request) -> Response:
         """Forward a request on a job to its owner, and others to any partition."""
         path = request.url.path
-        prefix = next((prefix for prefix in _BELOW_JOBS if path.startswith(prefix)), None)
+        prefix = next((prefix for prefix in _JOB_PREFIXES if path.startswith(prefix)), None)
         if prefix is None:
             numbers: Sequence[int] = sorted(self._reachable(), key=lambda number: number not in self._own())[:1]
             if not numbers:
-                return _away(range(self._partitions))
-            return await self._forwarded(request, numbers[0], path)
+                return _unavailable(range(self._partitions))
+            return await self._stream_answer(request, numbers[0], path)
         answer: Response | None = None
         for number in partitions_of_path(unquote(path.removeprefix(prefix)), self._partitions):
             if answer is not None and isinstance(answer, StreamingResponse) and answer.background is not None:
                 await answer.background()
-            answer = await self._forwarded(request, number, path)
+            answer = await self._stream_answer(request, number, path)
             if answer.status_code != _NOT_FOUND:
                 return answer
         return answer or JSONResponse({"error": "no job is named", "expected": "the id of a job"}, _NOT_FOUND)
@@ -254,25 +254,27 @@ class Front:
                 return f"{member.http}/partitions/{number}"
         return None
 
-    async def _forwarded(self, request: Request, number: int, path: str) -> Response:
+    async def _stream_answer(self, request: Request, number: int, path: str) -> Response:
         """Forward a request, and stream the answer back, including server-sent events."""
         url = self._url(number, only_own=_FORWARDED in request.headers)
         if url is None:
-            return _away([number])
+            return _unavailable([number])
         body = await _body(request)
         if body is None:
-            return JSONResponse({"error": "the body is too long", "expected": f"{_LARGEST_BODY} bytes at most"}, 413)
-        target = httpx.URL(url + _quoted(request, path), query=request.url.query.encode() or None)
+            return JSONResponse({"error": "the body is too long", "expected": f"{_MAX_BODY_BYTES} bytes at most"}, 413)
+        target = httpx.URL(url + _original_path(request, path), query=request.url.query.encode() or None)
         sent = self._client.build_request(request.method, target, headers=_headers(request, number), content=body)
         try:
             async with asyncio.timeout(self._within_s):
                 answer = await self._client.send(sent, stream=True)
         except (httpx.HTTPError, TimeoutError) as error:
-            return _away([number], type(error).__name__)
-        headers = {name: value for name, value in answer.headers.items() if name not in _HOP}
-        return StreamingResponse(_passed(answer), answer.status_code, headers, background=BackgroundTask(answer.aclose))
+            return _unavailable([number], type(error).__name__)
+        headers = {name: value for name, value in answer.headers.items() if name not in _HOP_HEADERS}
+        return StreamingResponse(
+            _pass_through(answer), answer.status_code, headers, background=BackgroundTask(answer.aclose)
+        )
 
-    async def _whole(
+    async def _fetch(
         self,
         request: Request,
         number: int,
@@ -284,13 +286,13 @@ class Front:
     ) -> Response:
         url = self._url(number, only_own=False)
         if url is None:
-            return _away([number])
+            return _unavailable([number])
         try:
             async with asyncio.timeout(self._within_s):
                 asked = request.query_params if query is None else query
                 async with self._client.stream(
                     method or request.method,
-                    url + (path or _quoted(request, request.url.path)),
+                    url + (path or _original_path(request, request.url.path)),
                     params=dict(asked),
                     headers=_headers(request, number),
                     content=body,
@@ -298,26 +300,26 @@ class Front:
                     read = bytearray()
                     async for piece in answer.aiter_bytes():
                         read += piece
-                        if len(read) > _LARGEST_LIST:
-                            return _away([number], "a longer answer than there may be")
+                        if len(read) > _MAX_LIST_BYTES:
+                            return _unavailable([number], "a longer answer than there may be")
         except (httpx.HTTPError, TimeoutError) as error:
-            return _away([number], type(error).__name__)
+            return _unavailable([number], type(error).__name__)
         headers = {
             name: value for name, value in answer.headers.items() if name in ("content-type", "www-authenticate")
         }
         return Response(bytes(read), answer.status_code, headers)
 
-    async def _asked_all(self, request: Request, query: Mapping[str, str] | None = None) -> list[Answer]:
+    async def _fetch_all(self, request: Request, query: Mapping[str, str] | None = None) -> list[PartitionAnswer]:
         """Send the same request to each partition."""
 
-        async def one(number: int) -> Answer:
-            answer = await self._whole(request, number, b"", query)
+        async def one(number: int) -> PartitionAnswer:
+            answer = await self._fetch(request, number, b"", query)
             try:
                 body = json.loads(bytes(answer.body))
             except ValueError:
-                return Answer(number, {}, 502, "no JSON")
+                return PartitionAnswer(number, {}, 502, "no JSON")
             problem = "" if answer.status_code == 200 else str(body.get("error", answer.status_code))
-            return Answer(number, body, answer.status_code, problem)
+            return PartitionAnswer(number, body, answer.status_code, problem)
 
         return list(await asyncio.gather(*(one(number) for number in range(self._partitions))))
 
@@ -329,7 +331,7 @@ def partitions_of_path(path: str, count: int) -> list[int]:
     return list(dict.fromkeys(number for job in jobs if job for number in partitions_with(clean_job(job), count)))
 
 
-def _in_order(rows: list[dict[str, Any]], order: str, is_descending: bool) -> list[dict[str, Any]]:
+def _merge_sorted(rows: list[dict[str, Any]], order: str, is_descending: bool) -> list[dict[str, Any]]:
     """Merge rows of several pages into their common order."""
     column = _COLUMNS.get(order, order)
     there = [row for row in rows if row.get(column) is not None]
@@ -339,14 +341,14 @@ def _in_order(rows: list[dict[str, Any]], order: str, is_descending: bool) -> li
     return [*there, *(row for row in rows if row.get(column) is None)]
 
 
-def _merged(answers: Sequence[Answer], **fields: Any) -> Response:
+def _merge_answers(answers: Sequence[PartitionAnswer], **fields: Any) -> Response:
     """Return the first answer with other fields; a header lists the missing partitions."""
     first = next(answer.body for answer in answers if not answer.problem)
     missing = ",".join(str(answer.partition) for answer in answers if answer.problem)
-    return JSONResponse({**first, **fields}, headers={MISSING: missing} if missing else None)
+    return JSONResponse({**first, **fields}, headers={MISSING_HEADER: missing} if missing else None)
 
 
-def _refusal(answers: Sequence[Answer]) -> Response | None:
+def _refusal(answers: Sequence[PartitionAnswer]) -> Response | None:
     """Return the error if no partition gave a list: a denied request, or unavailable partitions."""
     if any(not answer.problem for answer in answers):
         return None
@@ -355,18 +357,18 @@ def _refusal(answers: Sequence[Answer]) -> Response | None:
     return JSONResponse(worst.body or {"error": worst.problem}, worst.status, headers)
 
 
-def _away(numbers: Sequence[int] | range, why: str = "no member serves it") -> Response:
+def _unavailable(numbers: Sequence[int] | range, why: str = "no member serves it") -> Response:
     named = ", ".join(map(str, numbers))
     text = {"error": f"partition {named} does not answer: {why}", "expected": "another try in some seconds"}
     return JSONResponse(text, 503, {"retry-after": "5"})
 
 
 def _headers(request: Request, number: int) -> dict[str, str]:
-    kept = {name: value for name, value in request.headers.items() if name not in _HOP and name != _FORWARDED}
+    kept = {name: value for name, value in request.headers.items() if name not in _HOP_HEADERS and name != _FORWARDED}
     return {**kept, _FORWARDED: str(number)}
 
 
-def _quoted(request: Request, path: str) -> str:
+def _original_path(request: Request, path: str) -> str:
     """Return the original path, as slashes of an id may be percent-encoded."""
     raw: bytes = request.scope.get("raw_path") or path.encode()
     text = raw.partition(b"?")[0].decode("latin-1")
@@ -379,7 +381,7 @@ async def _body(request: Request) -> bytes | None:
     """Return the body of a request, repeatedly if necessary; None if it is too long."""
     kept: bytes | None = request.scope.get(_BODY)
     if kept is None:
-        most = LARGEST if _OF_MEMBERS.match(request.url.path) else _LARGEST_BODY
+        most = MAX_BYTES if _INTERNAL_PATH.match(request.url.path) else _MAX_BODY_BYTES
         body = bytearray()
         async for piece in request.stream():
             body += piece
@@ -389,7 +391,7 @@ async def _body(request: Request) -> bytes | None:
     return kept
 
 
-async def _passed(answer: httpx.Response) -> AsyncIterator[bytes]:
+async def _pass_through(answer: httpx.Response) -> AsyncIterator[bytes]:
     with contextlib.suppress(httpx.HTTPError):  # the owner ended, and so does this connection
         async for piece in answer.aiter_raw():
             yield piece

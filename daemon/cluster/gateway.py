@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from ...events.network.curve import ClientKeys
     from ..access.access import Access
 
-_LARGEST: Final = 64 << 20
-_WAITING: Final = 256
+_MAX_MESSAGE_BYTES: Final = 64 << 20
+_MAX_WAITING_MESSAGES: Final = 256
 """Maximum number of messages that wait for an owner. Further ones are lost and requested again."""
-_MESSAGES_A_TURN: Final = 64
+_MESSAGES_PER_TURN: Final = 64
 _TICK_S: Final = 1.0
-_FIRST_S: Final = 0.25
+_INITIAL_DELAY_S: Final = 0.25
 """Delay before answers of a new owner are forwarded, s."""
 
 
@@ -72,7 +72,7 @@ class Gateway:
         self._name = secrets.token_bytes(GATEWAY_NAME)
         self._front: zmq.asyncio.Socket = context.socket(zmq.ROUTER)
         self._front.linger = 0
-        self._front.setsockopt(zmq.MAXMSGSIZE, _LARGEST)
+        self._front.setsockopt(zmq.MAXMSGSIZE, _MAX_MESSAGE_BYTES)
         self._front.setsockopt(zmq.BACKLOG, backlog())
         self.peers = PeerBound(self._front, connections_per_peer, counters)
         self._receiving = LoopSocket(self._front)
@@ -109,7 +109,7 @@ class Gateway:
         """Return whether a partition has an owner."""
         return partition in self._owners
 
-    def lead_to(self, owners: Mapping[int, Worker]) -> None:
+    def set_owners(self, owners: Mapping[int, Worker]) -> None:
         """Set the owners of the partitions. Collectors of a partition with a new owner must send HELLO again."""
         keys = self._access.keys_of_members()
         stays = owners if keys == self._keys else {}
@@ -123,8 +123,8 @@ class Gateway:
             socket: zmq.asyncio.Socket = self._context.socket(zmq.DEALER)
             socket.setsockopt(zmq.ROUTING_ID, self._name)
             socket.setsockopt(zmq.IPV6, is_ipv6(worker.ingest))
-            socket.setsockopt(zmq.MAXMSGSIZE, _LARGEST)
-            socket.sndhwm, socket.linger = _WAITING, 0
+            socket.setsockopt(zmq.MAXMSGSIZE, _MAX_MESSAGE_BYTES)
+            socket.sndhwm, socket.linger = _MAX_WAITING_MESSAGES, 0
             if keys is not None:
                 keys.secure(socket)
             socket.connect(worker.ingest)
@@ -153,7 +153,7 @@ class Gateway:
         self._receiving.close()
 
     async def _receive_some(self) -> None:
-        for _ in range(_MESSAGES_A_TURN):
+        for _ in range(_MESSAGES_PER_TURN):
             if (parts := self._receiving.receive()) is None:
                 return
             peer, *frames = parts
@@ -178,8 +178,8 @@ class Gateway:
         await asyncio.sleep(0)
 
     async def _answer(self, partition: int, owner: LoopSocket) -> None:
-        await asyncio.sleep(_FIRST_S)
-        for peer, told in self.routes.moved(partition):
+        await asyncio.sleep(_INITIAL_DELAY_S)
+        for peer, told in self.routes.on_owner_changed(partition):
             self._send([peer, *told])
         while True:
             if await owner.wait(_TICK_S):
@@ -187,7 +187,7 @@ class Gateway:
                 await asyncio.sleep(0)
 
     def _answer_some(self, partition: int, owner: LoopSocket) -> None:
-        for _ in range(_MESSAGES_A_TURN):
+        for _ in range(_MESSAGES_PER_TURN):
             if (parts := owner.receive()) is None:
                 return
             peer, *frames = parts

@@ -44,7 +44,7 @@ class _Stream(Struct):
 
 
 class _Peer(Struct):
-    heard_s: float
+    last_heard_s: float
     home: int | None = None
     """Partition that receives its counters, and sends it plans."""
     partitions: set[int] = msgspec.field(default_factory=set)
@@ -108,7 +108,7 @@ class GatewayRoutes:
             Messages for partitions, and immediate answers.
         """
         known = self._peers.setdefault(peer, _Peer(now_s))
-        known.heard_s = now_s
+        known.last_heard_s = now_s
         try:
             if not frames or len(frames[0]) > MAX_HEADER_BYTES:
                 raise ProtocolError("the header is missing or too long")
@@ -145,7 +145,7 @@ class GatewayRoutes:
         self.counters["answered"] += 1
         return True
 
-    def moved(self, partition: int) -> list[tuple[bytes, list[Frame]]]:
+    def on_owner_changed(self, partition: int) -> list[tuple[bytes, list[Frame]]]:
         """Return the messages for collectors when a partition has a new owner."""
         told = [
             (stream.peer, encode(Reject(stream=name, seq=0, code="unknown_stream", reason="another owner has the job")))
@@ -157,7 +157,7 @@ class GatewayRoutes:
 
     def forget(self, now_s: float) -> None:
         """Remove collectors that have been silent too long; call it periodically."""
-        for peer in [peer for peer, known in self._peers.items() if now_s - known.heard_s > self._forget_after_s]:
+        for peer in [peer for peer, known in self._peers.items() if now_s - known.last_heard_s > self._forget_after_s]:
             del self._peers[peer]
         self._streams = {name: stream for name, stream in self._streams.items() if stream.peer in self._peers}
 
@@ -171,7 +171,7 @@ class GatewayRoutes:
         stream.peer = peer
         if head.type == "bye":
             stream.last_seq = head.last_seq
-        return self._sent(stream.partition, frames), []
+        return self._deliver(stream.partition, frames), []
 
     def _hello(
         self, peer: bytes, known: _Peer, hello: Hello, frames: Sequence[Frame], user: str
@@ -185,7 +185,7 @@ class GatewayRoutes:
             self._streams[hello.stream] = stream
         stream.peer, stream.last_seq = peer, None
         known.partitions.add(stream.partition)
-        return self._sent(stream.partition, frames), []
+        return self._deliver(stream.partition, frames), []
 
     def _heartbeat(self, known: _Peer, message: Heartbeat, user: str) -> tuple[list[Addressed], list[list[Frame]]]:
         """Forward counters to one partition, so that sums are correct.
@@ -205,11 +205,11 @@ class GatewayRoutes:
                 counters=message.counters if is_home else {},
                 paces=message.paces if is_home else None,
             )
-            sent += self._sent(number, encode(part))
+            sent += self._deliver(number, encode(part))
         is_answered = message.paces is not None and self._is_reachable(known.home)
         return sent, [] if is_answered else [_ALIVE]
 
-    def _sent(self, partition: int, frames: Sequence[Frame]) -> list[Addressed]:
+    def _deliver(self, partition: int, frames: Sequence[Frame]) -> list[Addressed]:
         if not self._is_reachable(partition):  # it will be requested again when there is an owner
             self.counters["unreachable"] += 1
             return []

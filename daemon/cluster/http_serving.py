@@ -16,7 +16,7 @@ from .metrics import MemberMetrics
 
 
 @contextlib.asynccontextmanager
-async def answering(member: ClusterMember, settings: AggregatorSettings) -> AsyncIterator[None]:
+async def serve_http(member: ClusterMember, settings: AggregatorSettings) -> AsyncIterator[None]:
     """Serve HTTP as configured, and set the member's ``http_url``.
 
     Raises:
@@ -47,7 +47,7 @@ async def answering(member: ClusterMember, settings: AggregatorSettings) -> Asyn
     )
 
     def renew() -> None:
-        if server.renew() and settings.access.certificate is not None:
+        if server.reload() and settings.access.certificate is not None:
             trust.load_verify_locations(settings.access.certificate)
 
     try:

@@ -13,7 +13,7 @@ from ...analyzers.interaction.interference import Load
 from ...events import ProtocolError
 from .contention.shared_files import SharedFiles, decode_shared
 
-LARGEST: Final = 256 << 20
+MAX_BYTES: Final = 256 << 20
 """Maximum bytes of the rows of all jobs in one request."""
 
 
@@ -39,7 +39,7 @@ class JobRow(Struct):
     load: LoadRow | None = None
 
 
-class Span(Struct):
+class TimeSpan(Struct):
     """The examined time of a job, Unix time in ns."""
 
     start_ns: int
@@ -76,7 +76,7 @@ def load_row(load: Load) -> LoadRow:
     )
 
 
-def others_of(rows: Sequence[JobRow]) -> tuple[list[SharedFiles], list[Load]]:
+def other_jobs(rows: Sequence[JobRow]) -> tuple[list[SharedFiles], list[Load]]:
     """Return the use of files and the traffic of jobs from rows. Raises ProtocolError."""
     files = [decode_shared(row.files) for row in rows if row.files]
     return files, [_load(row.job, row.load) for row in rows if row.load is not None]

@@ -18,13 +18,13 @@ from nats.errors import Error as NatsError
 
 from ...events.network.descriptors import ListenerGuard
 from ..access.access import Access
-from ..background_tasks import lasting, until_one_ends
+from ..background_tasks import run_forever, wait_for_first
 from ..journal.jetstream.link import NatsLink
-from ..journal.jetstream.readiness import reason_of, when_ready
+from ..journal.jetstream.readiness import error_text, retry_until_ready
 from ..journal.jetstream.resources import SAFE_REPLICAS, check_sync
 from ..settings import AggregatorSettings
 from .gateway import Gateway
-from .members import Member, Members, Worker, open_members, settled, with_other_keys
+from .members import Member, Members, Worker, open_members, with_other_keys, without_stale_claims
 from .partitions import plan
 from .publishing import Relay
 from .workers import Workers
@@ -35,7 +35,7 @@ _CHECK_S: Final = 0.25
 """Interval of checks of the descriptors, s."""
 _KEYS_S: Final = 1.0
 """Interval of checks of key files, s."""
-_TURNS: Final = 8
+_CHECKS_PER_LEASE: Final = 8
 """Number of checks of the other members per lease time."""
 
 
@@ -50,7 +50,7 @@ async def join(settings: AggregatorSettings, command: Command) -> ClusterMember:
     link = await asyncio.to_thread(NatsLink, journal)
     try:
         members = await asyncio.wrap_future(
-            link.begin(when_ready(lambda: open_members(link, journal, settings.cluster.partitions)))
+            link.begin(retry_until_ready(lambda: open_members(link, journal, settings.cluster.partitions)))
         )
     except BaseException:
         await asyncio.to_thread(link.close)
@@ -113,7 +113,7 @@ class ClusterMember:
 
     def bind(self) -> str:
         """Listen for collectors and subscribers; return the endpoint for collectors. Raises ConfigError."""
-        self.access.begin(self._context)
+        self.access.load(self._context)
         if self.settings.publish is not None:
             self._relay = Relay(
                 self._context,
@@ -133,7 +133,7 @@ class ClusterMember:
         """Run until cancelled."""
         work: dict[str, Callable[[], Awaitable[None]]] = {
             "ingest": self.gateway.run,
-            "members": self._look_after,
+            "members": self._maintain,
             "peers": lambda: self.gateway.peers.run(self._endpoint),
             "keys": self._look_after_listeners,
         }
@@ -141,12 +141,14 @@ class ClusterMember:
             work["publish"] = self._relay.run
         if self.access.is_encrypted:
             work["access"] = self.access.run
-        await until_one_ends([asyncio.create_task(lasting(name, each, self.counters)) for name, each in work.items()])
+        await wait_for_first(
+            [asyncio.create_task(run_forever(name, each, self.counters)) for name, each in work.items()]
+        )
 
     async def stop(self) -> None:
         """End the processes in order and leave the cluster. Others can then take over at once."""
         with contextlib.suppress(NatsError, TimeoutError):
-            await self._asked(self._known.leave(self.name))
+            await self._on_link(self._known.remove(self.name))
         await self.workers.stop(self.settings.stop_within_s)
         for guard in self._guards:
             guard.close()
@@ -176,7 +178,7 @@ class ClusterMember:
                 next_keys_s = now_s + _KEYS_S
                 if self.access.projects is not None:
                     await asyncio.to_thread(self.access.projects.renew)  # the name service may be slow
-                if self.access.renew():  # all peers authenticate again
+                if self.access.reload():  # all peers authenticate again
                     for guard in self._guards:
                         guard.renew()
                 self.renew_http()
@@ -197,7 +199,7 @@ class ClusterMember:
             )
         self._others = others
 
-    async def _look_after(self) -> None:
+    async def _maintain(self) -> None:
         seen: dict[str, Member] = {}
         seen_since_s = time.monotonic()
         lease_s = self.settings.journal.lease_s
@@ -210,13 +212,13 @@ class ClusterMember:
             key = self._key()
             own = Member(http=self.http_url, serves=serving, waits=self.workers.waiting, key=key)
             try:
-                await self._asked(self._known.tell(self.name, own))
+                await self._on_link(self._known.put(self.name, own))
                 begun_s = time.monotonic()
-                found = await self._asked(self._known.read())
+                found = await self._on_link(self._known.read())
                 self.read_s = time.monotonic() - begun_s
             except (NatsError, TimeoutError) as error:
                 if not is_away:
-                    _log.warning("the list of cluster members cannot be read: %s; retrying", reason_of(error))
+                    _log.warning("the list of cluster members cannot be read: %s; retrying", error_text(error))
                 is_away = True
                 self.not_ready_because = "the NATS servers do not answer"
             else:
@@ -225,24 +227,24 @@ class ClusterMember:
                 is_away = False
                 self.not_ready_because = ""
                 found[self.name] = own
-                found = settled(found)
+                found = without_stale_claims(found)
                 for number in own.serves.keys() - found[self.name].serves.keys():
-                    self.workers.replaced(number)
+                    self.workers.kill_replaced(number)
                 if found.keys() != seen.keys():
                     seen_since_s = time.monotonic()
                 seen = found
                 self.members = found
                 self._compare_keys(with_other_keys(found, key))
-                self.gateway.lead_to(owners_of(found))
+                self.gateway.set_owners(owners_of(found))
                 # After an outage of all servers, keys reappear one by one: a missing key is no loss for a while.
                 if time.monotonic() - seen_since_s >= lease_s / 2:
-                    self._carry_out(found)
+                    self._apply_plan(found)
             self.workers.run((), ())
             if self._relay is not None:
                 self._relay.follow(each.publish for each in self.workers.serving.values())
-            await asyncio.sleep(lease_s / _TURNS)
+            await asyncio.sleep(lease_s / _CHECKS_PER_LEASE)
 
-    def _carry_out(self, found: Mapping[str, Member]) -> None:
+    def _apply_plan(self, found: Mapping[str, Member]) -> None:
         held = {name: set(member.serves) for name, member in found.items()}
         parts = plan(held, self.settings.cluster.partitions)
         mine = parts[self.name]
@@ -252,17 +254,17 @@ class ClusterMember:
             if name != self.name
             for number in parts[name].serves & (member.waits | member.serves.keys())
         }
-        wanted = mine.serves | mine.stands_by
+        wanted = mine.serves | mine.standby
         # A partition planned for another member ends here when that member can take over at once.
         ends = {
             number
             for number in self.workers.pids
             if number not in mine.serves
-            and (number in elsewhere if number in self.workers.serving else number not in mine.stands_by)
+            and (number in elsewhere if number in self.workers.serving else number not in mine.standby)
         }
         self.workers.run(wanted - ends, ends)
 
-    async def _asked(self, work: Coroutine[Any, Any, _T]) -> _T:
+    async def _on_link(self, work: Coroutine[Any, Any, _T]) -> _T:
         return await asyncio.wrap_future(self._link.begin(work))
 
 

@@ -16,13 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ...events import ConfigError
 from ..journal.jetstream.link import NatsLink
-from ..journal.jetstream.readiness import unusable
+from ..journal.jetstream.readiness import error_for
 from ..journal.settings import JournalSettings
 
 _ANSWER_SHARE: Final = 3
 """Fraction 1/n of the lease time to wait for an answer."""
-_TOLD: Final = re.compile(r"iotide: members; partitions=([0-9]+)")
-_MOST_MEMBERS: Final = 256
+_BUCKET_DESCRIPTION: Final = re.compile(r"iotide: members; partitions=([0-9]+)")
+_MAX_MEMBERS: Final = 256
 
 
 class Worker(BaseModel):
@@ -59,11 +59,11 @@ class Members:
     def __init__(self, jetstream: JetStreamContext, keys: KeyValue, bucket: str) -> None:
         self._jetstream, self._keys, self._bucket = jetstream, keys, bucket
 
-    async def tell(self, name: str, member: Member) -> None:
+    async def put(self, name: str, member: Member) -> None:
         """Write or renew a member's entry. Raises NatsError, TimeoutError."""
         await self._keys.put(name, member.model_dump_json().encode())
 
-    async def leave(self, name: str) -> None:
+    async def remove(self, name: str) -> None:
         """Remove a member's entry."""
         await self._keys.delete(name)
 
@@ -71,7 +71,7 @@ class Members:
         """Return the members by name. Raises NatsError, TimeoutError."""
         stream, prefix = f"KV_{self._bucket}", f"$KV.{self._bucket}."
         about = await self._jetstream.stream_info(stream, subjects_filter=f"{prefix}>")
-        subjects = sorted(about.state.subjects or {})[:_MOST_MEMBERS]
+        subjects = sorted(about.state.subjects or {})[:_MAX_MEMBERS]
         told = await asyncio.gather(*(self._member(stream, subject) for subject in subjects))
         return {
             subject.removeprefix(prefix): member
@@ -119,8 +119,8 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
             )
         told = (await jetstream.stream_info(f"KV_{bucket}")).config.description or ""
     except (NatsError, TimeoutError) as error:
-        raise unusable(f"the bucket {bucket}", error) from None
-    found = _TOLD.fullmatch(told)
+        raise error_for(f"the bucket {bucket}", error) from None
+    found = _BUCKET_DESCRIPTION.fullmatch(told)
     if found is None or int(found[1]) != partitions:
         has = f"{found[1]} partitions" if found else f"no number of partitions ({told!r})"
         raise ConfigError(
@@ -131,7 +131,7 @@ async def open_members(link: NatsLink, settings: JournalSettings, partitions: in
     return Members(asked, await asked.key_value(bucket), bucket)
 
 
-def settled(members: Mapping[str, Member]) -> dict[str, Member]:
+def without_stale_claims(members: Mapping[str, Member]) -> dict[str, Member]:
     """Return members without the claims of processes that have lost their partition. Such processes do not know it yet.
 
     A process that hangs goes on to claim its partition after another one has taken over.
@@ -153,7 +153,7 @@ def with_other_keys(members: Mapping[str, Member], key: str) -> list[str]:
     return sorted(name for name, member in members.items() if member.key != key)
 
 
-def public(member: Member) -> dict[str, Any]:
+def public_data(member: Member) -> dict[str, Any]:
     """Return the public data of a member."""
     found = {"http": member.http, "serves": sorted(member.serves), "stands_by": sorted(member.waits)}
     return {**found, "key": member.key}

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Final
 
 from ...events import ConfigError
-from ..state.state_folder import unusable
+from ..state.state_folder import folder_error
 
 _log = logging.getLogger(__name__)
 _START_S: Final = 30.0
-_LOOK_S: Final = 0.05
+_POLL_S: Final = 0.05
 _STOP_S: Final = 10.0
 _PAUSE_S: Final = 0.5
-_LONGEST_PAUSE_S: Final = 30.0
+_MAX_PAUSE_S: Final = 30.0
 _STEADY_S: Final = 60.0
 _CONF: Final = """\
 listen: "127.0.0.1:{port}"
@@ -79,7 +79,7 @@ class OwnNats:
             pause_s = _PAUSE_S if time.monotonic() - began_s > _STEADY_S else pause_s
             _log.error("the NATS server ended with status %d and is restarted; see its log %s", status, self._log_file)
             await asyncio.sleep(pause_s)
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+            pause_s = min(2 * pause_s, _MAX_PAUSE_S)
             try:
                 await self._begin()
             except ConfigError as error:
@@ -98,7 +98,7 @@ class OwnNats:
             await self._process.wait()
 
     def _unusable(self, error: OSError) -> ConfigError:
-        return unusable(self._folder.parent, f"{self._folder} cannot be written", error)
+        return folder_error(self._folder.parent, f"{self._folder} cannot be written", error)
 
     async def _begin(self) -> None:
         conf = _CONF.format(
@@ -130,7 +130,7 @@ class OwnNats:
                 self.url, self.monitor = str(told["nats"][0]), str(told["monitoring"][0])
                 self._port, self._monitor_port = (int(each.rpartition(":")[2]) for each in (self.url, self.monitor))
                 return
-            await asyncio.sleep(_LOOK_S)
+            await asyncio.sleep(_POLL_S)
         await self.stop()
         raise ConfigError(f"the NATS server does not start; see its log {self._log_file}")
 

@@ -20,11 +20,11 @@ class Partition(NamedTuple):
     number: int
 
 
-class Part(NamedTuple):
+class MemberPlan(NamedTuple):
     """One member's part of the plan: partitions to serve, and partitions to stand by for."""
 
     serves: frozenset[int]
-    stands_by: frozenset[int]
+    standby: frozenset[int]
 
 
 def partition_of(job: str, count: int) -> int:
@@ -51,7 +51,7 @@ def partitions_with(job: str, count: int) -> list[int]:
     return list(dict.fromkeys((partition_of(job, count), partition_for(job, "any", count))))
 
 
-def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, Part]:
+def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, MemberPlan]:
     """Distribute the partitions evenly, with as few moves as possible.
 
     Args:
@@ -83,7 +83,7 @@ def plan(held: Mapping[str, Set[int]], count: int) -> dict[str, Part]:
         others = [other for other in held if other != name]
         for number in numbers if others else ():
             stands_by[max(others, key=lambda other: (_weight(other, number), other))].add(number)
-    return {name: Part(frozenset(serves[name]), frozenset(stands_by[name])) for name in held}
+    return {name: MemberPlan(frozenset(serves[name]), frozenset(stands_by[name])) for name in held}
 
 
 def _weight(name: str, number: int) -> int:

@@ -6,7 +6,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-MOST_PARTITIONS: Final = 256
+MAX_PARTITIONS: Final = 256
 
 
 class ClusterSettings(BaseModel):
@@ -18,7 +18,7 @@ class ClusterSettings(BaseModel):
     partitions: int = Field(
         8,
         ge=1,
-        le=MOST_PARTITIONS,
+        le=MAX_PARTITIONS,
         description="Number of partitions that jobs are hashed to, with one process each; fixed once the cluster "
         "exists.",
     )

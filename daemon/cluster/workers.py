@@ -19,14 +19,14 @@ from pydantic import BaseModel
 
 _log = logging.getLogger(__name__)
 _FIRST_PAUSE_S: Final = 0.5
-_LONGEST_PAUSE_S: Final = 30.0
+_MAX_PAUSE_S: Final = 30.0
 _STEADY_S: Final = 60.0
 """Run time after which an ended process is restarted at once, s."""
-_LISTENS: Final = re.compile(r"ingest (\S+), http (\S+), publish ([^\s,]+)(?:, epoch ([0-9]+))?")
-_MOST_TOLD: Final = 65_536
+_STATUS_ENDPOINTS: Final = re.compile(r"ingest (\S+), http (\S+), publish ([^\s,]+)(?:, epoch ([0-9]+))?")
+_MAX_NOTIFICATION_BYTES: Final = 65_536
 
 
-class Listening(BaseModel):
+class Endpoints(BaseModel):
     """Endpoints of a process that serves its partition."""
 
     ingest: str
@@ -49,8 +49,8 @@ class Worker:
         counters: counters ``worker_restarts`` and ``worker_hangs``.
 
     Attributes:
-        listens: its endpoints while it serves, otherwise None.
-        waits: whether it stands by for the partition.
+        endpoints: its endpoints while it serves, otherwise None.
+        is_standby: whether it stands by for the partition.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class Worker:
         counters: Counter[str],
     ) -> None:
         self.number = number
-        self.listens: Listening | None = None
-        self.waits = False
+        self.endpoints: Endpoints | None = None
+        self.is_standby = False
         self._command, self._watchdog_s, self._counters = command, watchdog_s, counters
         self._address = f"\0iotide-{os.getpid()}-{secrets.token_hex(8)}"
-        self._told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
-        self._told.bind(self._address)
+        self._notify_socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self._notify_socket.bind(self._address)
         self._environment = {
             **environment,
             "NOTIFY_SOCKET": f"@{self._address[1:]}",
@@ -75,10 +75,10 @@ class Worker:
         }
         self._environment.pop("WATCHDOG_PID", None)
         self._process: asyncio.subprocess.Process | None = None
-        self._heard_s = 0.0
+        self._last_notified_s = 0.0
         self._ends = asyncio.Event()
-        asyncio.get_running_loop().add_reader(self._told, self._hear)
-        self._task = asyncio.create_task(self._keep())
+        asyncio.get_running_loop().add_reader(self._notify_socket, self._read_notifications)
+        self._task = asyncio.create_task(self._supervise())
 
     @property
     def pid(self) -> int | None:
@@ -103,17 +103,17 @@ class Worker:
 
     def check(self) -> None:
         """Kill a process that hangs: another one can continue from its data."""
-        if self.listens is not None and time.monotonic() - self._heard_s > self._watchdog_s:
+        if self.endpoints is not None and time.monotonic() - self._last_notified_s > self._watchdog_s:
             _log.error(
                 "partition %d: its process has not responded for %g s and is killed", self.number, self._watchdog_s
             )
             self._counters["worker_hangs"] += 1
-            self._heard_s = time.monotonic()
+            self._last_notified_s = time.monotonic()
             self._send(signal.SIGKILL)
 
     def drop(self) -> None:
         """Kill the process, which is then started again."""
-        self.listens = None
+        self.endpoints = None
         self._send(signal.SIGKILL)
 
     async def ended(self) -> None:
@@ -125,13 +125,13 @@ class Worker:
             with contextlib.suppress(ProcessLookupError):
                 self._process.send_signal(number)
 
-    async def _keep(self) -> None:
+    async def _supervise(self) -> None:
         pause_s = _FIRST_PAUSE_S
         try:
             while not self._ends.is_set():
                 began_s = time.monotonic()
                 try:
-                    status = await self._once()
+                    status = await self._run_process()
                 except OSError as error:
                     _log.error("partition %d: its process cannot be started: %s", self.number, error.strerror)
                     status = -1
@@ -144,13 +144,13 @@ class Worker:
                 )
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._ends.wait(), pause_s)
-                pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+                pause_s = min(2 * pause_s, _MAX_PAUSE_S)
         finally:
-            asyncio.get_running_loop().remove_reader(self._told)
-            self._told.close()
+            asyncio.get_running_loop().remove_reader(self._notify_socket)
+            self._notify_socket.close()
 
-    async def _once(self) -> int:
-        self._heard_s = time.monotonic()
+    async def _run_process(self) -> int:
+        self._last_notified_s = time.monotonic()
         self._process = await asyncio.create_subprocess_exec(
             *self._command, env=self._environment, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
         )
@@ -159,26 +159,28 @@ class Worker:
                 self._send(signal.SIGTERM)
             return await self._process.wait()
         finally:
-            self.listens, self.waits, self._process = None, False, None
+            self.endpoints, self.is_standby, self._process = None, False, None
 
-    def _hear(self) -> None:
+    def _read_notifications(self) -> None:
         with contextlib.suppress(BlockingIOError):
             while True:
-                self._take(self._told.recv(_MOST_TOLD).decode(errors="replace").split("\n"))
+                self._handle_notification(
+                    self._notify_socket.recv(_MAX_NOTIFICATION_BYTES).decode(errors="replace").split("\n")
+                )
 
-    def _take(self, words: Iterable[str]) -> None:
-        self._heard_s = time.monotonic()
+    def _handle_notification(self, words: Iterable[str]) -> None:
+        self._last_notified_s = time.monotonic()
         for word in words:
             name, _, value = word.partition("=")
             if name == "STOPPING":
-                self.listens, self.waits = None, False
+                self.endpoints, self.is_standby = None, False
             elif name == "STATUS" and not self._ends.is_set():
-                found = _LISTENS.match(value)
-                self.waits = found is None
+                found = _STATUS_ENDPOINTS.match(value)
+                self.is_standby = found is None
                 if found is not None:
                     ingest, http, publish, epoch = found.groups()
                     started = secrets.token_hex(8)
-                    self.listens = Listening(
+                    self.endpoints = Endpoints(
                         ingest=ingest, http=http, publish=publish, started=started, epoch=int(epoch or 0)
                     )
 
@@ -202,14 +204,14 @@ class Workers:
         self._running: dict[int, Worker] = {}
 
     @property
-    def serving(self) -> dict[int, Listening]:
+    def serving(self) -> dict[int, Endpoints]:
         """Endpoints of the serving processes."""
-        return {number: each.listens for number, each in sorted(self._running.items()) if each.listens is not None}
+        return {number: each.endpoints for number, each in sorted(self._running.items()) if each.endpoints is not None}
 
     @property
     def waiting(self) -> frozenset[int]:
         """Partitions that can be taken over at once."""
-        return frozenset(number for number, each in self._running.items() if each.waits)
+        return frozenset(number for number, each in self._running.items() if each.is_standby)
 
     @property
     def pids(self) -> dict[int, int | None]:
@@ -230,9 +232,9 @@ class Workers:
             if number in self._running:
                 self._running[number].end()
 
-    def replaced(self, number: int) -> None:
+    def kill_replaced(self, number: int) -> None:
         """Kill a process whose partition another one has. It hangs, or it would end by itself."""
-        if number in self._running and self._running[number].listens is not None:
+        if number in self._running and self._running[number].endpoints is not None:
             _log.error("partition %d: another member has it; the process here is killed", number)
             self._counters["worker_hangs"] += 1
             self._running[number].drop()

@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from typing import Final
 
-_REMEMBERED: Final = 100_000
+_MAX_SILENT: Final = 100_000
 
 
 class CollectorCounts:
@@ -17,19 +17,19 @@ class CollectorCounts:
         self._past: Counter[str] = Counter()
         self._silent: OrderedDict[str, Mapping[str, int]] = OrderedDict()  # their counts are in _past
 
-    def heard(self, collector: str, counters: Mapping[str, int]) -> None:
+    def update(self, collector: str, counters: Mapping[str, int]) -> None:
         """Update the cumulative counters of a collector."""
         if (before := self._silent.pop(collector, None)) is not None:
             self._past.subtract(before)
         self._known[collector] = counters
 
-    def lost(self, collector: str) -> bool:
+    def mark_silent(self, collector: str) -> bool:
         """Mark a collector as silent; return whether it was known."""
         if (gone := self._known.pop(collector, None)) is None:
             return False
         self._past.update(gone)
         self._silent[collector] = gone
-        while len(self._silent) > _REMEMBERED:
+        while len(self._silent) > _MAX_SILENT:
             self._silent.popitem(last=False)
         return True
 

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from ..journal.durability import Durability
 
 _log = logging.getLogger(__name__)
-_MOST_LOGGED: Final = 20
-_MESSAGES_A_TURN: Final = 64
+_MAX_LOGGED: Final = 20
+_MESSAGES_PER_TURN: Final = 64
 _TURN_S: Final = 0.02
 """Maximum duration of a turn, s: some messages take a tenth of a second."""
-_CROWDED_TURNS: Final = 64  # of that many messages each
+_BACKLOG_TURNS: Final = 64  # of that many messages each
 _TICK_S: Final = 0.5
 GATEWAY_NAME: Final = 16
 """Bytes of a gateway's routing id, which is followed by the identity of the collector."""
@@ -144,11 +144,11 @@ class Ingest:
         until_s = time.monotonic() + limit_s
         while not await self._receive_some() and time.monotonic() < until_s:
             pass
-        while self.durability is not None and self.durability.holds_answers:
+        while self.durability is not None and self.durability.has_deferred_answers:
             self.durability.sync()
             self._may_answer.clear()
-            self._send(self.durability.released())
-            if self.durability.holds_answers:
+            self._send(self.durability.pop_durable())
+            if self.durability.has_deferred_answers:
                 await self._may_answer.wait()
 
     def wake(self) -> None:
@@ -162,7 +162,7 @@ class Ingest:
             await self._may_answer.wait()
             self._may_answer.clear()
             if self.durability is not None:
-                self._send(self.durability.released())
+                self._send(self.durability.pop_durable())
 
     def close(self) -> None:
         """Close the socket."""
@@ -171,21 +171,21 @@ class Ingest:
         self._messages.close()
 
     @property
-    def crowded(self) -> bool:
+    def is_backlogged(self) -> bool:
         """Whether messages have remained after each of many turns.
 
         Turns are counted, so that a stall of ours does not count.
         """
-        return self._unread_turns >= _CROWDED_TURNS
+        return self._unread_turns >= _BACKLOG_TURNS
 
-    def hold_back(self, share: float) -> None:
+    def limit_credit(self, share: float) -> None:
         """Limit collectors to a share of their credit, and of the messages per turn. 1 is no limit."""
-        self.core.share = share
+        self.core.credit_share = share
 
     async def _receive_some(self) -> bool:
         """Process a few messages; return whether these were all."""
         until_s = time.monotonic() + _TURN_S
-        for _ in range(max(1, round(_MESSAGES_A_TURN * self.core.share))):
+        for _ in range(max(1, round(_MESSAGES_PER_TURN * self.core.credit_share))):
             if (parts := self._messages.receive()) is None:
                 return True
             identity, parts = parts[0].bytes, parts[1:]
@@ -198,7 +198,7 @@ class Ingest:
             if refusal:
                 self._send([(identity, refusal)])
                 continue
-            self._send(self._answers(identity, frames))
+            self._send(self._process(identity, frames))
             if time.monotonic() > until_s:
                 break
         await asyncio.sleep(0)
@@ -235,12 +235,12 @@ class Ingest:
             return frames, []
         return self._access.admit_from(parts[0].bytes.decode(errors="replace"), frames[1:])
 
-    def _answers(self, identity: bytes, frames: Sequence[Frame]) -> list[Reply]:
+    def _process(self, identity: bytes, frames: Sequence[Frame]) -> list[Reply]:
         try:
-            with self._stages.of("ingest"):
+            with self._stages.measure("ingest"):
                 return (self.durability or self.core).receive(identity, frames, time.monotonic())
         except Exception:  # a message that causes a failure only affects itself
             self.core.stats.failed += 1
-            if self.core.stats.failed <= _MOST_LOGGED:
+            if self.core.stats.failed <= _MAX_LOGGED:
                 _log.exception("ingest: a message could not be processed")
             return []

@@ -36,11 +36,11 @@ from .sink import Sink, StreamForgottenError
 
 _log = logging.getLogger(__name__)
 
-_MOST_JOBS: Final = 1000
+_MAX_JOBS: Final = 1000
 """Maximum number of jobs whose losses one heartbeat carries."""
 Reply = tuple[bytes, list[Frame]]
 _P = ParamSpec("_P")
-_WHOLE: Final = (
+_FULL_STATE_ATTRIBUTES: Final = (
     *("_streams", "_owners", "_ended", "_cut_off", "_owner_of", "_heard", "_awaited", "_awaited_until_s", "_may_skip"),
     "_has_gap",
 )
@@ -99,7 +99,7 @@ class IngestCore:
 
     def __init__(self, sink: Sink, settings: IngestSettings) -> None:
         self.stats = IngestStats()
-        self.share = 1.0
+        self.credit_share = 1.0
         """Share of the credit that collectors currently get."""
         self.plan_for: Callable[[str, FileInfo], bytes] = lambda host, place: b""
         """Returns the plan for the file system of a host's folder; see ``Heartbeat.plan``."""
@@ -127,16 +127,16 @@ class IngestCore:
         kept = {"ended": self._ended, "owners": owners, "gap": self._has_gap}
         return kept | {"expected": {**self._cut_off, **taken}, "open": losses}
 
-    def whole_state(self) -> dict[str, Any]:
+    def full_state(self) -> dict[str, Any]:
         """Return all state that determines the handling of further messages."""
-        return {name: getattr(self, name) for name in _WHOLE}
+        return {name: getattr(self, name) for name in _FULL_STATE_ATTRIBUTES}
 
-    def take_up(self, state: Mapping[str, Any]) -> None:
+    def load_full_state(self, state: Mapping[str, Any]) -> None:
         """Set the state of another core, including connections, for its further messages."""
-        for name in _WHOLE:
+        for name in _FULL_STATE_ATTRIBUTES:
             setattr(self, name, state.get(name, getattr(self, name)))
 
-    def pass_gap(self) -> None:
+    def accept_gap(self) -> None:
         """Accept a gap: acknowledged messages are missing here; each open stream continues with its next batch."""
         self._may_skip = set(self._streams)
         self._has_gap = True
@@ -178,12 +178,12 @@ class IngestCore:
         limit = now_s - self._settings.lost_after_s
         for collector in [name for name, heard in self._heard.items() if heard < limit]:
             del self._heard[collector]
-            self._tell(self._sink.lost, collector)
-            self._tell_silent(collector, True)
+            self._notify_sink(self._sink.collector_lost, collector)
+            self._report_silence(collector, True)
         self.stats.collectors = len(self._heard)
         if now_s >= self._awaited_until_s:
             for name, losses in self._awaited.items():
-                self._tell(self._sink.closed, name, {**losses, "streams_cut_off": 1})
+                self._notify_sink(self._sink.closed, name, {**losses, "streams_cut_off": 1})
             self._awaited, self._awaited_until_s = {}, math.inf
         for name in self._owners.abandoned(self._heard, now_s, self._settings.forget_after_s):
             # If its collector returns, it sends HELLO again and continues.
@@ -211,8 +211,8 @@ class IngestCore:
         if name in self._ended:
             return []  # a repetition; its batches are checked by their numbers
         if stream is None:
-            if full := self._full(hello.collector):
-                self._tell(self._sink.refused, hello.info, full)
+            if full := self._exceeded_bound(hello.collector):
+                self._notify_sink(self._sink.stream_refused, hello.info, full)
                 most = getattr(self._settings, full)
                 return self._reject(identity, name, 0, "full", f"bounds.{full} = {most} is reached; raise it")
             stream = _Stream(self._owners.add(hello.collector, identity, name), hello.next_seq)
@@ -222,16 +222,16 @@ class IngestCore:
             stream.losses = self._awaited.pop(name, {})
             self._streams[name] = stream
             self.stats.streams = len(self._streams)
-            self._tell(self._sink.opened, name, hello.info)
-            self._tell(self.vouched, hello)
-            self._lose(name, stream, hello.losses)
+            self._notify_sink(self._sink.opened, name, hello.info)
+            self._notify_sink(self.vouched, hello)
+            self._update_losses(name, stream, hello.losses)
             if hello.info.follows:
-                self._end_earlier(hello)
+                self._end_predecessor(hello)
             # batches between were acknowledged; so were all before, if the first HELLO is unreadable
             if hello.next_seq > (taken_before or (1 if self._has_gap else hello.next_seq)):
-                self._lose(name, stream, {LOST_IN_JOURNAL: 1})
+                self._update_losses(name, stream, {LOST_IN_JOURNAL: 1})
         elif hello.next_seq <= stream.expected:
-            self._lose(name, stream, hello.losses)
+            self._update_losses(name, stream, hello.losses)
             return []  # a repetition, too
         stream.expected = hello.next_seq  # its sender has no earlier batches any more
         if hello.definitions:
@@ -247,7 +247,7 @@ class IngestCore:
                 return self._ack(identity, name, self._ended[name][0])
             return self._reject(identity, name, seq, "unknown_stream", "say HELLO first")
         if stream.owner.peer != identity:
-            return self._foreign(identity, name, seq)
+            return self._answer_foreign(identity, name, seq)
         if seq < stream.expected:
             self.stats.duplicates += 1
             return self._ack(identity, name, stream.expected - 1)
@@ -255,7 +255,7 @@ class IngestCore:
             self._may_skip.discard(name)
             if seq > stream.expected:
                 stream.expected = seq
-                self._lose(name, stream, {LOST_IN_JOURNAL: 1})
+                self._update_losses(name, stream, {LOST_IN_JOURNAL: 1})
         if seq > stream.expected:
             if stream.gap_told == stream.expected:
                 return []
@@ -268,11 +268,11 @@ class IngestCore:
             self._define(name, header.definitions)
             return self._ack(identity, name, seq)
         if header.info is not None:
-            self._tell(self._sink.changed, name, header.info)
+            self._notify_sink(self._sink.changed, name, header.info)
         if header.losses:
-            self._lose(name, stream, header.losses)
+            self._update_losses(name, stream, header.losses)
         if header.made > 0:
-            self._tell(self._sink.made, name, header.made, ended=False)
+            self._notify_sink(self._sink.events_taken, name, header.made, ended=False)
         try:
             events = decode_columns(header, columns)
         except ProtocolError as error:
@@ -302,18 +302,18 @@ class IngestCore:
                 return self._ack(identity, name, self._ended[name][0])
             return self._reject(identity, name, bye.last_seq, "unknown_stream", "say HELLO first")
         if stream.owner.peer != identity:
-            return self._foreign(identity, name, bye.last_seq)
+            return self._answer_foreign(identity, name, bye.last_seq)
         if bye.last_seq >= stream.expected:
             return self._reject(identity, name, stream.expected, "gap", f"{stream.expected} is missing")
         self._ended[name] = stream.expected, stream.owner.name
         while len(self._ended) > self._settings.remembered_streams:
             self._ended.popitem(last=False)
         if bye.made > 0:
-            self._tell(self._sink.made, name, bye.made, ended=True)
-        self._remove(name, {**bye.losses, **_larger(stream.losses, checked(bye.losses))})
+            self._notify_sink(self._sink.events_taken, name, bye.made, ended=True)
+        self._remove(name, {**bye.losses, **_merge_counts(stream.losses, checked(bye.losses))})
         return self._ack(identity, name, stream.expected)  # the BYE itself follows the last batch
 
-    def _end_earlier(self, hello: Hello) -> None:
+    def _end_predecessor(self, hello: Hello) -> None:
         """End the predecessor of a stream, as its collector is gone; if it returns, it sends HELLO and continues."""
         for name, stream in self._streams.items():
             if name.rpartition(":")[2] == hello.info.follows and stream.owner.name != hello.collector:
@@ -322,12 +322,12 @@ class IngestCore:
                 self._remove(name, stream.losses)
                 return
 
-    def _foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
+    def _answer_foreign(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
         """Answer a peer that does not own the stream; a collector that reconnected sends HELLO and continues."""
         self.stats.foreign += 1
         return self._reject(identity, stream, seq, "unknown_stream", "its collector has a new connection; send HELLO")
 
-    def _full(self, collector: str) -> str:
+    def _exceeded_bound(self, collector: str) -> str:
         """Return the bound that a further stream would exceed, or ""."""
         if len(self._streams) >= self._settings.max_streams:
             return "max_streams"
@@ -339,18 +339,18 @@ class IngestCore:
         stream = self._streams.pop(name)
         self.stats.streams = len(self._streams)
         self._owners.remove(stream.owner, name)
-        self._tell(self._sink.closed, name, losses)
+        self._notify_sink(self._sink.closed, name, losses)
 
-    def _lose(self, name: str, stream: _Stream, losses: Mapping[str, int]) -> None:
+    def _update_losses(self, name: str, stream: _Stream, losses: Mapping[str, int]) -> None:
         """Update the cumulative losses of a stream; repeated or late reports change nothing."""
         known = stream.losses
-        stream.losses = _larger(known, checked(losses))
+        stream.losses = _merge_counts(known, checked(losses))
         if stream.losses != known:
-            self._tell(self._sink.lossy, name, stream.losses)
+            self._notify_sink(self._sink.stream_losses, name, stream.losses)
 
-    def _tell_silent(self, collector: str, is_silent: bool) -> None:
+    def _report_silence(self, collector: str, is_silent: bool) -> None:
         for name in self._owners.streams_of(collector):
-            self._tell(self._sink.silent, name, is_silent)
+            self._notify_sink(self._sink.silence_changed, name, is_silent)
 
     def _define(self, stream: str, definitions: Definitions) -> None:
         try:
@@ -361,7 +361,7 @@ class IngestCore:
             self.stats.failed += 1
             _log.exception("the definitions of stream %s failed", stream)
 
-    def _tell(self, listener: Callable[_P, None], *news: _P.args, **more: _P.kwargs) -> None:
+    def _notify_sink(self, listener: Callable[_P, None], *news: _P.args, **more: _P.kwargs) -> None:
         try:
             listener(*news, **more)
         except Exception:  # input that breaks the sink does not end the daemon
@@ -371,19 +371,19 @@ class IngestCore:
     def _heartbeat(self, identity: bytes, beat: Heartbeat, now_s: float) -> list[Reply]:
         self._owners.bind(beat.collector, identity)
         if beat.collector not in self._heard:
-            self._tell_silent(beat.collector, False)
+            self._report_silence(beat.collector, False)
         if beat.collector in self._heard or len(self._heard) < self._settings.max_collectors:
             self._heard[beat.collector] = now_s
             self.stats.collectors = len(self._heard)
-            self._tell(self._sink.heartbeat, beat.collector, beat.host, beat.counters, beat.job)
-            for job, losses in islice(beat.losses.items(), _MOST_JOBS):
-                self._tell(self._sink.lossy_job, beat.collector, job, checked(losses))
+            self._notify_sink(self._sink.heartbeat, beat.collector, beat.host, beat.counters, beat.job)
+            for job, losses in islice(beat.losses.items(), _MAX_JOBS):
+                self._notify_sink(self._sink.job_losses, beat.collector, job, checked(losses))
         plan = b"" if beat.paces is None else self.plan_for(beat.host, beat.paces)
         answer = Heartbeat(plan=plan, asked_ns=beat.asked_ns, time_ns=int(self.time_of_day() * 1e9))
         return [(identity, encode(answer))]
 
     def _ack(self, identity: bytes, stream: str, seq: int) -> list[Reply]:
-        credit = max(1, round(self._settings.credit * self.share))
+        credit = max(1, round(self._settings.credit * self.credit_share))
         return [(identity, encode(Ack(stream=stream, seq=seq, credit=credit)))]
 
     def _reject(self, identity: bytes, stream: str, seq: int, code: str, reason: str) -> list[Reply]:
@@ -391,7 +391,7 @@ class IngestCore:
         return [(identity, encode(Reject(stream=stream, seq=seq, code=code, reason=reason)))]
 
 
-def _larger(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
+def _merge_counts(before: Mapping[str, int], now: Mapping[str, int]) -> dict[str, int]:
     """Merge cumulative counts; the larger of two values is the later."""
     joined = dict(before)
     for name, count in now.items():

@@ -30,11 +30,11 @@ class PeerBound:
     """
 
     def __init__(self, monitored: zmq.asyncio.Socket, most: int, counters: Counter[str]) -> None:
-        self._most, self._counters = most, counters
+        self._max, self._counters = most, counters
         self._monitored = monitored
         self._events = monitored.get_monitor_socket(_EVENTS)
         self._peers: dict[int, str] = {}
-        self._of_peer: Counter[str] = Counter()
+        self._connections: Counter[str] = Counter()
 
     async def run(self, endpoint: str) -> None:
         """Count until cancelled.
@@ -44,9 +44,9 @@ class PeerBound:
         """
         while True:
             event = await recv_monitor_message(self._events)
-            self._left(event["value"])  # also before another connection has its descriptor
+            self._on_disconnected(event["value"])  # also before another connection has its descriptor
             if event["event"] == zmq.EVENT_ACCEPTED:
-                self._came(event["value"], endpoint)
+                self._on_connected(event["value"], endpoint)
 
     def close(self) -> None:
         """Stop monitoring; before the socket is closed."""
@@ -54,20 +54,20 @@ class PeerBound:
             self._monitored.disable_monitor()
         self._events.close(0)
 
-    def _came(self, descriptor: int, endpoint: str) -> None:
+    def _on_connected(self, descriptor: int, endpoint: str) -> None:
         if (connection := connection_at(descriptor, endpoint)) is None:  # it has left already
             return
         with connection:
             peer = peer_of(connection)
             self._peers[descriptor] = peer
-            self._of_peer[peer] += 1
-            if self._of_peer[peer] > self._most:
+            self._connections[peer] += 1
+            if self._connections[peer] > self._max:
                 self._counters["ingest_peers_refused"] += 1
                 with contextlib.suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
 
-    def _left(self, descriptor: int) -> None:
+    def _on_disconnected(self, descriptor: int) -> None:
         if (peer := self._peers.pop(descriptor, None)) is not None:
-            self._of_peer[peer] -= 1
-            if not self._of_peer[peer]:
-                del self._of_peer[peer]
+            self._connections[peer] -= 1
+            if not self._connections[peer]:
+                del self._connections[peer]

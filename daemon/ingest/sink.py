@@ -32,23 +32,23 @@ class Sink(Protocol):
         """
         ...
 
-    def made(self, stream: str, events: int, *, ended: bool) -> None:
+    def events_taken(self, stream: str, events: int, *, ended: bool) -> None:
         """Update the number of events that the collector got for an open stream. ``ended``: it is final."""
         ...
 
-    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+    def stream_losses(self, stream: str, losses: Mapping[str, int]) -> None:
         """Update the losses of an open stream, by the collector's counters; cumulative."""
         ...
 
-    def silent(self, stream: str, is_silent: bool) -> None:
+    def silence_changed(self, stream: str, is_silent: bool) -> None:
         """Update whether an open stream's collector is silent."""
         ...
 
-    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+    def job_losses(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         """Update a collector's losses of a job that no stream reports; cumulative."""
         ...
 
-    def refused(self, info: StreamInfo, reason: str) -> None:
+    def stream_refused(self, info: StreamInfo, reason: str) -> None:
         """Note a stream that was refused by a bound of the aggregator."""
         ...
 
@@ -60,6 +60,6 @@ class Sink(Protocol):
         """Update a collector's cumulative counters, and the job whose programs it observes on its node."""
         ...
 
-    def lost(self, collector: str) -> None:
+    def collector_lost(self, collector: str) -> None:
         """Mark a collector as silent."""
         ...

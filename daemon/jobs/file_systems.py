@@ -12,7 +12,7 @@ from ...events import EventBatch
 from ...events.batch import occurring
 from ...results.prediction import FileSystem
 
-_MOST: Final = 16
+_MAX_FILE_SYSTEMS: Final = 16
 
 
 class FileSystems:
@@ -26,7 +26,7 @@ class FileSystems:
         self._names = names
         self._seen = bytearray(b"\1")  # whether examined, by file number; 0 is no file
 
-    def _fresh(self, batch: EventBatch) -> set[int]:
+    def _unexamined(self, batch: EventBatch) -> set[int]:
         """Return the files of counted events that were not yet examined."""
         if len(batch) <= FEW:
             files: list[int] = batch.file.tolist()
@@ -40,13 +40,13 @@ class FileSystems:
 
     def add(self, batch: EventBatch) -> None:
         """Add events in the job's numbers."""
-        if len(self.used) >= _MOST:
+        if len(self.used) >= _MAX_FILE_SYSTEMS:
             return
         if len(self._seen) < len(self._names.files):
             self._seen += bytes(2 * len(self._names.files) - len(self._seen))
-        for number in sorted(self._fresh(batch)):
+        for number in sorted(self._unexamined(batch)):
             self._seen[number] = 1
             file = self._names.files[number]
             place = FileSystem(mount_point=file.mount_point, type=file.filesystem, shared=file.shared)
-            if (place.mount_point or place.type) and place not in self.used and len(self.used) < _MOST:
+            if (place.mount_point or place.type) and place not in self.used and len(self.used) < _MAX_FILE_SYSTEMS:
                 self.used.append(place)

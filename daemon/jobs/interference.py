@@ -16,12 +16,12 @@ from ...results.interaction import Culprits
 from .losses.failures import AnalysisFailedError
 from .session import SIGNAL, JobSession
 
-_MOST_FILES: Final = 1000
+_MAX_FILES: Final = 1000
 _COUNTS: Final = (FileType.REGULAR, FileType.UNKNOWN, FileType.COPIED)
 
 
-def examined(job: JobSession, start_s: float | None, end_s: float | None) -> tuple[int, int] | None:
-    """Return start and end of the examined part of a job's time, ns. Return None before its first event."""
+def examined_span(job: JobSession, start_s: float | None, end_s: float | None) -> tuple[int, int] | None:
+    """Return start and end of the examined_span part of a job's time, ns. Return None before its first event."""
     if job.first_ns is None or job.last_ns is None:
         return None
     start_ns = job.first_ns if start_s is None else max(job.first_ns, int(start_s * 1e9))
@@ -53,7 +53,7 @@ def frozen_interference(
     Raises:
         AnalysisFailedError: the traffic of the disturbed job is unknown.
     """
-    span = examined(job, start_s, end_s)
+    span = examined_span(job, start_s, end_s)
     if span is None:
         return None
     start_ns, end_ns = span
@@ -67,7 +67,7 @@ def frozen_interference(
                 meanwhile.append(load_of(one, start_ns, end_ns))
     known = {one.job for one in meanwhile}
     own = load_of(job, start_ns, end_ns)
-    known_files = [*shared_by((job, *others)), *(each for each in files if each[0] != job.job)]
+    known_files = [*shared_files((job, *others)), *(each for each in files if each[0] != job.job)]
     earlier = [
         Load(name, start_ns / 1e9, 1.0, np.zeros(0)) for name, _, _ in known_files if name not in known | {job.job}
     ]
@@ -77,13 +77,13 @@ def frozen_interference(
     )
 
 
-def shared_by(sessions: Iterable[JobSession]) -> list[tuple[str, Tables, Sequence[str]]]:
+def shared_files(sessions: Iterable[JobSession]) -> list[tuple[str, Tables, Sequence[str]]]:
     """Return the jobs' use of files; without jobs where this analysis is off or failed."""
     known = []
     for session in sessions:
         with contextlib.suppress(AnalysisFailedError):
             if (interactions := session.interactions) is not None:
-                with session.failures.asking("interactions"):
+                with session.failures.guard_query("interactions"):
                     known.append(interactions.shared())
     return known
 
@@ -95,13 +95,13 @@ def load_of(session: JobSession, start_ns: int, end_ns: int) -> Load:
         AnalysisFailedError: it is unknown.
     """
     session.failures.check(SIGNAL)
-    with session.failures.asking(SIGNAL):
+    with session.failures.guard_query(SIGNAL):
         series = session.predictor.series(start_ns, end_ns)
     mounts: dict[str, int] = {}
     local = set()
     totals = session.totals
-    with session.failures.asking("totals"):
-        files = totals.files(_MOST_FILES)
+    with session.failures.guard_query("totals"):
+        files = totals.files(_MAX_FILES)
     for row in files:
         info = session.names.files[row.number]
         moved = row.bytes_read + row.bytes_written

@@ -26,7 +26,7 @@ def open_stream(session: JobSession, stream: str, info: StreamInfo, at_s: float,
         session.open_stream(stream, info, at_s, now_s)
         return
     session.nodes.collectors.add(stream)
-    session.nodes.served(info.host)
+    session.nodes.add_node(info.host)
     session.no_stream_since_s = None
     describe(session, info)
 

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from ...analyzers.pipeline.job_interactions import JobInteractions
     from ...analyzers.pipeline.job_layers import JobLayers
 
-_FEWEST_AT_ONCE: Final = 768
-_MOST_AT_ONCE: Final = 65_536
-_SHARE_AT_ONCE: Final = 16  # fraction 1/n of the events so far: a job with few events queues few
-_MOST_CLOSING: Final = 256
-_SHORTEST_S: Final = 5.0  # least span of a job whose members are examined
+_MIN_BATCH_EVENTS: Final = 768
+_MAX_BATCH_EVENTS: Final = 65_536
+_BATCH_SHARE: Final = 16  # fraction 1/n of the events so far: a job with few events queues few
+_MAX_CLOSING: Final = 256
+_MIN_SPAN_S: Final = 5.0  # least span of a job whose members are examined
 
-_A = TypeVar("_A")
+_Analyzer = TypeVar("_Analyzer")
 
 
 class _Reader(Struct):
@@ -68,7 +68,7 @@ class JobAnalyzers:
     @property
     def totals(self) -> Totals:
         """Totals by call and by file. Raises AnalysisFailedError, like all failed analyzers."""
-        sums = self._up_to_date("totals", JobTotals)
+        sums = self._updated_analyzer("totals", JobTotals)
         return sums.totals if sums is not None else Totals()
 
     @property
@@ -78,7 +78,7 @@ class JobAnalyzers:
             return None
         from ...analyzers.pipeline.job_graph import JobGraph
 
-        return self._up_to_date("graph", JobGraph)
+        return self._updated_analyzer("graph", JobGraph)
 
     @property
     def layers(self) -> JobLayers | None:
@@ -87,7 +87,7 @@ class JobAnalyzers:
             return None
         from ...analyzers.pipeline.job_layers import JobLayers
 
-        return self._up_to_date("layers", JobLayers)
+        return self._updated_analyzer("layers", JobLayers)
 
     @property
     def interactions(self) -> JobInteractions | None:
@@ -96,7 +96,7 @@ class JobAnalyzers:
             return None
         from ...analyzers.pipeline.job_interactions import JobInteractions
 
-        return self._up_to_date("interactions", JobInteractions)
+        return self._updated_analyzer("interactions", JobInteractions)
 
     @property
     def groups(self) -> JobGroups | None:
@@ -105,7 +105,7 @@ class JobAnalyzers:
             return None
         from ...analyzers.pipeline.job_groups import JobGroups
 
-        return self._up_to_date("groups", JobGroups)
+        return self._updated_analyzer("groups", JobGroups)
 
     def with_groups(self, prediction: Prediction, now_ns: int, span_s: float, *, whole: bool) -> Prediction:
         """Return a prediction extended by groups of the job's members; unchanged for a short job.
@@ -116,7 +116,7 @@ class JobAnalyzers:
             span_s: observed time of the job.
             whole: use the whole observation.
         """
-        if not self.events or span_s < _SHORTEST_S:
+        if not self.events or span_s < _MIN_SPAN_S:
             return prediction
         from ...analyzers.pipeline.job_groups import JobGroups, groups_wanted
 
@@ -137,19 +137,19 @@ class JobAnalyzers:
     def put(self, batch: EventBatch, stream: str, info: StreamInfo) -> None:
         """Add events of a stream in the job's numbers."""
         if self._closing and (stream in self._closing or (info.pid and info.pid in self._closing.values())):
-            self._catch_all_up()  # the same pid may belong to another process now
+            self._catch_up_all()  # the same pid may belong to another process now
         self._pids[stream] = info.pid
         self.events += len(batch)
         self._held.put(batch, stream, info)
-        if len(self._held) >= min(max(self.events // _SHARE_AT_ONCE, _FEWEST_AT_ONCE), _MOST_AT_ONCE):
-            self._catch_all_up()
+        if len(self._held) >= min(max(self.events // _BATCH_SHARE, _MIN_BATCH_EVENTS), _MAX_BATCH_EVENTS):
+            self._catch_up_all()
 
     def close_stream(self, stream: str) -> None:
         """Close a stream."""
         if (pid := self._pids.pop(stream, None)) is not None:
             self._closing[stream] = pid
-            if len(self._closing) >= _MOST_CLOSING:
-                self._catch_all_up()
+            if len(self._closing) >= _MAX_CLOSING:
+                self._catch_up_all()
 
     def settle(self) -> None:
         """Release memory that a silent job does not need.
@@ -158,12 +158,12 @@ class JobAnalyzers:
         without a request. Analyzers that were requested are released.
         """
         # a metrics scrape requests two parts of each job
-        if len(self._made) < len(ANALYZERS) and self.events <= _FEWEST_AT_ONCE:
+        if len(self._made) < len(ANALYZERS) and self.events <= _MIN_BATCH_EVENTS:
             for name in list(self._readers):
                 self._catch_up(name)
             self._held.pack()
         else:
-            self._catch_all_up()
+            self._catch_up_all()
         for name, reader in list(self._readers.items()):
             try:
                 reader.analyzer.settle()
@@ -198,16 +198,16 @@ class JobAnalyzers:
         if analyzer is not None:
             self._readers[name] = _Reader(analyzer)
 
-    def reporting(self, name: str) -> Reporting | None:
+    def reporting_analyzer(self, name: str) -> Reporting | None:
         """Return an analyzer with a result of its own. Return None if it has none or is off."""
-        analyzer = self._up_to_date(name, object)
+        analyzer = self._updated_analyzer(name, object)
         return analyzer if isinstance(analyzer, Reporting) else None
 
-    def _up_to_date(self, name: str, kind: type[_A]) -> _A | None:
+    def _updated_analyzer(self, name: str, kind: type[_Analyzer]) -> _Analyzer | None:
         self._make(name)
         if name in self._readers:
             self._catch_up(name)
-            self._take_in_all(name)
+            self._process_interactions(name)
         self._failures.check(name)
         reader = self._readers.get(name)
         return reader.analyzer if reader is not None and isinstance(reader.analyzer, kind) else None
@@ -224,7 +224,7 @@ class JobAnalyzers:
         except Exception as error:
             self._stop(name, error)
 
-    def _take_in_all(self, name: str) -> None:
+    def _process_interactions(self, name: str) -> None:
         """Make interactions process their own queue: during a query they could not be stopped."""
         if name != "interactions" or (reader := self._readers.get(name)) is None:
             return
@@ -233,7 +233,7 @@ class JobAnalyzers:
         except Exception as error:
             self._stop(name, error)
 
-    def _catch_all_up(self) -> None:
+    def _catch_up_all(self) -> None:
         for name in ANALYZERS:
             self._make(name)
         for name in list(self._readers):

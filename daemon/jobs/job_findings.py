@@ -28,11 +28,11 @@ def findings_of(session: JobSession, *, ranking: bool = True, run_s: float | Non
     if not session.analyzers.events:
         return Findings
     makers: dict[str, _Make] = {}
-    for name, look in _LOOKS.items():
+    for name, look in _COPIERS.items():
         if name == "ranking" and not ranking:
             continue
         try:
-            with session.failures.asking(_ANALYSES.get(name, name)):
+            with session.failures.guard_query(_ANALYSES.get(name, name)):
                 made = frozen_advice(session, run_s) if name == "advice" else look(session)
         except AnalysisFailedError:
             continue
@@ -43,7 +43,7 @@ def findings_of(session: JobSession, *, ranking: bool = True, run_s: float | Non
         results: dict[str, object] = {}
         for name, make in makers.items():
             try:
-                with session.failures.asking(_ANALYSES.get(name, name)):
+                with session.failures.guard_query(_ANALYSES.get(name, name)):
                     results[name] = make()
             except AnalysisFailedError:
                 continue
@@ -64,7 +64,7 @@ def _layers(session: JobSession) -> _Make | None:
 
 
 def _heat(session: JobSession) -> _Make | None:
-    analyzer = session.analyzers.reporting("heatmap")
+    analyzer = session.analyzers.reporting_analyzer("heatmap")
     return None if analyzer is None else analyzer.frozen()
 
 
@@ -77,7 +77,7 @@ def frozen_advice(session: JobSession, run_s: float | None = None) -> Callable[[
     """
     from ...analyzers.advice.update import AdviceAnalyzer
 
-    analyzer = session.analyzers.reporting("advice")
+    analyzer = session.analyzers.reporting_analyzer("advice")
     if not isinstance(analyzer, AdviceAnalyzer):
         return None
     make, periodicity = analyzer.frozen(), session.prediction
@@ -85,7 +85,7 @@ def frozen_advice(session: JobSession, run_s: float | None = None) -> Callable[[
 
 
 def _file_systems(session: JobSession) -> _Make | None:
-    analyzer = session.analyzers.reporting("filesystems")
+    analyzer = session.analyzers.reporting_analyzer("filesystems")
     return None if analyzer is None else analyzer.frozen()
 
 
@@ -99,7 +99,7 @@ def _ranking(session: JobSession) -> _Make | None:
     return None if interactions is None else interactions.frozen()
 
 
-_LOOKS: Final[dict[str, Callable[[JobSession], _Make | None]]] = {
+_COPIERS: Final[dict[str, Callable[[JobSession], _Make | None]]] = {
     "layers": _layers,
     "heat": _heat,
     "graph": _graph,

@@ -16,21 +16,21 @@ def summary_of(session: JobSession, now_s: float) -> JobSummary:
     return JobSummary(**_facts(session, now_s))
 
 
-def news_of(session: JobSession, now_s: float) -> JobSummary:
+def published_summary(session: JobSession, now_s: float) -> JobSummary:
     """Return the published message of a job; an ended one includes its ``last_word``."""
-    return JobSummary(**_facts(session, now_s), last_word=last_word_of(session))
+    return JobSummary(**_facts(session, now_s), last_word=final_prediction_of(session))
 
 
 def detail_of(session: JobSession, now_s: float, top: int = 20) -> JobDetail:
     """Return the summary with the ``top`` files and calls by bytes. Without them if the totals failed."""
     try:
         totals, left_out = session.totals, not_counted_of(session)
-        with session.failures.asking("totals"):
+        with session.failures.guard_query("totals"):
             files, calls = file_totals(totals, session.names, top), call_totals(totals, session.names, top)
     except AnalysisFailedError:
         files, calls, left_out = [], [], NotCounted()
     return JobDetail(
-        **_facts(session, now_s), files=files, calls=calls, not_counted=left_out, last_word=last_word_of(session)
+        **_facts(session, now_s), files=files, calls=calls, not_counted=left_out, last_word=final_prediction_of(session)
     )
 
 
@@ -41,13 +41,13 @@ def not_counted_of(session: JobSession) -> NotCounted:
         AnalysisFailedError: the totals have failed.
     """
     totals, names = session.totals, session.names
-    with session.failures.asking("totals"):
+    with session.failures.guard_query("totals"):
         return not_counted(totals, names)
 
 
 def known_losses(session: JobSession, now_s: float) -> dict[str, int]:
     """Return all losses of a job, by reason, including nodes without a collector."""
-    known = session.losses.known(ended=session.state is State.ENDED)
+    known = session.losses.all_losses(ended=session.state is State.ENDED)
     if nodes := session.unseen_nodes(now_s).total:
         known[UNSEEN_NODES] = known.get(UNSEEN_NODES, 0) + nodes
     return known
@@ -79,7 +79,7 @@ def _facts(session: JobSession, now_s: float) -> dict[str, object]:
         "losses": known,
         "complete": not known,
         "predictions": session.predictions,
-        "failures": session.failures.told(),
+        "failures": session.failures.summaries(),
     }
 
 
@@ -99,6 +99,6 @@ def _batch(session: JobSession) -> BatchFacts | None:
     )
 
 
-def last_word_of(session: JobSession) -> Prediction | None:
+def final_prediction_of(session: JobSession) -> Prediction | None:
     """Return the prediction from the whole run of an ended job. Return None before, and without one."""
     return session.prediction if session.state in (State.ENDED, State.REMOVED) else None

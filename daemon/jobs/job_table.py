@@ -21,7 +21,7 @@ class Card(Struct, frozen=True, array_like=True):
         user: its user.
         heard_at_s: time of the last batch, by the steady clock.
         summary: a JobSummary as JSON, at the time of storage.
-        sums: contribution of the job to the sums over all jobs (``held_sums``).
+        sums: contribution of the job to the sums over all jobs (``session_sums``).
     """
 
     state: str
@@ -36,9 +36,9 @@ class JobTable(dict[str, "JobSession"]):
 
     Attributes:
         asleep: the cards of the sleeping jobs.
-        touched, untold: jobs whose sessions were accessed, and may have changed, since the set was cleared: one for
+        touched, unsummed: jobs whose sessions were accessed, and may have changed, since the set was cleared: one for
             snapshots, one for sums.
-        told: jobs included in the sums.
+        summed: jobs included in the sums.
         projects: projects of jobs, as vouched for by their nodes.
     """
 
@@ -46,15 +46,15 @@ class JobTable(dict[str, "JobSession"]):
         super().__init__()
         self.asleep: dict[str, Card] = {}
         self.touched: set[str] = set()
-        self.untold: set[str] = set()
-        self.told: set[str] = set()
+        self.unsummed: set[str] = set()
+        self.summed: set[str] = set()
         self.projects: dict[str, str] = {}
         self._wake: Callable[[str], JobSession | None] = lambda _: None
 
-    def lay(self, cards: Mapping[str, Card], wake: Callable[[str], JobSession | None]) -> None:
+    def add_sleeping(self, cards: Mapping[str, Card], wake: Callable[[str], JobSession | None]) -> None:
         """Add sleeping jobs; ``wake`` creates the session of one, or returns None on failure."""
         self.asleep.update(cards)
-        self.untold.update(cards)
+        self.unsummed.update(cards)
         self._wake = wake
 
     @property
@@ -66,11 +66,11 @@ class JobTable(dict[str, "JobSession"]):
         """Return the jobs of the existing sessions."""
         return list(super().__iter__())
 
-    def peek(self, job: str) -> JobSession:
+    def get_existing(self, job: str) -> JobSession:
         """Return an existing session for a caller that does not change it."""
         return super().__getitem__(job)
 
-    def look(self, job: str) -> JobSession | None:
+    def get_or_wake(self, job: str) -> JobSession | None:
         """Return a session for a caller that does not change it. It is created if it is asleep."""
         return super().get(job) or self.get(job)
 
@@ -82,7 +82,7 @@ class JobTable(dict[str, "JobSession"]):
 
     def __getitem__(self, job: str) -> JobSession:
         self.touched.add(job)
-        self.untold.add(job)
+        self.unsummed.add(job)
         return super().__getitem__(job)
 
     def __missing__(self, job: str) -> JobSession:
@@ -109,13 +109,13 @@ class JobTable(dict[str, "JobSession"]):
         self.asleep.pop(job, None)
         self.projects.pop(job, None)  # a new job of this name may be another user's
         self.touched.add(job)
-        self.untold.add(job)
+        self.unsummed.add(job)
         super().__setitem__(job, session)
 
     def __delitem__(self, job: str) -> None:
         self.touched.discard(job)
         self.projects.pop(job, None)
-        (self.untold.add if job in self.told else self.untold.discard)(job)
+        (self.unsummed.add if job in self.summed else self.unsummed.discard)(job)
         if self.asleep.pop(job, None) is None:
             super().__delitem__(job)
 

@@ -18,7 +18,7 @@ from .losses.failures import AnalysisFailedError
 from .losses.job_ledger import ledger_of
 from .session import JobSession
 
-_MOST_PREDICTIONS: Final = 300
+_MAX_PREDICTIONS: Final = 300
 _TOP: Final = 40
 
 
@@ -34,7 +34,7 @@ def view_of(
         slowdowns: slowdowns of the job by others.
     """
     detail, prediction = detail_of(session, now_s, _TOP), session.prediction
-    history, findings = session.history.latest(_MOST_PREDICTIONS), findings_of(session, ranking=False)
+    history, findings = session.history.latest(_MAX_PREDICTIONS), findings_of(session, ranking=False)
     ledger, wall_clock = ledger_of(session, archives=archives), not session.own_clock
     try:
         signal = session.signal()

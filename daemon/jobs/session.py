@@ -30,7 +30,7 @@ from .lifecycle.job_state import State
 from .lifecycle.staleness import stale_at
 from .losses.failures import Failures
 from .losses.handovers import LOST_WITH_COLLECTOR, Handovers
-from .losses.incomplete_window import held_to_what_arrived
+from .losses.incomplete_window import without_incomplete_period
 from .losses.job_losses import JobLosses
 from .losses.job_nodes import NODES_LATE_S, NONE_UNSEEN, JobNodes, UnseenNodes
 from .losses.ledger import Ledger
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ...analyzers.pipeline.job_layers import JobLayers
 
 _BANDWIDTH_S: Final = 10
-_MOST_HOSTS: Final = 64  # listed in a prediction
+_MAX_HOSTS: Final = 64  # listed in a prediction
 _ENDED: Final = (State.ENDED, State.REMOVED)
 SIGNAL: Final = "signal"
 PREDICTION: Final = "prediction"
@@ -128,7 +128,7 @@ class JobSession:
         if is_new:
             self.losses.open_stream(stream)
             self.ledger.open(stream)
-            self._lose_with_collector(self.handovers.open_stream(stream, info), at_s if now_s is None else now_s)
+            self._add_collector_losses(self.handovers.open_stream(stream, info), at_s if now_s is None else now_s)
         self.change_stream(stream, info)
 
     def change_stream(self, stream: str, info: StreamInfo) -> None:
@@ -142,7 +142,7 @@ class JobSession:
         self.communicator = max(self.communicator, info.ranks)
         self.stamp_ns = max(self.stamp_ns, info.stamp_ns)
         self.own_clock = self.own_clock or info.clock_offset_ns is None
-        if info.clock_off_ns and (info.host in self.clocks_off or len(self.clocks_off) < _MOST_HOSTS):
+        if info.clock_off_ns and (info.host in self.clocks_off or len(self.clocks_off) < _MAX_HOSTS):
             self.clocks_off[info.host] = info.clock_off_ns
         if info.host:
             self.hosts.add(info.host)
@@ -150,27 +150,27 @@ class JobSession:
             self.ranks.add(info.rank)
             self.losses.has_rank(info.rank, info.ranks)
 
-    def lose(self, grown: Mapping[str, int], now_s: float, since_ns: int | None = None) -> None:
+    def add_losses(self, grown: Mapping[str, int], now_s: float, since_ns: int | None = None) -> None:
         """Add losses since ``since_ns``, or since the beginning of the job if that is unknown."""
         if not grown:
             return
         now_ns = (self.last_ns or 0) if self.own_clock else int(now_s * 1e9)
         start_ns = since_ns if since_ns is not None else self.first_ns if self.first_ns is not None else now_ns
-        with self.failures.taking(SIGNAL) as goes_on:
+        with self.failures.guard_input(SIGNAL) as goes_on:
             if goes_on:
                 self.completeness.lost(start_ns, now_ns, events_of(grown), bytes_of(grown))
 
-    def _lose_with_collector(self, events: int, now_s: float) -> None:
+    def _add_collector_losses(self, events: int, now_s: float) -> None:
         if not events:
             return
         lost = +Counter({LOST_WITH_COLLECTOR: events})
-        self.losses.lose(lost)
-        self.lose(lost, now_s)
+        self.losses.add(lost)
+        self.add_losses(lost, now_s)
 
-    def lose_of_stream(self, stream: str, losses: Mapping[str, int], now_s: float) -> None:
+    def update_stream_losses(self, stream: str, losses: Mapping[str, int], now_s: float) -> None:
         """Update the cumulative losses of an open stream."""
-        self.ledger.lossy(stream, losses)
-        self.lose(self.losses.of_stream(stream, losses), now_s, self.heard_until_ns.get(stream))
+        self.ledger.set_losses(stream, losses)
+        self.add_losses(self.losses.update_stream(stream, losses), now_s, self.heard_until_ns.get(stream))
 
     def close_stream(
         self, stream: str, at_s: float, losses: Mapping[str, int] | None = None, now_s: float | None = None
@@ -186,8 +186,8 @@ class JobSession:
         now_s = at_s if now_s is None else now_s
         grown = self.losses.close_stream(stream, losses or {})
         self.ledger.close(stream, losses or {})
-        self.lose(grown, now_s, self.heard_until_ns.pop(stream, None))
-        self._lose_with_collector(self.handovers.close_stream(stream, losses or {}), now_s)
+        self.add_losses(grown, now_s, self.heard_until_ns.pop(stream, None))
+        self._add_collector_losses(self.handovers.close_stream(stream, losses or {}), now_s)
         if self.streams.pop(stream, None) is not None:
             self.flushed = True
             self._flush()
@@ -216,10 +216,10 @@ class JobSession:
         if not (count := len(batch)):
             return
         self.heard_at_s = now_s if at_s is None else at_s
-        self.handovers.arrived(stream, count)
+        self.handovers.add_received(stream, count)
         last = int(batch.end.max())
         if not self.own_clock and last > (now_s + self.settings.clock_skew_s) * 1e9:
-            batch = self._placed_at_arrival(batch, int(now_s * 1e9))
+            batch = self._shifted_to_arrival(batch, int(now_s * 1e9))
             last = int(batch.end.max())
         batch = names.translate(batch)
         self._count(batch, last, now_s)
@@ -228,10 +228,10 @@ class JobSession:
         self.flushed = self.flushed or bool((occurring(batch.flags) & int(Flag.AGGREGATE)).any())
         self.analyzers.put(batch, stream, self.infos[stream])
 
-    def _placed_at_arrival(self, batch: EventBatch, now_ns: int) -> EventBatch:
+    def _shifted_to_arrival(self, batch: EventBatch, now_ns: int) -> EventBatch:
         """Shift calls that are too far ahead, like their node's clock. The last of them then ends now."""
         ahead = batch.end > now_ns + int(self.settings.clock_skew_s * 1e9)
-        self.losses.lose(Counter({MISPLACED: int(np.count_nonzero(ahead))}))
+        self.losses.add(Counter({MISPLACED: int(np.count_nonzero(ahead))}))
         by_ns = int(batch.end[ahead].max()) - now_ns
         return batch.replace(start=np.maximum(np.where(ahead, batch.start - by_ns, batch.start), 0))
 
@@ -252,21 +252,21 @@ class JobSession:
         self.flushed = False
         self.failures.check(SIGNAL)
         now_ns = self.last_ns if self.own_clock else max(int(now_s * 1e9), self.last_ns)
-        with self.failures.asking(PREDICTION):
+        with self.failures.guard_query(PREDICTION):
             # a run ends with its last I/O: the silence until the job counts as ended is not part of its period
             at_ns = (self.predictor.last_ns or self.last_ns) if whole else now_ns
             predicted = self.predictor.predict(at_ns, whole=whole) if looks else self.predictor.unlooked(at_ns)
             if looks:
                 predicted = self.analyzers.with_groups(predicted, at_ns, self.span_s, whole=whole)
             predicted = predicted.held_to_stamps(self.stamp_ns / 1e9)
-            prediction = held_to_what_arrived(predicted, now_ns, self.completeness, self.losses)
+            prediction = without_incomplete_period(predicted, now_ns, self.completeness, self.losses)
             where: dict[str, object] = {
                 "made_at_s": now_ns / 1e9,
                 "nodes": len(self.hosts),
-                "ranks_unseen": self.losses.unheard_ranks,
+                "ranks_unseen": self.losses.missing_ranks,
                 "nodes_unseen": self.unseen_nodes(now_ns / 1e9).total,
                 "name": "" if self.batch is None else self.batch.title,
-                "hosts": sorted(self.hosts)[:_MOST_HOSTS],
+                "hosts": sorted(self.hosts)[:_MAX_HOSTS],
                 "file_systems": self.file_systems.used[:],
             }
             prediction = (prediction.without_next() if whole else prediction).model_copy(update=where)
@@ -304,7 +304,7 @@ class JobSession:
 
     def complete_losses(self, now_s: float) -> None:
         """Finish the losses of streams that are still open, as no more data is expected."""
-        self._lose_with_collector(self.handovers.at_end(), now_s)
+        self._add_collector_losses(self.handovers.lost_at_end(), now_s)
 
     @property
     def span_s(self) -> float:
@@ -359,7 +359,7 @@ class JobSession:
         end = max(self.last_ns or 0, 0 if self.own_clock else int(until_s * 1e9))
         first = self.first_ns or 0
         start = first if last_s is None else max(first, end - int(min(last_s * 1e9, float(end))))
-        with self.failures.asking(SIGNAL):
+        with self.failures.guard_query(SIGNAL):
             return self.predictor.series(start, end)
 
     def bandwidth(self, now_s: float) -> float:
@@ -376,14 +376,14 @@ class JobSession:
             return 0.0
 
     def _add_to_signal(self, batch: EventBatch, last: int, now_s: float) -> None:
-        with self.failures.taking(SIGNAL) as goes_on:
+        with self.failures.guard_input(SIGNAL) as goes_on:
             if goes_on:
                 self.completeness.seen(last, len(batch), batch.moved)
                 self.file_systems.add(batch)
                 self.predictor.update(batch, self.names.left_out, None if self.own_clock else int(now_s * 1e9))
 
     def _flush(self) -> None:
-        with self.failures.taking(SIGNAL) as goes_on:
+        with self.failures.guard_input(SIGNAL) as goes_on:
             if goes_on:
                 self.predictor.flush()
 

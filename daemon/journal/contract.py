@@ -54,7 +54,7 @@ class Kind(IntEnum):
 
 
 @contextlib.contextmanager
-def unrecorded(*_: object) -> Iterator[None]:
+def without_recording(*_: object) -> Iterator[None]:
     """Run a step without recording it."""
     yield
 
@@ -98,7 +98,7 @@ class Journal(Protocol):
         ...
 
 
-class KeptJournal(Journal, Protocol):
+class DurableJournal(Journal, Protocol):
     """A journal as used by an aggregator.
 
     It is stored in one place, with one writer, and truncated after each snapshot.
@@ -149,11 +149,11 @@ class KeptJournal(Journal, Protocol):
         """Total time of syncs, s."""
         ...
 
-    def set_aside(self) -> None:
+    def skip_replay(self) -> None:
         """Skip the replay; existing records are kept for inspection."""
         ...
 
-    def bring(self, snapshot: Path) -> None:
+    def fetch_snapshot(self, snapshot: Path) -> None:
         """Fetch the last snapshot to a file, if the journal stores snapshots itself; before ``replay``."""
         ...
 

@@ -15,34 +15,34 @@ from ..aggregator import Aggregator
 from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore, Reply
 from ..jobs.session import JobSession
-from .contract import KeptJournal, Kind, Moment, Position, unrecorded
-from .forked_task import Forked
-from .recovery import LOOKED
+from .contract import DurableJournal, Kind, Moment, Position, without_recording
+from .forked_task import ForkedTask
+from .recovery import SEARCHED
 from .settings import JournalSettings
 
 _log = logging.getLogger(__name__)
 _ANSWER: Final = encode(Heartbeat())[0]
-_MOST_PENDING: Final = 1 << 27
+_MAX_PENDING: Final = 1 << 27
 """Maximum bytes that wait for the disk."""
 _FULL_SEGMENTS: Final = 4
-_LEAST_REST: Final = 20
+_MIN_PAUSE: Final = 20
 """Least time between two snapshots, in multiples of a snapshot's expected time."""
-_SHORT_REST: Final = 4
+_MIN_PAUSE_BEFORE_RECOVERY: Final = 4
 """Least time between two snapshots, if the next daemon would have a long recovery."""
 _RETRY_S: Final = 10.0
-_FEW: Final = 16  # jobs, whose part of a snapshot's time cannot be separated from its fixed part
-_MOST_DEFERRED: Final = 1 << 17
+_FEW_JOBS: Final = 16  # jobs, whose part of a snapshot's time cannot be separated from its fixed part
+_MAX_DEFERRED: Final = 1 << 17
 """Maximum number of answers that wait for a snapshot. Beyond it the oldest is dropped, and its collector resends."""
 _FLUSH_S: Final = 1.0
 """Interval of writing records that no answer waits for, such as predictions, s."""
 
 
-class _Held(NamedTuple):
+class _DeferredAnswers(NamedTuple):
     """Answers to a message that is not yet known to be on disk."""
 
     record: int
     """Number of the message's record; 0 if it was not journalled."""
-    taken: int
+    received: int
     """Number of messages received up to this one."""
     replies: list[Reply]
 
@@ -76,7 +76,7 @@ class Durability:
 
     def __init__(
         self,
-        journal: KeptJournal,
+        journal: DurableJournal,
         aggregator: Aggregator,
         clocks: Clocks,
         core: IngestCore,
@@ -89,27 +89,27 @@ class Durability:
     ) -> None:
         self.counters: Counter[str] = aggregator.counters
         self.journal = journal
-        self.child = Forked()
+        self.child = ForkedTask()
         self._aggregator, self._clocks, self._core = aggregator, clocks, core
         self._settings = settings
         self._write, self._commit, self._wake = write, commit, wake
         self.problem = self.snapshot_problem = ""
         self.problem_since_s = self.snapshot_problem_since_s = 0.0
-        self._held: deque[_Held] = deque()
-        self._taken = self._covered = self._covered_next = 0
-        self._sure = 0  # the last usable record of a failed journal
+        self._deferred: deque[_DeferredAnswers] = deque()
+        self._received = self._covered = self._covered_next = 0
+        self._last_durable_record = 0  # the last usable record of a failed journal
         self._written_at = journal.last
         self._now_s = now_s
         self._next_s = now_s if aggregator.jobs else now_s + settings.snapshot_s
         self._flushed_s = self._ended_s = now_s
         self._retry_at_s = now_s
-        self._fixed_s = self._each_s = 0.0  # fixed time of a snapshot, and time per changed job
+        self._fixed_s = self._per_job_s = 0.0  # fixed time of a snapshot, and time per changed job
         self._has_news = bool(aggregator.jobs)  # replayed jobs are written at once, with their journalled data
         self._is_suspended = False
-        self._keep = keep
+        self._descriptors = keep
         self._unwritten: set[str] = set()
-        self._worked_from_s = time.thread_time()
-        aggregator.around = self._around
+        self._work_start_s = time.thread_time()
+        aggregator.step_context = self._record_step
 
     # ---- input ----
 
@@ -118,31 +118,31 @@ class Durability:
         self._now_s = now_s
         if self.journal.is_fenced:
             return []
-        self._taken += 1
-        with self._clocks.held() as (clock_s, steady_s):
+        self._received += 1
+        with self._clocks.frozen() as (clock_s, steady_s):
             number = self._append(frames, identity, Moment(clock_s, steady_s, now_s), Kind.MESSAGE)
             self._aggregator.journals = number is not None
             replies = self._core.receive(identity, frames, now_s)
         self._has_news = True
         if number is None:
             self.counters[f"journal_unwritten:{self._reason}"] += 1
-        if not replies or (_answers_beat(replies[0]) and not _tells_losses(frames)):
+        if not replies or (_is_heartbeat_answer(replies[0]) and not _carries_losses(frames)):
             return replies
-        self._held.append(_Held(number or 0, self._taken, replies))
-        if self.is_behind and len(self._held) > _MOST_DEFERRED:
-            self._held.popleft()  # its collector sends the message again
+        self._deferred.append(_DeferredAnswers(number or 0, self._received, replies))
+        if self.is_behind and len(self._deferred) > _MAX_DEFERRED:
+            self._deferred.popleft()  # its collector sends the message again
         return []
 
     def tick(self, now_s: float) -> None:
         """Journal and run a check of collectors for silence."""
         self._now_s = now_s
-        with self._clocks.held() as (clock_s, steady_s):
+        with self._clocks.frozen() as (clock_s, steady_s):
             self._append((), b"", Moment(clock_s, steady_s, now_s), Kind.TICK)
             self._core.tick(now_s)
 
     def sync(self) -> None:
         """Sync records that answers wait for."""
-        if self._held and not self.journal.problem:
+        if self._deferred and not self.journal.problem:
             self.journal.sync()
 
     @property
@@ -150,29 +150,29 @@ class Durability:
         """Whether answers wait for a snapshot, as the journal lacks the records of their messages."""
         return self._is_suspended or bool(self.journal.problem)
 
-    def released(self) -> list[Reply]:
+    def pop_durable(self) -> list[Reply]:
         """Return the answers whose records are on disk now."""
         if self.journal.is_fenced:
-            self._held.clear()
+            self._deferred.clear()
             return []
         replies: list[Reply] = []
-        while self._held and self._is_safe(self._held[0].record, self._held[0].taken):
-            replies += self._held.popleft().replies
+        while self._deferred and self._is_durable(self._deferred[0].record, self._deferred[0].received):
+            replies += self._deferred.popleft().replies
         return replies
 
-    def _is_safe(self, record: int, taken: int) -> bool:
+    def _is_durable(self, record: int, taken: int) -> bool:
         """Whether a message is on disk, by its record (0: none) or a snapshot."""
-        sure = self._sure if self._is_suspended else self.journal.synced.record
+        sure = self._last_durable_record if self._is_suspended else self.journal.synced.record
         return 0 < record <= sure or taken <= self._covered
 
     def mark(self) -> Callable[[], bool]:
         """Return a function that reports whether all input up to now is on disk. Otherwise it syncs the input."""
-        record, taken = 0 if self.journal.problem else self.journal.last.record, self._taken
+        record, taken = 0 if self.journal.problem else self.journal.last.record, self._received
 
         def is_on_disk() -> bool:
             if self.journal.is_fenced:
                 return False
-            if self._is_safe(record, taken):
+            if self._is_durable(record, taken):
                 return True
             if not self.journal.problem:
                 self.journal.sync()
@@ -181,34 +181,34 @@ class Durability:
         return is_on_disk
 
     @property
-    def _has_much_to_do_again(self) -> bool:
+    def _needs_long_recovery(self) -> bool:
         """Whether a new daemon would need a long recovery. It repeats the work since the last snapshot."""
-        return time.thread_time() - self._worked_from_s > self._settings.recovery_s
+        return time.thread_time() - self._work_start_s > self._settings.recovery_s
 
     @property
-    def _rests_until_s(self) -> float:
+    def _next_snapshot_s(self) -> float:
         """Time until which no snapshot is made. Snapshots then use a small share of a core."""
         changed = len(self._unwritten | self._aggregator.jobs.touched)
-        rest = _SHORT_REST if self._has_much_to_do_again else _LEAST_REST
-        return max(self._retry_at_s, self._ended_s + rest * (self._fixed_s + self._each_s * changed))
+        rest = _MIN_PAUSE_BEFORE_RECOVERY if self._needs_long_recovery else _MIN_PAUSE
+        return max(self._retry_at_s, self._ended_s + rest * (self._fixed_s + self._per_job_s * changed))
 
     @property
     def _reason(self) -> str:
         return "quota" if self.journal.problem.startswith("journal.quota_bytes") else "disk"
 
     @property
-    def holds_answers(self) -> bool:
+    def has_deferred_answers(self) -> bool:
         """Whether processed messages wait for a working disk."""
-        return bool(self._held) and not self.is_behind
+        return bool(self._deferred) and not self.is_behind
 
     @property
     def is_full(self) -> bool:
         """Whether so many bytes wait for the disk that no more messages should be read."""
-        return self.journal.pending_bytes > _MOST_PENDING
+        return self.journal.pending_bytes > _MAX_PENDING
 
     # ---- snapshots ----
 
-    def look_after(self, now_s: float) -> None:
+    def poll(self, now_s: float) -> None:
         """Start and finish snapshots; call it about every second."""
         self._now_s = now_s
         if now_s >= self._flushed_s + _FLUSH_S:
@@ -224,15 +224,15 @@ class Durability:
             self._end(done, now_s)
         if self.journal.problem and not self._is_suspended:
             self._suspend()
-        self.counters["answers_deferred"] = len(self._held) if self._is_suspended else 0
+        self.counters["answers_deferred"] = len(self._deferred) if self._is_suspended else 0
         full = self.journal.total_bytes > min(
             _FULL_SEGMENTS * self._settings.segment_bytes, self._settings.quota_bytes // 2
         )
         if (
             self.child.is_busy
             or not self._has_news
-            or (now_s < self._next_s and not full and not self._has_much_to_do_again)
-            or now_s < self._rests_until_s
+            or (now_s < self._next_s and not full and not self._needs_long_recovery)
+            or now_s < self._next_snapshot_s
         ):
             return
         self._begin(now_s)
@@ -248,7 +248,7 @@ class Durability:
         if self.journal.is_fenced:
             return False
         changed = self._unwritten | self._aggregator.jobs.touched
-        expected_s = self._fixed_s + self._each_s * len(changed)
+        expected_s = self._fixed_s + self._per_job_s * len(changed)
         if expected_s > within_s and not self.journal.problem:
             _log.warning(
                 "no snapshot at exit: %d jobs would take %.0f s, longer than stop_within_s; the next aggregator "
@@ -267,7 +267,7 @@ class Durability:
 
     def close(self) -> None:
         """Write journalled records, and end all threads and copies."""
-        self._aggregator.around = unrecorded
+        self._aggregator.step_context = without_recording
         self.child.close()
         self.journal.close()
 
@@ -280,19 +280,19 @@ class Durability:
                 return
         at = self.journal.last
         self._has_news = False
-        self._covered_next = self._taken
+        self._covered_next = self._received
         jobs = self._aggregator.jobs
         self._unwritten |= jobs.touched
         jobs.touched.clear()
-        if not self.child.begin(lambda: self._write(at, self._unwritten), self._keep()):
+        if not self.child.begin(lambda: self._write(at, self._unwritten), self._descriptors()):
             self._failed("the process cannot be forked", now_s)
             return
         self._written_at = at
-        self._worked_from_s = time.thread_time()
+        self._work_start_s = time.thread_time()
 
     def _suspend(self) -> None:
         self._is_suspended = True
-        self._sure = self.journal.synced.record
+        self._last_durable_record = self.journal.synced.record
         self.problem, self.problem_since_s = self.journal.problem, self._aggregator.clock()
         self.counters["journal_failures"] += 1
         self.counters["journal_failing"] = 1
@@ -313,8 +313,8 @@ class Durability:
         if not done:
             self._failed(why, now_s)
             return
-        if len(self._unwritten) > _FEW:
-            self._each_s = self.child.cpu_s / len(self._unwritten)
+        if len(self._unwritten) > _FEW_JOBS:
+            self._per_job_s = self.child.cpu_s / len(self._unwritten)
         else:
             self._fixed_s = self.child.cpu_s
         self._unwritten.clear()
@@ -336,7 +336,7 @@ class Durability:
         """Continue the journal after the snapshot that covers its missing records, unless it failed again."""
         if not self.journal.problem:
             self.journal.accept()
-        self._sure = 0
+        self._last_durable_record = 0
         if not self.journal.problem:
             self._is_suspended = False
             self.counters["journal_failing"] = 0
@@ -366,23 +366,23 @@ class Durability:
         return self.journal.append(frames, sender, moment, kind).record
 
     @contextlib.contextmanager
-    def _around(self, aggregator: Aggregator, kind: Kind, session: JobSession) -> Iterator[None]:
+    def _record_step(self, aggregator: Aggregator, kind: Kind, session: JobSession) -> Iterator[None]:
         """Record a time-triggered step, unless it changed nothing."""
         before = session.state
-        with self._clocks.held() as (clock_s, steady_s):
+        with self._clocks.frozen() as (clock_s, steady_s):
             yield
         if kind is Kind.PREDICT or session.state is not before:
-            looked = LOOKED if aggregator.looked else b"\0"
+            looked = SEARCHED if aggregator.searched else b"\0"
             self._append((session.job.encode(),), looked, Moment(clock_s, steady_s, self._now_s), kind)
 
 
-def _answers_beat(reply: Reply) -> bool:
+def _is_heartbeat_answer(reply: Reply) -> bool:
     """Return whether a reply is independent of processed input."""
     frame = reply[1][0]
     return frame == _ANSWER or (len(frame) > len(_ANSWER) and isinstance(decode_header(frame), Heartbeat))
 
 
-def _tells_losses(frames: Sequence[Frame]) -> bool:
+def _carries_losses(frames: Sequence[Frame]) -> bool:
     """Return whether a heartbeat has losses, which are repeated until they are answered."""
     beat = decode_header(frames[0])
     return isinstance(beat, Heartbeat) and bool(beat.losses)

@@ -17,12 +17,12 @@ _libc: Final = ctypes.CDLL(None, use_errno=True)
 _DIE_WITH_PARENT: Final = 1
 _NICE: Final = 5
 _STANDARD_ERROR: Final = 2
-_SLOWEST_S: Final = 3600.0
+_TIMEOUT_S: Final = 3600.0
 _FAILED: Final = 255
 """Exit status of a copy that failed without an OSError. Lower ones are error numbers of the system."""
 
 
-class Forked:
+class ForkedTask:
     """One child at a time, which does some work and reports whether it succeeded.
 
     Attributes:
@@ -37,7 +37,7 @@ class Forked:
         self.paused_s = self.cpu_s = 0.0
         self.errno = 0
         self._pid = 0
-        self._begun_s = 0.0
+        self._started_s = 0.0
 
     @property
     def is_busy(self) -> bool:
@@ -47,7 +47,7 @@ class Forked:
     def begin(self, work: Callable[[], bool], keep: Collection[int] = ()) -> bool:
         """Run work in a forked child, with these descriptors open. Return False if it cannot be forked."""
         parent = os.getpid()
-        self._begun_s = time.monotonic()
+        self._started_s = time.monotonic()
         try:
             with warnings.catch_warnings():
                 # warning about threads: the child uses none of their locks
@@ -56,15 +56,15 @@ class Forked:
         except OSError:
             return False
         if self._pid == 0:
-            _do(work, parent, keep)
-        self.paused_s = time.monotonic() - self._begun_s
+            _run_child(work, parent, keep)
+        self.paused_s = time.monotonic() - self._started_s
         return True
 
     def poll(self, *, wait: bool = False) -> bool | None:
         """Return whether the work succeeded, once; None without a child, or while it works."""
         if not self._pid:
             return None
-        if time.monotonic() - self._begun_s > _SLOWEST_S:
+        if time.monotonic() - self._started_s > _TIMEOUT_S:
             self._kill()
         try:
             pid, status, used = os.wait4(self._pid, 0 if wait else os.WNOHANG)
@@ -75,7 +75,7 @@ class Forked:
             return None
         self._pid = 0
         self.cpu_s = cpu_s
-        self.took_s = time.monotonic() - self._begun_s
+        self.took_s = time.monotonic() - self._started_s
         code = os.waitstatus_to_exitcode(status)
         self.errno = code if 0 < code < _FAILED else 0
         return code == 0
@@ -91,7 +91,7 @@ class Forked:
             os.kill(self._pid, signal.SIGKILL)
 
 
-def _do(work: Callable[[], bool], parent: int, keep: Collection[int]) -> None:
+def _run_child(work: Callable[[], bool], parent: int, keep: Collection[int]) -> None:
     """Work in the child, which ends here without the process' exit handlers."""
     status = _FAILED
     try:

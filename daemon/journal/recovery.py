@@ -12,10 +12,10 @@ from ..ingest.ingest_core import IngestCore
 from .contract import Gap, Kind, Record, Replayed
 
 _log = logging.getLogger(__name__)
-LOOKED = b"\1"
+SEARCHED = b"\1"
 
 
-class Recovered(NamedTuple):
+class RecoveryResult(NamedTuple):
     """Result of a replay.
 
     Attributes:
@@ -30,13 +30,13 @@ class Recovered(NamedTuple):
     steady_s: float | None
 
 
-def do_again(
+def replay_records(
     found: Iterable[Replayed],
     aggregator: Aggregator,
     clocks: Clocks,
     core: IngestCore,
     another: Callable[[], IngestCore],
-) -> Recovered:
+) -> RecoveryResult:
     """Replay a journal in an aggregator.
 
     Args:
@@ -52,20 +52,20 @@ def do_again(
         if isinstance(each, Gap):
             damaged += each.missing
             _log.error("the journal is damaged: %d records cannot be read, from %s on", each.missing, each.where)
-            core.pass_gap()
+            core.accept_gap()
             continue
-        with clocks.held(each.moment.clock_s, each.moment.steady_s):
+        with clocks.frozen(each.moment.clock_s, each.moment.steady_s):
             if each.kind is Kind.RESTART:
                 before, core = core, another()
                 core.resume(before.state(), each.moment.now_s)
             else:
-                _do(each, aggregator, core)
+                _replay_record(each, aggregator, core)
         steady_s = each.moment.steady_s
         records += 1
-    return Recovered(core, records, damaged, steady_s)
+    return RecoveryResult(core, records, damaged, steady_s)
 
 
-def _do(record: Record, aggregator: Aggregator, core: IngestCore) -> None:
+def _replay_record(record: Record, aggregator: Aggregator, core: IngestCore) -> None:
     if record.kind is Kind.MESSAGE:
         aggregator.journals = True
         try:
@@ -75,8 +75,8 @@ def _do(record: Record, aggregator: Aggregator, core: IngestCore) -> None:
     elif record.kind is Kind.TICK:
         core.tick(record.moment.now_s)
     elif (session := aggregator.jobs.get(b"".join(record.frames).decode(errors="replace"))) is not None:
-        looks = record.sender == LOOKED
+        looks = record.sender == SEARCHED
         if record.kind is Kind.AGE:
-            aggregator.age(session, looks)
+            aggregator.advance_state(session, looks)
         else:
             aggregator.predict(session, looks)

@@ -11,7 +11,7 @@ from typing import Final
 from ...events.network.wire import Frame
 from .contract import Gap, JournalError, Kind, Moment, Position, Replayed
 from .segment_writer import STAGED, Pending, SegmentWriter
-from .segments import HEADER_BYTES, SUFFIX, Segment, read_header, records, sound_bytes
+from .segments import HEADER_BYTES, SUFFIX, Segment, read_header, readable_end, records
 from .synced_mark import NAME as MARK
 from .synced_mark import read_mark
 
@@ -40,21 +40,21 @@ class SegmentJournal:
         self._writer: SegmentWriter | None = None
         self._epoch, self._next = 0, 1
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._segments = self._sound_segments()
+        self._segments = self._readable_segments()
         if self._segments:
             last = self._segments[-1]
-            self._epoch, self._next = last.epoch, self._cut(last)
+            self._epoch, self._next = last.epoch, self._truncate(last)
         mark = read_mark(folder)
         if mark is not None and mark.epoch >= self._epoch:
             self._epoch, self._next = mark.epoch, max(self._next, mark.record + 1)
 
-    def set_aside(self) -> None:
+    def skip_replay(self) -> None:
         """Skip the replay; the files are kept for inspection."""
         for segment in self._segments:
             segment.path.replace(segment.path.with_suffix(".unreadable"))
         self._segments = []
 
-    def bring(self, snapshot: Path) -> None:
+    def fetch_snapshot(self, snapshot: Path) -> None:
         """Do nothing: the snapshot is in the same folder."""
 
     def release(self) -> None:
@@ -102,24 +102,24 @@ class SegmentJournal:
         Raises:
             OSError: no file can be written.
         """
-        return self._begun(after, on_synced, is_staged=False)
+        return self._start_writer(after, on_synced, is_staged=False)
 
     def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
         """Append a record, and return its future position."""
         number, self._next = self._next, self._next + 1
         size = _RECORD_BYTES + sum(len(frame) for frame in frames)
-        self._writing.put(Pending(number, kind, sender, moment, frames, size))
+        self._open_writer.put(Pending(number, kind, sender, moment, frames, size))
         return Position(self._epoch, number)
 
     def sync(self, *, wait: bool = False) -> Position:
         """Write appended records to disk. Return the synced position: less than all, unless ``wait`` is set."""
-        self._writing.sync(self._next - 1, wait=wait)
+        self._open_writer.sync(self._next - 1, wait=wait)
         return self.synced
 
     @property
     def synced(self) -> Position:
         """The last position that is on disk."""
-        return Position(self._epoch, self._writing.synced)
+        return Position(self._epoch, self._open_writer.synced)
 
     @property
     def last(self) -> Position:
@@ -129,35 +129,35 @@ class SegmentJournal:
     @property
     def problem(self) -> str:
         """Reason why nothing more is written; "" if all is well."""
-        return self._writing.problem
+        return self._open_writer.problem
 
     @property
     def pending_bytes(self) -> int:
         """Bytes that are not yet written."""
-        return self._writing.pending_bytes
+        return self._open_writer.pending_bytes
 
     @property
     def total_bytes(self) -> int:
         """Bytes of all files."""
-        return self._writing.total_bytes
+        return self._open_writer.total_bytes
 
     @property
     def syncs(self) -> int:
         """Number of syncs."""
-        return self._writing.syncs
+        return self._open_writer.syncs
 
     @property
     def sync_s(self) -> float:
         """Total time of syncs, s."""
-        return self._writing.sync_s
+        return self._open_writer.sync_s
 
     def flush(self) -> None:
         """Write all appended records, without a sync."""
-        self._writing.flush()
+        self._open_writer.flush()
 
     def trim(self, until: Position) -> None:
         """Remove files without records after a position."""
-        self._writing.trim(until.record + 1)
+        self._open_writer.trim(until.record + 1)
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
         """Continue in a new file after an error; the file is only valid after ``accept``.
@@ -171,14 +171,14 @@ class SegmentJournal:
         Raises:
             OSError: no file can be written.
         """
-        self._writing.close()
-        self._segments = self._sound_segments()
+        self._open_writer.close()
+        self._segments = self._readable_segments()
         self._next += 1  # so that a replay reports the unwritten record as missing
-        return self._begun(self.last, on_synced, is_staged=True)
+        return self._start_writer(self.last, on_synced, is_staged=True)
 
     def accept(self) -> None:
         """Make what was appended since ``restart`` part of the journal; a failure is a ``problem``."""
-        self._writing.accept()
+        self._open_writer.accept()
 
     def close(self) -> None:
         """Write the remaining records, and close the files."""
@@ -191,7 +191,7 @@ class SegmentJournal:
             path.unlink(missing_ok=True)
         (self._folder / MARK).unlink(missing_ok=True)
 
-    def _begun(self, after: Position, on_synced: Callable[[], None], *, is_staged: bool) -> Position:
+    def _start_writer(self, after: Position, on_synced: Callable[[], None], *, is_staged: bool) -> Position:
         for path in self._folder.glob(f"*{STAGED}"):  # of a restart that came to nothing
             path.unlink(missing_ok=True)
         self._epoch = max(self._epoch, after.epoch) + 1
@@ -201,12 +201,12 @@ class SegmentJournal:
         return Position(self._epoch, self._next - 1)
 
     @property
-    def _writing(self) -> SegmentWriter:
+    def _open_writer(self) -> SegmentWriter:
         if self._writer is None:
             raise JournalError("the journal has no epoch yet")
         return self._writer
 
-    def _sound_segments(self) -> list[Segment]:
+    def _readable_segments(self) -> list[Segment]:
         found = []
         for path in sorted(self._folder.glob(f"*{SUFFIX}")):
             if path.stat().st_size < HEADER_BYTES:  # the daemon was killed while it created the file
@@ -220,9 +220,9 @@ class SegmentJournal:
                 path.replace(aside)
         return found
 
-    def _cut(self, last: Segment) -> int:
+    def _truncate(self, last: Segment) -> int:
         """Truncate the last file to complete records; return the number after the last one."""
-        end, number = sound_bytes(last)
+        end, number = readable_end(last)
         torn = last.path.stat().st_size - end
         if torn:
             _log.warning(

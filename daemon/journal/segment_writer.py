@@ -17,7 +17,7 @@ from .synced_mark import SyncedMark
 
 STAGED: Final = ".staged"
 """Suffix of files that are no part of the journal yet. Without the snapshot before them, nothing in them counts."""
-_MOST_PIECES: Final = 512  # per writev; the limit of the system is 1024
+_MAX_PIECES: Final = 512  # per writev; the limit of the system is 1024
 _LAZY_BYTES: Final = 1 << 20
 """Bytes of records without a waiting answer, above which they are written."""
 
@@ -77,12 +77,12 @@ class SegmentWriter:
         self._changed = threading.Condition()
         self._pending: list[Pending] = []
         self._pending_bytes = 0
-        self._wanted = self._written = first - 1
+        self._sync_target = self._written = first - 1
         self._is_closing = self._is_flushing = self._is_accepting = False
         self._is_staged = is_staged
-        self._keep_from = 0
-        self._older = [(segment.path, segment.first, segment.path.stat().st_size) for segment in older]
-        self._older_bytes = sum(size for _, _, size in self._older)
+        self._trim_before = 0
+        self._older_segments = [(segment.path, segment.first, segment.path.stat().st_size) for segment in older]
+        self._older_bytes = sum(size for _, _, size in self._older_segments)
         self._descriptor = -1
         self._path = folder
         self._size = 0
@@ -114,7 +114,7 @@ class SegmentWriter:
     def sync(self, number: int, *, wait: bool = False) -> None:
         """Write all records up to a number to disk."""
         with self._changed:
-            self._wanted = max(self._wanted, number)
+            self._sync_target = max(self._sync_target, number)
             self._changed.notify_all()
             while wait and self.synced < number and not self.problem:
                 self._changed.wait()
@@ -128,7 +128,7 @@ class SegmentWriter:
     def trim(self, keep_from: int) -> None:
         """Remove files without records from a number on, except the current one."""
         with self._changed:
-            self._keep_from = max(self._keep_from, keep_from)
+            self._trim_before = max(self._trim_before, keep_from)
             self._changed.notify_all()
 
     def accept(self) -> None:
@@ -154,18 +154,18 @@ class SegmentWriter:
                 while not (self._has_work or self._is_closing or self._is_accepting):
                     self._changed.wait()
                 accepting = self._is_accepting
-                if self._is_closing and not (accepting or self._pending or self._removable(self._keep_from)):
+                if self._is_closing and not (accepting or self._pending or self._removable(self._trim_before)):
                     break
                 records, self._pending = self._pending, []
                 self._pending_bytes = 0
                 self._is_flushing = False
-                wanted, keep_from = self._wanted, self._keep_from
+                wanted, keep_from = self._sync_target, self._trim_before
             synced, problem = self.synced, ""
             try:
                 self._trim(keep_from)
                 if not self.problem:
                     if accepting:
-                        self._take_in_staged()
+                        self._accept_staged()
                     self._write(records)
                     if self._written > synced and (self._is_closing or wanted > synced):
                         begun_s = time.monotonic()
@@ -190,13 +190,13 @@ class SegmentWriter:
 
     @property
     def _has_work(self) -> bool:
-        is_wanted = self._wanted > self.synced and not self.problem
+        is_wanted = self._sync_target > self.synced and not self.problem
         is_much = self._is_flushing or self._pending_bytes > _LAZY_BYTES or (bool(self._pending) and bool(self.problem))
-        return is_wanted or is_much or bool(self._removable(self._keep_from))
+        return is_wanted or is_much or bool(self._removable(self._trim_before))
 
     def _removable(self, keep_from: int) -> list[tuple[Path, int, int]]:
-        ends = [first for _, first, _ in self._older[1:]] + [self._first]
-        return [each for each, end in zip(self._older, ends, strict=False) if end <= keep_from]
+        ends = [first for _, first, _ in self._older_segments[1:]] + [self._first]
+        return [each for each, end in zip(self._older_segments, ends, strict=False) if end <= keep_from]
 
     def _trim(self, keep_from: int) -> None:
         gone = self._removable(keep_from)
@@ -204,7 +204,7 @@ class SegmentWriter:
             with contextlib.suppress(OSError):  # a remaining file is skipped on replay
                 path.unlink(missing_ok=True)
             self._older_bytes -= size
-        self._older = self._older[len(gone) :]
+        self._older_segments = self._older_segments[len(gone) :]
 
     def _write(self, records: Sequence[Pending]) -> None:
         pieces: list[Frame] = []
@@ -218,7 +218,7 @@ class SegmentWriter:
             self._size += sum(len(piece) for piece in fresh)
             if self.total_bytes > self._quota_bytes:
                 raise JournalError(f"journal.quota_bytes = {self._quota_bytes} is reached")
-            if len(pieces) > _MOST_PIECES:
+            if len(pieces) > _MAX_PIECES:
                 self._flush(pieces)
                 pieces = []
         self._flush(pieces)
@@ -226,8 +226,8 @@ class SegmentWriter:
             self._written = records[-1].number
 
     def _flush(self, pieces: Sequence[Frame]) -> None:
-        for at in range(0, len(pieces), _MOST_PIECES):
-            some = [memoryview(piece).cast("B") for piece in pieces[at : at + _MOST_PIECES]]
+        for at in range(0, len(pieces), _MAX_PIECES):
+            some = [memoryview(piece).cast("B") for piece in pieces[at : at + _MAX_PIECES]]
             while some:
                 written = os.writev(self._descriptor, some)
                 while some and written >= len(some[0]):
@@ -235,17 +235,17 @@ class SegmentWriter:
                 if some:
                     some[0] = some[0][written:]
 
-    def _take_in_staged(self) -> None:
+    def _accept_staged(self) -> None:
         """Rename staged files to their names in the journal."""
-        self._older = [(_accepted(path), first, size) for path, first, size in self._older]
-        self._path = _accepted(self._path)
+        self._older_segments = [(_accept_file(path), first, size) for path, first, size in self._older_segments]
+        self._path = _accept_file(self._path)
         save_folder(self._folder)
         self._is_staged = False
 
     def _rotate(self, first: int) -> None:
         os.fsync(self._descriptor)
         os.close(self._descriptor)
-        self._older.append((self._path, self._first, self._size))
+        self._older_segments.append((self._path, self._first, self._size))
         self._older_bytes += self._size
         self._begin(first)
 
@@ -267,6 +267,6 @@ class SegmentWriter:
         self._size = HEADER_BYTES
 
 
-def _accepted(path: Path) -> Path:
+def _accept_file(path: Path) -> Path:
     """Rename a staged file; return its new path."""
     return path.replace(path.with_suffix(SUFFIX)) if path.suffix == STAGED else path

@@ -30,7 +30,7 @@ _BODY: Final = struct.Struct("<IQBdddHH")
 """Bytes after this header, number, kind, three clocks, bytes of the sender, number of frames. Followed by the frame
 lengths, sender and frames."""
 _KINDS: Final = frozenset(Kind)
-_LEAST: Final = _START.size + _BODY.size
+_MIN_RECORD_BYTES: Final = _START.size + _BODY.size
 
 
 class Segment(NamedTuple):
@@ -119,7 +119,7 @@ def records_in(content: bytes, at: int, epoch: int, expected: int, where: str) -
         at = damaged_at = end
 
 
-def sound_bytes(segment: Segment) -> tuple[int, int]:
+def readable_end(segment: Segment) -> tuple[int, int]:
     """Return the end of the last readable record, and the number after it."""
     content = segment.path.read_bytes()
     at, end, number = HEADER_BYTES, HEADER_BYTES, segment.first
@@ -140,7 +140,7 @@ def _next_mark(content: bytes, at: int) -> int:
 
 def _record_at(content: bytes, at: int, epoch: int) -> tuple[Record, int] | None:
     """Return the record at an offset, and its end; None if there is none."""
-    if len(content) - at < _LEAST or not content.startswith(_MARK, at):
+    if len(content) - at < _MIN_RECORD_BYTES or not content.startswith(_MARK, at):
         return None
     check = _START.unpack_from(content, at)[1]
     body = at + _START.size

@@ -9,35 +9,35 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
 from ...results.contention import Collision, Contention
-from ..contention import ALERTS, FAILURES, LEFT_OUT, LOOKS, ContentionWatch
+from ..contention import ALERTS, ANALYSES, FAILURES, LEFT_OUT, ContentionWatch
 from .families import Family
 from .notify.outbox import DROPPED
 
-_MOST: Final = 100  # file systems, and slowed jobs, with series of their own
-_PLACE: Final = ("file_system",)
+_MAX_SERIES: Final = 100  # file systems, and slowed jobs, with series of their own
+_FILE_SYSTEM_LABEL: Final = ("file_system",)
 CONTENTION_FAMILIES: Final[dict[str, Family]] = {
     "iotide_filesystem_capacity_bytes_per_second": Family(
         GaugeMetricFamily,
         "Capacity of a file system; known is configured, learnt, or at_least.",
-        (*_PLACE, "known"),
+        (*_FILE_SYSTEM_LABEL, "known"),
     ),
     "iotide_filesystem_bandwidth_bytes_per_second": Family(
         GaugeMetricFamily,
         "Bandwidth of jobs on a file system, mean over the minute before the last evaluation.",
-        _PLACE,
+        _FILE_SYSTEM_LABEL,
     ),
     "iotide_filesystem_busy_ratio": Family(
-        GaugeMetricFamily, "Share of that minute with I/O of a job on it, 0 to 1.", _PLACE
+        GaugeMetricFamily, "Share of that minute with I/O of a job on it, 0 to 1.", _FILE_SYSTEM_LABEL
     ),
     "iotide_filesystem_collision_start_timestamp_seconds": Family(
-        GaugeMetricFamily, "Predicted start of the next collision on a file system, Unix time.", _PLACE
+        GaugeMetricFamily, "Predicted start of the next collision on a file system, Unix time.", _FILE_SYSTEM_LABEL
     ),
     "iotide_filesystem_collision_probability_ratio": Family(
-        GaugeMetricFamily, "Probability of this collision, 0 to 1.", _PLACE
+        GaugeMetricFamily, "Probability of this collision, 0 to 1.", _FILE_SYSTEM_LABEL
     ),
-    "iotide_filesystem_collision_jobs": Family(GaugeMetricFamily, "Jobs in this collision.", _PLACE),
+    "iotide_filesystem_collision_jobs": Family(GaugeMetricFamily, "Jobs in this collision.", _FILE_SYSTEM_LABEL),
     "iotide_filesystem_collision_delay_seconds": Family(
-        GaugeMetricFamily, "Longest delay of a job in it; absent without a known capacity.", _PLACE
+        GaugeMetricFamily, "Longest delay of a job in it; absent without a known capacity.", _FILE_SYSTEM_LABEL
     ),
     "iotide_job_slowdown_ratio": Family(
         GaugeMetricFamily,
@@ -84,7 +84,7 @@ def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: C
         return
     add("iotide_contention_analyzer", float(watch.is_analyzing))
     add("iotide_contention_results_left_out_total", counters[LEFT_OUT])
-    add("iotide_contention_looks_total", counters[LOOKS])
+    add("iotide_contention_looks_total", counters[ANALYSES])
     add("iotide_contention_failures_total", counters[FAILURES])
     add("iotide_contention_seconds_total", watch.seconds)
     for kind in ("slowdown", "collision"):
@@ -98,19 +98,21 @@ def add_contention(watch: ContentionWatch | None, counters: Counter[str], add: C
             add("iotide_notifications_waiting", len(receiver.outbox), receiver.name)
             for outcome in ("sent", "refused", "failed"):
                 add("iotide_notifications_total", receiver.outcomes[outcome], receiver.name, outcome)
-    for kind, place, job in sorted({(alert.kind, alert.file_system, alert.job) for alert in watch.raised})[:_MOST]:
+    for kind, place, job in sorted({(alert.kind, alert.file_system, alert.job) for alert in watch.raised})[
+        :_MAX_SERIES
+    ]:
         add("iotide_contention_alert_active", 1, kind, place, job)
     if watch.latest is not None:
-        _add_found(watch.latest, add)
+        _add_findings(watch.latest, add)
 
 
-def _add_found(found: Contention, add: Callable[..., None]) -> None:
+def _add_findings(found: Contention, add: Callable[..., None]) -> None:
     add("iotide_contention_jobs_abstained", len({each.job for each in found.abstained if each.what == "both"}))
     add("iotide_contention_jobs_left_out", found.jobs_left_out)
     following: dict[str, Collision] = {}
     for one in found.collisions:
         following.setdefault(one.file_system, one)
-    for state in sorted(found.file_systems, key=lambda each: -each.bandwidth)[:_MOST]:
+    for state in sorted(found.file_systems, key=lambda each: -each.bandwidth)[:_MAX_SERIES]:
         name, capacity = state.file_system, state.capacity
         if capacity.bytes_per_s is not None:
             add("iotide_filesystem_capacity_bytes_per_second", capacity.bytes_per_s.value, name, capacity.known)
@@ -119,7 +121,7 @@ def _add_found(found: Contention, add: Callable[..., None]) -> None:
         if (collision := following.get(name)) is not None:
             _add_collision(collision, add)
     slowed = [each for each in found.slowdowns if each.verdict == "slowed" and each.slowdown is not None]
-    for each in slowed[:_MOST]:
+    for each in slowed[:_MAX_SERIES]:
         if each.slowdown is not None:
             add("iotide_job_slowdown_ratio", each.slowdown.value, each.job, each.file_system, each.measure)
 

@@ -66,7 +66,7 @@ class FtioReply:
         if not self._wanted(prediction.job):
             return
         try:
-            self._socket.send(packed(prediction), zmq.NOBLOCK)
+            self._socket.send(pack_reply(prediction), zmq.NOBLOCK)
         except zmq.Again:
             if not self._counters["replies_dropped"]:
                 _log.warning("no program receives FTIO's replies at %s; they are dropped and counted", self._endpoint)
@@ -79,7 +79,7 @@ class FtioReply:
         self._socket.close()
 
 
-def packed(prediction: Prediction) -> bytes:
+def pack_reply(prediction: Prediction) -> bytes:
     """Return frequency (Hz) and confidence (0 to 1) as 16 bytes. Both are NaN without a period."""
     period = prediction.period_s
     if period is None or not period.value > 0:

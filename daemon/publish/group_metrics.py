@@ -10,7 +10,7 @@ from prometheus_client.core import GaugeMetricFamily
 from ...results.prediction import Prediction
 from .families import Family
 
-_LONGEST: Final = 128
+_MAX_LABEL: Final = 128
 _LABELS: Final = ("job_id", "kind", "group")
 
 GROUP_FAMILIES: Final[dict[str, Family]] = {
@@ -37,7 +37,7 @@ def add_groups(job: str, prediction: Prediction, add: Callable[..., None], *, wa
         if who is None or period is None:
             continue
         name = ", ".join(who.members)
-        label = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
+        label = name if len(name) <= _MAX_LABEL else f"{name[: _MAX_LABEL - 3]}..."
         if (who.kind, label) in shown:  # truncated names may be equal
             continue
         shown.add((who.kind, label))

@@ -17,8 +17,8 @@ from .group_metrics import add_groups
 
 _JOB: Final = ("job_id",)  # "job" is Prometheus' label for its targets
 _ACTIVITY: Final = (*_JOB, "activity")
-_MOST_REASONS: Final = 50
-_LONGEST_ACTIVITY: Final = 128
+_MAX_REASONS: Final = 50
+_MAX_ACTIVITY: Final = 128
 
 JOB_FAMILIES: Final[dict[str, Family]] = {
     "iotide_job_period_seconds": Family(GaugeMetricFamily, "Period of the job's I/O; absent without a period.", _JOB),
@@ -112,7 +112,7 @@ def add_job(session: JobSession, now: float, add: Callable[..., None]) -> None:
         _add_activities(session, add)
     if (batch := session.batch) is not None:
         said = (batch.name, session.user, batch.account, batch.partition, batch.nodes)
-        add("iotide_job_info", 1, job, *(text[:_LONGEST_ACTIVITY] for text in said))
+        add("iotide_job_info", 1, job, *(text[:_MAX_ACTIVITY] for text in said))
     if session.clocks_off:
         add("iotide_job_clock_offset_seconds", max(session.clocks_off.values(), key=abs) / 1e9, job)
     if session.ends_at_s:
@@ -143,7 +143,7 @@ def _add_uncounted(session: JobSession, add: Callable[..., None]) -> None:
 
 def _add_job_losses(session: JobSession, now: float, add: Callable[..., None]) -> None:
     add("iotide_job_complete", not known_losses(session, now), session.job)
-    for name, count in sorted(session.losses.total.items())[:_MOST_REASONS]:
+    for name, count in sorted(session.losses.total.items())[:_MAX_REASONS]:
         if name.startswith(EVENTS):
             add("iotide_job_events_dropped_total", count, session.job, name.removeprefix(EVENTS))
         elif name.startswith(BYTES):
@@ -153,11 +153,11 @@ def _add_job_losses(session: JobSession, now: float, add: Callable[..., None]) -
 def _add_activities(session: JobSession, add: Callable[..., None]) -> None:
     if (graph := session.graph) is None:
         return
-    with session.failures.asking("graph"):
+    with session.failures.guard_query("graph"):
         top = graph.top(session.settings.max_activity_series)
     shown: dict[str, list[float]] = {}
     for name, row in top:
-        label = name if len(name) <= _LONGEST_ACTIVITY else f"{name[: _LONGEST_ACTIVITY - 3]}..."
+        label = name if len(name) <= _MAX_ACTIVITY else f"{name[: _MAX_ACTIVITY - 3]}..."
         sums = shown.setdefault(label, [0, 0.0, 0])  # truncated names may be equal
         sums[0] += row.events
         sums[1] += row.seconds

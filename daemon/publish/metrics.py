@@ -199,13 +199,13 @@ FAMILIES: Final[dict[str, Family]] = {
     ),
 }
 _BY_NAME: Final = {
-    "iotide_analysis_failures_total": failures.COUNTED,
-    "iotide_publisher_errors_total": listeners.COUNTED,
-    "iotide_task_failures_total": background_tasks.COUNTED,
+    "iotide_analysis_failures_total": failures.FAILURES_PREFIX,
+    "iotide_publisher_errors_total": listeners.ERRORS_PREFIX,
+    "iotide_task_failures_total": background_tasks.FAILURES_PREFIX,
     "iotide_access_refused_total": access.REFUSED,
 }
 _DROPPED: Final = "events_dropped:"
-_MOST_REASONS: Final = 50
+_MAX_REASONS: Final = 50
 _SLICE_S: Final = 0.005
 _Family: TypeAlias = GaugeMetricFamily | CounterMetricFamily
 _MALFORMED: Final = (
@@ -287,7 +287,7 @@ class AggregatorCollector(Collector):
         if self._loop_watch is not None:
             add("iotide_loop_held_seconds", self._loop_watch.longest_s)
         for stage in ("ingest", "jobs", "journal", "archives"):
-            add("iotide_stage_seconds_total", self._aggregator.counters[stages.COUNTED + stage] / 1e6, stage)
+            add("iotide_stage_seconds_total", self._aggregator.counters[stages.TIME_PREFIX + stage] / 1e6, stage)
         add_contention(self._contention, self._aggregator.counters, add)
 
     def _add_jobs(self, add: Callable[..., None], max_job_series: int) -> Iterator[None]:
@@ -353,7 +353,7 @@ class AggregatorCollector(Collector):
 
     def _add_archives(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.counters
-        add("iotide_events_unaccounted", self._aggregator.sums().held.get("unaccounted", 0))
+        add("iotide_events_unaccounted", self._aggregator.sums().current.get("unaccounted", 0))
         add("iotide_archives_total", counters["archives"])
         add("iotide_archive_bytes_total", counters["archive_bytes"])
         add("iotide_archives_failed_total", counters["archives_failed"])
@@ -367,10 +367,10 @@ class AggregatorCollector(Collector):
 
     def _add_collector_counters(self, add: Callable[..., None]) -> None:
         counters = self._aggregator.collector_counters() + self._aggregator.counters
-        add("iotide_events_misplaced_total", counters[MISPLACED] + self._aggregator.sums().held.get(MISPLACED, 0))
+        add("iotide_events_misplaced_total", counters[MISPLACED] + self._aggregator.sums().current.get(MISPLACED, 0))
         dropped = {name.removeprefix(_DROPPED): n for name, n in counters.items() if name.startswith(_DROPPED)}
         # Reasons come from collectors; a faulty one must not create an unbounded number of series.
-        shown = sorted(dropped, key=lambda reason: (-dropped[reason], reason))[:_MOST_REASONS]
+        shown = sorted(dropped, key=lambda reason: (-dropped[reason], reason))[:_MAX_REASONS]
         for reason in sorted(shown):
             add("iotide_events_dropped_total", dropped.pop(reason), reason)
         if dropped:

@@ -42,7 +42,7 @@ class PublishQueue(Generic[_T]):
             try:
                 self._send(self.waiting[0])
             except zmq.Again:
-                self._slow.one_is_full(time.monotonic())
+                self._slow.on_full(time.monotonic())
                 return
             self.waiting.popleft()
-        self._slow.none_is_full()
+        self._slow.on_writable()

@@ -24,7 +24,7 @@ from .publish_queue import PublishQueue
 if TYPE_CHECKING:
     from ..access.access import Access
 
-BEHIND: Final = 10_000
+DEFAULT_QUEUE: Final = 10_000
 """Default number of messages that may wait for a subscriber."""
 
 
@@ -47,7 +47,7 @@ class Publisher:
         *,
         allow_remote: bool,
         access: Access | None = None,
-        behind: int = BEHIND,
+        behind: int = DEFAULT_QUEUE,
         counters: Counter[str] | None = None,
     ) -> None:
         self._access = access

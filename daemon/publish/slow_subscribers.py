@@ -14,7 +14,7 @@ from typing import Final
 from ...events.network.peers import connections_at, name_of_peer
 
 _log = logging.getLogger(__name__)
-_PATIENCE_S: Final = 1.0
+_TIMEOUT_S: Final = 1.0
 """Time for which others wait for a subscriber with a full queue, s."""
 _INT: Final = struct.Struct("i")
 
@@ -32,14 +32,14 @@ class SlowSubscribers:
         self._endpoint, self._behind, self._counters = endpoint, behind, counters
         self._since_s = math.inf
 
-    def none_is_full(self) -> None:
+    def on_writable(self) -> None:
         """Note that each queue takes messages."""
         self._since_s = math.inf
 
-    def one_is_full(self, now_s: float) -> None:
+    def on_full(self, now_s: float) -> None:
         """Note that a queue takes no message; cut a subscriber off after a while."""
         self._since_s = min(self._since_s, now_s)
-        if now_s - self._since_s < _PATIENCE_S:
+        if now_s - self._since_s < _TIMEOUT_S:
             return
         self._since_s = now_s
         slowest, most = None, 0

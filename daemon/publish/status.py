@@ -53,14 +53,14 @@ class StatusReport:
         self._not_ready, self._durability, self._loop_watch = not_ready, durability, loop_watch
         self._started_s = time.monotonic()
 
-    def made(self) -> AggregatorStatus:
+    def build(self) -> AggregatorStatus:
         """Return the state of now."""
         counters, stats, settings = self._aggregator.counters, self._stats, self._settings()
         jobs = self._aggregator.jobs
         states = Counter(session.state.value for session in jobs.awake)
         states.update(card.state for card in jobs.asleep.values())
         not_ready = self._not_ready()
-        troubles = list(self._troubles(not_ready))
+        troubles = list(self._find_problems(not_ready))
         return AggregatorStatus(
             iotide=__version__,
             host=socket.gethostname(),
@@ -88,7 +88,7 @@ class StatusReport:
             bounds=self._bounds(settings),
         )
 
-    def _troubles(self, not_ready: str) -> Iterator[Trouble]:
+    def _find_problems(self, not_ready: str) -> Iterator[Trouble]:
         counters, durability = self._aggregator.counters, self._durability()
         if not_ready:
             yield Trouble(part="predictions", problem=not_ready, remedy="see the log")
@@ -165,7 +165,7 @@ class StatusReport:
                 option=option,
                 value=float(value_of(settings, option)),
                 count=counts[bound.counter],
-                beyond=bound.beyond.replace("`", ""),
+                beyond=bound.excess.replace("`", ""),
                 metric=bound.family,
             )
             for option, bound in BOUNDS.items()

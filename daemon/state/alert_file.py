@@ -20,7 +20,7 @@ NAME: Final = "alerts.json"
 _log = logging.getLogger(__name__)
 
 
-class KeptAlerts(Model):
+class StoredAlerts(Model):
     """Content of the file."""
 
     version: int = 1
@@ -46,13 +46,13 @@ class AlertFile:
         self._failed = False
         self._lock = threading.Lock()
 
-    def read(self, now_s: float) -> tuple[KeptAlerts, float]:
+    def read(self, now_s: float) -> tuple[StoredAlerts, float]:
         """Return the content and its age, s. Return an empty one if the file is missing or unreadable.
 
         An unreadable file is set aside, and this is logged.
         """
         try:
-            kept = KeptAlerts.model_validate_json(read_text(self._path))
+            kept = StoredAlerts.model_validate_json(read_text(self._path))
             return kept, max(now_s - self._path.stat().st_mtime, 0.0)
         except FileNotFoundError:
             pass
@@ -64,9 +64,9 @@ class AlertFile:
             )
             with contextlib.suppress(OSError):
                 self._path.replace(aside)
-        return KeptAlerts(), 0.0
+        return StoredAlerts(), 0.0
 
-    def write(self, kept: KeptAlerts) -> bool:
+    def write(self, kept: StoredAlerts) -> bool:
         """Write the file, or renew its time if unchanged. Log the first failure in a row, return False for each."""
         with self._lock:
             self._write(kept.model_dump_json().encode())

@@ -14,21 +14,21 @@ from ..aggregator import Aggregator
 from ..archiving.archives import Archives
 from ..clocks import Clocks
 from ..ingest.ingest_core import IngestCore, IngestSettings
-from ..journal.contract import KeptJournal, Kind, Moment, Position
+from ..journal.contract import DurableJournal, Kind, Moment, Position
 from ..journal.durability import Durability
-from ..journal.recovery import do_again
+from ..journal.recovery import replay_records
 from ..journal.segment_journal import SegmentJournal
 from ..journal.segments import SUFFIX
 from ..journal.settings import JournalSettings
 from .saved_state import SavedState
-from .state_folder import unusable
+from .state_folder import folder_error
 
 _log = logging.getLogger(__name__)
 JOURNAL: Final = "journal"
-_MOST_ATTEMPTS: Final = 3
+_MAX_ATTEMPTS: Final = 3
 
 
-class Attempts:
+class RecoveryAttempts:
     """Counts consecutive recoveries from a journal that did not finish."""
 
     def __init__(self, path: Path) -> None:
@@ -46,12 +46,12 @@ class Attempts:
         with contextlib.suppress(OSError), self._path.open("ab", buffering=0) as file:
             file.write(b".")
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Reset the count after a finished recovery."""
         self._path.unlink(missing_ok=True)
 
 
-class Keeping:
+class StatePersistence:
     """Restores the state in a folder when created; ``begin`` starts storing this aggregator's state there.
 
     Args:
@@ -80,14 +80,14 @@ class Keeping:
         core: IngestCore | None,
         bounds: IngestSettings,
         archives: Archives | None = None,
-        journal: KeptJournal | None = None,
+        journal: DurableJournal | None = None,
     ) -> None:
         self.durability: Durability | None = None
         self._settings, self._aggregator, self._clocks, self._core = settings, aggregator, clocks, core
         self._archives = archives
         self._bounds = bounds
         self._saved = SavedState(folder)
-        self._attempts = Attempts(folder / "recovering")
+        self._attempts = RecoveryAttempts(folder / "recovering")
         try:
             self._journal = journal or SegmentJournal(folder / JOURNAL, settings.segment_bytes, settings.quota_bytes)
             if journal is not None and any((folder / JOURNAL).glob(f"*{SUFFIX}")):
@@ -95,11 +95,11 @@ class Keeping:
                     f"state = {folder}: an aggregator without journal.servers was killed, and its journal in this "
                     "folder would be ignored; first start an aggregator without them, and end it with SIGTERM"
                 )
-            self._journal.bring(self._saved.path)
-            self._at = self._take_up()
+            self._journal.fetch_snapshot(self._saved.path)
+            self._position = self._replay_journal()
         except OSError as error:
             self._saved.close()
-            raise unusable(folder, "the journal cannot be opened", error) from None
+            raise folder_error(folder, "the journal cannot be opened", error) from None
         except BaseException:
             self._saved.close()
             raise
@@ -116,9 +116,9 @@ class Keeping:
             return
         aggregator, core = self._aggregator, self._core
         try:
-            self._journal.begin(self._at, wake)
+            self._journal.begin(self._position, wake)
         except OSError as error:
-            raise unusable(self._saved.path.parent, "the journal cannot be written", error) from None
+            raise folder_error(self._saved.path.parent, "the journal cannot be written", error) from None
         now = Moment(self._clocks.clock(), self._clocks.steady(), time.monotonic())
         self._journal.append((), b"", now, Kind.RESTART)
         self.durability = Durability(
@@ -152,39 +152,39 @@ class Keeping:
         self._journal.release()
         self._saved.close()
 
-    def _take_up(self) -> Position:
+    def _replay_journal(self) -> Position:
         """Replay records after the last stored state; return the position reached."""
         state = self._saved.read(self._aggregator)
         at = self._journal.start
-        core = self._another()
+        core = self._new_core()
         if state is not None:
-            self._clocks.go_on_from(state["aggregator"]["at_s"])
+            self._clocks.set_steady(state["aggregator"]["at_s"])
             self._aggregator.resume(state["aggregator"])
-            self._saved.lose_damaged(self._aggregator)
+            self._saved.drop_damaged(self._aggregator)
             if "at" in state:
                 at = Position(*state["at"])
-                core.take_up(state["core"])
+                core.load_full_state(state["core"])
             elif state["ingest"] is not None:
                 core.resume(state["ingest"], time.monotonic())
         if self._archives is not None:
             self._archives.begin_recovery(None if state is None else state.get("archives"))
-        if self._attempts.read() >= _MOST_ATTEMPTS:
-            _log.error("the journal is set aside: %d aggregators in a row ended while they replayed it", _MOST_ATTEMPTS)
-            self._journal.set_aside()
+        if self._attempts.read() >= _MAX_ATTEMPTS:
+            _log.error("the journal is set aside: %d aggregators in a row ended while they replayed it", _MAX_ATTEMPTS)
+            self._journal.skip_replay()
         self._attempts.count()
-        again = do_again(self._journal.replay(at), self._aggregator, self._clocks, core, self._another)
+        again = replay_records(self._journal.replay(at), self._aggregator, self._clocks, core, self._new_core)
         if again.steady_s is not None:
-            self._clocks.go_on_from(again.steady_s)
+            self._clocks.set_steady(again.steady_s)
         if self._core is not None:
             self._core.resume(again.core.state(), time.monotonic())
         self._aggregator.counters["journal_recovered"] = again.records
         self._aggregator.counters["journal_damaged"] += again.damaged
         if self._archives is not None:
             self._archives.end_recovery()
-        self._attempts.forget()
+        self._attempts.reset()
         if jobs := len(self._aggregator.jobs):
             _log.info("state restored: %d jobs; %d records of the journal were replayed", jobs, again.records)
         return at
 
-    def _another(self) -> IngestCore:
+    def _new_core(self) -> IngestCore:
         return IngestCore(self._archives or self._aggregator, self._bounds)

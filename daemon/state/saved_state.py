@@ -20,18 +20,18 @@ from ..archiving.archives import Archives
 from ..ingest.ingest_core import IngestCore
 from ..jobs.job_summary import summary_of
 from ..jobs.job_table import Card
-from ..jobs.losses.dropped import held_sums
+from ..jobs.losses.dropped import session_sums
 from ..jobs.session import JobSession
 from ..journal.contract import Position
 from ..journal.segments import save_folder
 from .state_file import StateFile, StateWriter, is_state_file
-from .state_folder import unusable
+from .state_folder import folder_error
 
 NAME: Final = "jobs.state"
 _MAGIC: Final = b"iotide state 1\n"
 _DIGEST: Final = 32
 _BUFFER: Final = 1 << 20
-_HOLDER: Final = 400
+_MAX_HOLDER_BYTES: Final = 400
 """Maximum bytes read of the lock holder's description."""
 _log = logging.getLogger(__name__)
 
@@ -58,12 +58,12 @@ class SavedState:
             # Unbuffered: closing a buffered file on a full disk would raise again.
             self._lock: IO[bytes] = (folder / "lock").open("a+b", buffering=0)
         except OSError as error:
-            raise unusable(folder, "its lock cannot be opened", error) from None
+            raise folder_error(folder, "its lock cannot be opened", error) from None
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             self._lock.seek(0)
-            holder = self._lock.read(_HOLDER).decode(errors="replace").strip()
+            holder = self._lock.read(_MAX_HOLDER_BYTES).decode(errors="replace").strip()
             self._lock.close()
             raise ConfigError(
                 f"state = {folder} is used by another aggregator{f' ({holder})' if holder else ''}: end it, or give "
@@ -111,7 +111,7 @@ class SavedState:
         """
         state: dict[str, Any] = {"ingest": None if core is None else core.state()}
         if core is not None and at is not None:
-            state |= {"core": core.whole_state(), "at": tuple(at)}
+            state |= {"core": core.full_state(), "at": tuple(at)}
         try:
             if archives is not None:
                 state["archives"] = archives.state()
@@ -162,17 +162,19 @@ class SavedState:
                 state = restore(self._open().rest(), _shared(aggregator))
             else:
                 state = restore(_checked(self._path.read_bytes()), _shared(aggregator))
-            lacking = {"aggregator", "ingest"} - state.keys() or aggregator.lacking(state["aggregator"])
+            lacking = {"aggregator", "ingest"} - state.keys() or aggregator.missing_keys(state["aggregator"])
             if lacking:
                 raise SnapshotError(f"it is of another version and lacks {', '.join(sorted(lacking))}")
         except (SnapshotError, AttributeError, OSError, zlib.error) as error:
-            _log.error("%s: %s; the file is renamed to %s, and jobs start anew", self._path, error, self._aside.name)
+            _log.error(
+                "%s: %s; the file is renamed to %s, and jobs start anew", self._path, error, self._unreadable_path.name
+            )
             self._close_file()
             with contextlib.suppress(OSError):
-                self._path.replace(self._aside)
+                self._path.replace(self._unreadable_path)
             return None
         if self._file is not None:
-            self._lay(aggregator, self._file)
+            self._add_jobs(aggregator, self._file)
         aggregator.jobs.projects.update(state.get("projects", {}))  # absent in earlier versions
         return state
 
@@ -196,7 +198,7 @@ class SavedState:
         return self._path.with_suffix(".partial")
 
     @property
-    def _aside(self) -> Path:
+    def _unreadable_path(self) -> Path:
         return self._path.with_suffix(".unreadable")
 
     def _open(self) -> StateFile:
@@ -210,16 +212,16 @@ class SavedState:
             self._file.close()
             self._file = None
 
-    def _lay(self, aggregator: Aggregator, file: StateFile) -> None:
+    def _add_jobs(self, aggregator: Aggregator, file: StateFile) -> None:
         """Add the jobs of a file to the job table as sleeping. Damaged ones begin anew."""
         if damaged := set(file.damaged()):
             _log.error(
                 "%s: the state of %d of %d jobs is damaged; a copy is kept as %s, and these jobs start anew",
-                self._path, len(damaged), len(file.jobs), self._aside.name,
+                self._path, len(damaged), len(file.jobs), self._unreadable_path.name,
             )  # fmt: skip
             with contextlib.suppress(OSError):
-                self._aside.unlink(missing_ok=True)
-                self._aside.hardlink_to(self._path)
+                self._unreadable_path.unlink(missing_ok=True)
+                self._unreadable_path.hardlink_to(self._path)
         shared = _shared(aggregator)
 
         def wake(job: str) -> JobSession | None:
@@ -229,16 +231,16 @@ class SavedState:
                     return session
             except (SnapshotError, OSError, KeyError, zlib.error) as error:
                 _log.error("%s: the state of job %s cannot be read: %s; the job starts anew", self._path, job, error)
-            aggregator.lose_job(job)
+            aggregator.drop_unreadable_job(job)
             return None
 
-        aggregator.jobs.lay({name: kept.card for name, kept in file.jobs.items() if name not in damaged}, wake)
+        aggregator.jobs.add_sleeping({name: kept.card for name, kept in file.jobs.items() if name not in damaged}, wake)
         self._damaged = damaged
 
-    def lose_damaged(self, aggregator: Aggregator) -> None:
+    def drop_damaged(self, aggregator: Aggregator) -> None:
         """Make an aggregator with the restored state begin damaged jobs anew."""
         for job in sorted(self._damaged):
-            aggregator.lose_job(job)
+            aggregator.drop_unreadable_job(job)
         self._damaged = set()
 
     def _write(self, aggregator: Aggregator, state: dict[str, Any], changed: Collection[str] | None) -> None:
@@ -248,7 +250,7 @@ class SavedState:
         with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
             writer = StateWriter(file)
             for job in jobs.awake_names():
-                session = jobs.peek(job)
+                session = jobs.get_existing(job)
                 if self._file is not None and changed is not None and job not in changed and job in before:
                     writer.copy(job, self._file)
                 else:
@@ -264,7 +266,7 @@ class SavedState:
 def card_of(session: JobSession, now_s: float) -> Card:
     """Return the data of a job that is needed without its session."""
     summary = summary_of(session, now_s).model_dump_json().encode()
-    sums = {name: count for name, count in held_sums(session).items() if count}
+    sums = {name: count for name, count in session_sums(session).items() if count}
     return Card(session.state.value, session.user, session.heard_at_s, summary, sums)
 
 

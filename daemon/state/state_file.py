@@ -21,8 +21,8 @@ from ..jobs.job_table import Card
 MAGIC: Final = b"iotide state 2\n"
 _END: Final = struct.Struct("<QQI12s")
 """Offset of the index, its size and checksum, then the end mark of a complete file."""
-_LAST: Final = b"iotide end\n\0"
-_FAST: Final = 1
+_END_MARK: Final = b"iotide end\n\0"
+_COMPRESSION_LEVEL: Final = 1
 
 
 class Section(Struct, frozen=True, array_like=True):
@@ -33,7 +33,7 @@ class Section(Struct, frozen=True, array_like=True):
     check: int
 
 
-class Kept(Struct, frozen=True, array_like=True):
+class StoredJob(Struct, frozen=True, array_like=True):
     """A job in the file."""
 
     section: Section
@@ -42,7 +42,7 @@ class Kept(Struct, frozen=True, array_like=True):
 
 class _Index(Struct, array_like=True):
     rest: Section
-    jobs: dict[str, Kept]
+    jobs: dict[str, StoredJob]
 
 
 class StateWriter:
@@ -55,27 +55,27 @@ class StateWriter:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._at = len(MAGIC)
-        self._jobs: dict[str, Kept] = {}
+        self._jobs: dict[str, StoredJob] = {}
         file.write(MAGIC)
 
     def job(self, name: str, document: bytes, card: Card) -> None:
         """Add the document of a job."""
-        self._jobs[name] = Kept(self._packed(document), card)
+        self._jobs[name] = StoredJob(self._packed(document), card)
 
     def copy(self, name: str, source: StateFile, card: Card | None = None) -> None:
         """Copy a job from another file; raise OSError if that cannot be read."""
         kept = source.jobs[name]
         section = self._add(source.raw(kept.section), kept.section.check)
-        self._jobs[name] = Kept(section, card or kept.card)
+        self._jobs[name] = StoredJob(section, card or kept.card)
 
     def finish(self, rest: bytes) -> None:
         """Add the document of everything outside of jobs, and the index."""
         index = msgspec.msgpack.encode(_Index(self._packed(rest), self._jobs))
-        packed = zlib.compress(index, _FAST)
-        self._file.write(packed + _END.pack(self._at, len(packed), zlib.crc32(packed), _LAST))
+        packed = zlib.compress(index, _COMPRESSION_LEVEL)
+        self._file.write(packed + _END.pack(self._at, len(packed), zlib.crc32(packed), _END_MARK))
 
     def _packed(self, document: bytes) -> Section:
-        packed = zlib.compress(document, _FAST)
+        packed = zlib.compress(document, _COMPRESSION_LEVEL)
         return self._add(packed, zlib.crc32(packed))
 
     def _add(self, packed: bytes, check: int) -> Section:
@@ -106,7 +106,7 @@ class StateFile:
         except BaseException:
             self.close()
             raise
-        self.jobs: Mapping[str, Kept] = self._index.jobs
+        self.jobs: Mapping[str, StoredJob] = self._index.jobs
 
     def rest(self) -> bytes:
         """Return the document of everything outside of jobs; raise SnapshotError if it is damaged."""
@@ -135,7 +135,7 @@ class StateFile:
         if os.pread(self.descriptor, len(MAGIC), 0) != MAGIC:
             raise SnapshotError("not a state file of an aggregator")
         end = os.pread(self.descriptor, _END.size, max(size - _END.size, 0))
-        if len(end) < _END.size or not end.endswith(_LAST):
+        if len(end) < _END.size or not end.endswith(_END_MARK):
             raise SnapshotError("it is damaged: its end is missing")
         at, length, check, _ = _END.unpack(end)
         if at + length + _END.size != size:

@@ -31,7 +31,7 @@ def default_folder(environment: Mapping[str, str]) -> Path:
     return base / "iotide" / "serve" / socket.gethostname()
 
 
-def unusable(folder: Path, what: str, error: OSError) -> ConfigError:
+def folder_error(folder: Path, what: str, error: OSError) -> ConfigError:
     """Return the error of a state folder that cannot be used.
 
     It has folder, failed step, cause and remedy in one line.
@@ -42,7 +42,7 @@ def unusable(folder: Path, what: str, error: OSError) -> ConfigError:
     )
 
 
-def made(folder: Path) -> bool:
+def create_folder(folder: Path) -> bool:
     """Create the default folder if it is absent. Log a warning and return False if it cannot be used.
 
     Raises:
@@ -57,7 +57,7 @@ def made(folder: Path) -> bool:
             return True
     except OSError as error:
         if error.errno in _DISK:
-            raise unusable(folder, "the folder cannot be written", error) from None
+            raise folder_error(folder, "the folder cannot be written", error) from None
         reason = str(error.strerror)
     _log.warning(
         "jobs are lost at a restart: %s: %s; use another folder with --state DIR, or --state none without state",

@@ -86,7 +86,7 @@ class Schedule:
 
     def _told(self) -> list[object]:
         session = self._server.aggregator.jobs["job"]
-        assert session.losses.known(ended=False) == {}
+        assert session.losses.all_losses(ended=False) == {}
         totals, written, graph, *others = told(session)
         assert isinstance(graph, Graph)
         # The number of concurrent calls is a sum that depends on the order of streams.

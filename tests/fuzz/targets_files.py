@@ -132,7 +132,7 @@ def journal_reader() -> Callable[[bytes], None]:
         for each in segments.records(segment, segment.first):
             if isinstance(each, Record) and each.position.record < segment.first:
                 raise Unsound(f"record {each.position} stands before the first")
-        segments.sound_bytes(segment)
+        segments.readable_end(segment)
         journal = SegmentJournal(Path(folder.name), 1 << 16, 1 << 20)
         list(journal.replay(Position(0, 0)))
 

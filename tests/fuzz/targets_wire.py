@@ -16,7 +16,7 @@ from iotide.collectors.transport.shipper import Shipper
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.ingest.ingest_core import IngestCore, IngestSettings
 from iotide.daemon.jobs.job_summary import detail_of, summary_of
-from iotide.daemon.jobs.losses.failures import COUNTED
+from iotide.daemon.jobs.losses.failures import FAILURES_PREFIX
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, ProtocolError, StreamInfo
 from iotide.events.network.wire import Ack, Heartbeat, Reject, decode, encode
@@ -137,7 +137,7 @@ def run_aggregator(data: bytes) -> None:
     core.tick(clock.now_s + 1000.0)
     for session in list(aggregator.jobs.values()):
         asked(session, clock.now_s)
-    failed = {name: count for name, count in aggregator.counters.items() if name.startswith(COUNTED)}
+    failed = {name: count for name, count in aggregator.counters.items() if name.startswith(FAILURES_PREFIX)}
     if core.stats.failed or core.stats.rejected["failed"] or failed:
         raise Unsound(f"{core.stats.failed} messages broke something, and {failed}")
 

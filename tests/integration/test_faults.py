@@ -17,7 +17,7 @@ from iotide.analyzers.pipeline.registry import ANALYZERS
 from iotide.cli.serving import taking_ftio
 from iotide.clients.pages.live_pages import LivePages
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.background_tasks import ServerFailedError, lasting
+from iotide.daemon.background_tasks import ServerFailedError, run_forever
 from iotide.daemon.jobs.lifecycle.job_state import State
 from iotide.daemon.jobs.session import PREDICTION, SIGNAL
 from iotide.daemon.server import Server
@@ -99,8 +99,8 @@ async def test_analysis_that_breaks_costs_its_job_that_analysis(
     monkeypatch: pytest.MonkeyPatch, name: str, method: str
 ) -> None:
     source = Fed()
-    monkeypatch.setattr("iotide.daemon.jobs.job_analyzers._FEWEST_AT_ONCE", 1)  # as of a job with more events
-    monkeypatch.setattr("iotide.daemon.jobs.job_analyzers._SHORTEST_S", 0.0)  # and of one that lasts
+    monkeypatch.setattr("iotide.daemon.jobs.job_analyzers._MIN_BATCH_EVENTS", 1)  # as of a job with more events
+    monkeypatch.setattr("iotide.daemon.jobs.job_analyzers._MIN_SPAN_S", 0.0)  # and of one that lasts
     if name in ANALYZERS:
         break_analyzer(monkeypatch, name, method)
     else:
@@ -265,7 +265,7 @@ async def test_permanently_failing_task_ends_the_server_with_the_reason(monkeypa
 
 async def test_task_is_cancelled_as_any_other() -> None:
     counters: Counter[str] = Counter()
-    task = asyncio.create_task(lasting("sleep", lambda: asyncio.sleep(1000), counters))
+    task = asyncio.create_task(run_forever("sleep", lambda: asyncio.sleep(1000), counters))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -13,11 +13,11 @@ from nats.js.errors import APIError, BucketNotFoundError, NotFoundError
 from nats.js.kv import KeyValue
 
 from ....events import ConfigError, ProtocolError
-from ...journal.jetstream.lease_holder import Holding
+from ...journal.jetstream.lease_holder import LeaseHolder
 from ...journal.jetstream.link import NatsLink
-from ...journal.jetstream.readiness import unusable
+from ...journal.jetstream.readiness import error_for
 from ...journal.settings import JournalSettings
-from .results import Found, Slot, decode_found, encode_found
+from .results import ClusterFindings, Slot, decode_findings, encode_findings
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg
@@ -27,10 +27,10 @@ _log = logging.getLogger(__name__)
 _WRONG_SEQUENCE: Final = 10071
 """Error code of the servers: the last message is not the expected one."""
 _HEADER_BYTES: Final = 1 << 10
-_LARGEST: Final = 1 << 19
+_MAX_MESSAGE_BYTES: Final = 1 << 19
 """Maximum bytes of a message with results. A larger one would delay the journal's messages on this connection."""
-_MOST_READ: Final = 4096
-_AT_ONCE: Final = 16
+_MAX_SUBJECTS: Final = 4096
+_MAX_CONCURRENT_READS: Final = 16
 _RETRY_S: Final = 0.5
 
 
@@ -53,15 +53,15 @@ class Exchange:
         self._link, self._settings, self._lease_s = link, settings, lease_s
         self._stream, self._bucket = f"iotide-results-{cluster}", f"iotide-contention-{cluster}"
         self._subject, self._number = f"iotide.results.{cluster}", number
-        self._found = f"{self._subject}.found"
+        self._findings_subject = f"{self._subject}.found"
         self._leases: KeyValue | None = None
 
     @property
     def limit(self) -> int:
         """Maximum bytes of a message."""
-        return min(_LARGEST, self._link.client.max_payload - _HEADER_BYTES)
+        return min(_MAX_MESSAGE_BYTES, self._link.client.max_payload - _HEADER_BYTES)
 
-    async def open(self, received: Callable[[Found], None]) -> None:
+    async def open(self, received: Callable[[ClusterFindings], None]) -> None:
         """Create what is missing at the servers, and subscribe to findings.
 
         Args:
@@ -99,15 +99,15 @@ class Exchange:
 
             async def take(message: Msg) -> None:
                 try:
-                    received(decode_found(message.data))
+                    received(decode_findings(message.data))
                 except ProtocolError as error:  # of a later version
                     _log.warning("contention of the cluster: findings of another version are ignored: %s", error)
 
-            await self._link.client.subscribe(self._found, cb=take)
+            await self._link.client.subscribe(self._findings_subject, cb=take)
         except (NatsError, TimeoutError) as error:
-            raise unusable(f"the stream {self._stream}", error) from None
+            raise error_for(f"the stream {self._stream}", error) from None
 
-    async def hold(self, lost: Callable[[], None]) -> Holding:
+    async def acquire_lease(self, lost: Callable[[], None]) -> LeaseHolder:
         """Wait until this process has the lease, so that it is the one that analyzes.
 
         Args:
@@ -115,27 +115,29 @@ class Exchange:
         """
         if self._leases is None:
             raise ConfigError("the exchange of contention is not open")
-        holding = Holding(self._link, self._leases, self._lease_s)
+        holding = LeaseHolder(self._link, self._leases, self._lease_s)
         holding.on_lost = lost
-        await holding.take()
+        await holding.acquire()
         return holding
 
     async def put(self, messages: Sequence[bytes]) -> None:
         """Publish the results of this partition. Raises NatsError, TimeoutError."""
         for slot, payload in reversed(list(enumerate(messages))):
-            await self._asked.publish(f"{self._subject}.p.{self._number}.{slot}", payload, stream=self._stream)
+            await self._quick_jetstream.publish(
+                f"{self._subject}.p.{self._number}.{slot}", payload, stream=self._stream
+            )
 
     async def read(self) -> list[Slot]:
         """Return the retained results of all partitions. Raises NatsError, TimeoutError."""
         prefix = f"{self._subject}.p."
-        about = await self._asked.stream_info(self._stream, subjects_filter=f"{prefix}>")
-        subjects = sorted(about.state.subjects or {})[:_MOST_READ]
-        turns = asyncio.Semaphore(_AT_ONCE)
+        about = await self._quick_jetstream.stream_info(self._stream, subjects_filter=f"{prefix}>")
+        subjects = sorted(about.state.subjects or {})[:_MAX_SUBJECTS]
+        turns = asyncio.Semaphore(_MAX_CONCURRENT_READS)
 
         async def one(subject: str) -> Slot | None:
             async with turns:
                 try:
-                    message = await self._asked.get_last_msg(self._stream, subject, direct=True)
+                    message = await self._quick_jetstream.get_last_msg(self._stream, subject, direct=True)
                 except NotFoundError:  # it expired in the meantime
                     return None
             partition, _, slot = subject.removeprefix(prefix).partition(".")
@@ -143,19 +145,19 @@ class Exchange:
 
         return [each for each in await asyncio.gather(*map(one, subjects)) if each is not None]
 
-    async def last_found(self) -> tuple[Found | None, int]:
+    async def latest_findings(self) -> tuple[ClusterFindings | None, int]:
         """Return the last findings and their sequence number, 0 for none. Raises NatsError, TimeoutError."""
         try:
-            message = await self._asked.get_last_msg(self._stream, self._found)
+            message = await self._quick_jetstream.get_last_msg(self._stream, self._findings_subject)
         except NotFoundError:
             return None, 0
         try:
-            return decode_found(message.data or b""), message.seq or 0
+            return decode_findings(message.data or b""), message.seq or 0
         except ProtocolError as error:
             _log.error("contention of the cluster starts anew, because the last findings cannot be read: %s", error)
             return None, message.seq or 0
 
-    async def put_found(self, found: Found) -> int:
+    async def publish_findings(self, found: ClusterFindings) -> int:
         """Publish findings that replace those with the number ``found.after``; retry until the servers answer.
 
         Returns:
@@ -165,7 +167,7 @@ class Exchange:
             ReplacedError: the last findings are those of another process.
             ProtocolError: the message is too long for the servers.
         """
-        payload, is_logged = encode_found(found), False
+        payload, is_logged = encode_findings(found), False
         if len(payload) > (most := self._link.client.max_payload - _HEADER_BYTES):
             raise ProtocolError(
                 f"contention needs {len(payload)} bytes, of at most {most}; raise max_payload of the NATS servers"
@@ -173,11 +175,13 @@ class Exchange:
         headers = {api.Header.EXPECTED_LAST_SUBJECT_SEQUENCE.value: str(found.after)}
         while True:
             try:
-                answer = await self._asked.publish(self._found, payload, stream=self._stream, headers=headers)
+                answer = await self._quick_jetstream.publish(
+                    self._findings_subject, payload, stream=self._stream, headers=headers
+                )
                 return answer.seq
             except (NatsError, TimeoutError) as error:
                 if isinstance(error, APIError) and error.err_code == _WRONG_SEQUENCE:
-                    return await self._own(payload)
+                    return await self._sequence_of_own(payload)
                 if not is_logged:
                     _log.warning(
                         "contention of the cluster: the NATS servers do not answer: %s; retrying",
@@ -186,11 +190,11 @@ class Exchange:
                 is_logged = True
             await asyncio.sleep(_RETRY_S)
 
-    async def _own(self, payload: bytes) -> int:
+    async def _sequence_of_own(self, payload: bytes) -> int:
         """Return the sequence number of findings whose acknowledgement was lost. Raises ReplacedError for others."""
         while True:
             try:
-                message = await self._asked.get_last_msg(self._stream, self._found)
+                message = await self._quick_jetstream.get_last_msg(self._stream, self._findings_subject)
             except NotFoundError:
                 raise ReplacedError from None
             except (NatsError, TimeoutError):
@@ -201,5 +205,5 @@ class Exchange:
             return message.seq or 0
 
     @property
-    def _asked(self) -> JetStreamContext:
-        return self._link.asked
+    def _quick_jetstream(self) -> JetStreamContext:
+        return self._link.quick_jetstream

@@ -17,12 +17,12 @@ from ....results.contention import Contention
 from ....results.jobs.file_systems import JobFileSystems
 from ....results.jobs.job import JobSummary
 from ....results.prediction import Prediction
-from ...state.alert_file import KeptAlerts
+from ...state.alert_file import StoredAlerts
 from .shared_files import SharedFiles, decode_shared
 
 VERSION: Final = 1
 """Version of the messages; messages of another version are skipped."""
-_LARGEST: Final = 64 << 20
+_MAX_DOCUMENT_BYTES: Final = 64 << 20
 """Maximum uncompressed bytes of one document; the 512 phases of a job take far less."""
 _RETAINED_S: Final = 900.0
 """Time for which results count after their partition has lost its owner, s."""
@@ -38,7 +38,7 @@ class JobResults(Model):
     prediction: Prediction | None = None
 
 
-class Packed(Struct, frozen=True):
+class PackedJob(Struct, frozen=True):
     """One job in a message."""
 
     job: str
@@ -58,25 +58,25 @@ class _Message(Struct):
     version: int
     slots: int
     made_at_s: float
-    jobs: list[Packed]
+    jobs: list[PackedJob]
 
 
-class Found(Model):
+class ClusterFindings(Model):
     """The analyzer's findings: contention, and the data that its successor needs to continue the alerts."""
 
     after: int = Field(ge=0)
     """Sequence number of the message that this one replaces; 0: none."""
     contention: Contention
-    kept: KeptAlerts
+    kept: StoredAlerts
 
 
-def packed(view: JobView, files: bytes = b"") -> Packed:
+def pack_job(view: JobView, files: bytes = b"") -> PackedJob:
     """Return the results of a job for a message."""
     results = JobResults(summary=view.summary, use=view.use, prediction=view.prediction)
-    return Packed(view.summary.job, view.summary.last_event_at_s or 0.0, _document(results), files)
+    return PackedJob(view.summary.job, view.summary.last_event_at_s or 0.0, _document(results), files)
 
 
-def messages_of(jobs: Iterable[Packed], made_at_s: float, limit: int, total: int) -> tuple[list[bytes], int]:
+def messages_of(jobs: Iterable[PackedJob], made_at_s: float, limit: int, total: int) -> tuple[list[bytes], int]:
     """Distribute the results of a partition's jobs over messages.
 
     Args:
@@ -88,7 +88,7 @@ def messages_of(jobs: Iterable[Packed], made_at_s: float, limit: int, total: int
     Returns:
         At least one message, and the number of jobs that were left out.
     """
-    slots: list[list[Packed]] = [[]]
+    slots: list[list[PackedJob]] = [[]]
     used, left, left_out = 0, total, 0
     for job in jobs:
         if job.size > limit and job.files:
@@ -142,7 +142,7 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
             continue
         if message.version == VERSION and message.made_at_s > now_s - _RETAINED_S:
             known.setdefault(slot.partition, {})[slot.number] = message
-    latest: dict[str, tuple[float, Packed]] = {}
+    latest: dict[str, tuple[float, PackedJob]] = {}
     for messages in known.values():
         count = max(messages.values(), key=lambda each: each.made_at_s).slots  # further ones are of an earlier round
         for number, message in messages.items():
@@ -162,14 +162,14 @@ def results_of(slots: Iterable[Slot], now_s: float, most: int, most_shared: int)
     return Results(views, shared, unread)
 
 
-def encode_found(found: Found) -> bytes:
+def encode_findings(found: ClusterFindings) -> bytes:
     """Return findings as bytes."""
     return _document(found)
 
 
-def decode_found(data: bytes) -> Found:
+def decode_findings(data: bytes) -> ClusterFindings:
     """Return findings from bytes. Raises ProtocolError."""
-    return _read(data, Found)
+    return _read(data, ClusterFindings)
 
 
 def _view(data: bytes) -> JobView:
@@ -184,9 +184,9 @@ def _document(model: Model) -> bytes:
 def _read(data: bytes, kind: type[_T]) -> _T:
     unpacking = zlib.decompressobj()
     try:
-        text = unpacking.decompress(data, _LARGEST)
+        text = unpacking.decompress(data, _MAX_DOCUMENT_BYTES)
         if unpacking.unconsumed_tail:
-            raise ProtocolError(f"{kind.__name__} takes more than {_LARGEST} bytes")
+            raise ProtocolError(f"{kind.__name__} takes more than {_MAX_DOCUMENT_BYTES} bytes")
         return kind.model_validate(msgspec.msgpack.decode(text, strict=False))
     except (zlib.error, msgspec.DecodeError) as error:
         raise ProtocolError(f"{kind.__name__} cannot be read: {error}") from None

@@ -17,7 +17,7 @@ from ....events import ProtocolError
 
 SharedFiles = tuple[str, Tables, Sequence[str]]
 """Job, its use of files, and its hosts by number."""
-_LARGEST: Final = 64 << 20
+_MAX_DOCUMENT_BYTES: Final = 64 << 20
 """Maximum uncompressed bytes of one job's document; a table has at most 2**20 rows."""
 _SUMS: Final = ("events", "cpu_ns", "bytes_read", "bytes_written")
 """Columns of actors that are summed over a job."""
@@ -75,9 +75,9 @@ def decode_shared(data: bytes) -> SharedFiles:
     """
     try:
         unpacking = zlib.decompressobj()
-        text = unpacking.decompress(data, _LARGEST)
+        text = unpacking.decompress(data, _MAX_DOCUMENT_BYTES)
         if unpacking.unconsumed_tail:
-            raise ProtocolError(f"files of a job take more than {_LARGEST} bytes")
+            raise ProtocolError(f"files of a job take more than {_MAX_DOCUMENT_BYTES} bytes")
         document = msgspec.msgpack.decode(text, type=_Document)
         return document.job, _tables(document), document.hosts
     except (zlib.error, msgspec.DecodeError, ValueError, OverflowError) as error:

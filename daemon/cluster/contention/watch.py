@@ -18,16 +18,16 @@ from ....analyzers.contention.settings import ContentionSettings
 from ....events import ConfigError, ProtocolError
 from ....results.alerts import Alert
 from ....results.contention import Contention
-from ...background_tasks import until_one_ends
-from ...contention import FAILURES, LEFT_OUT, MOST_RANKED, RANK_SHARE, RESOLVED, ContentionWatch, view_of
-from ...journal.jetstream.lease_holder import Holding
+from ...background_tasks import wait_for_first
+from ...contention import FAILURES, LEFT_OUT, MAX_RANKED, RANK_SHARE, RESOLVED, ContentionWatch, view_of
+from ...journal.jetstream.lease_holder import LeaseHolder
 from ...journal.jetstream.link import NatsLink
-from ...journal.jetstream.readiness import reason_of, when_ready
+from ...journal.jetstream.readiness import error_text, retry_until_ready
 from ...journal.settings import JournalSettings
-from ...state.alert_file import KeptAlerts
+from ...state.alert_file import StoredAlerts
 from ..partitions import Partition
 from .exchange import Exchange, ReplacedError
-from .results import Found, messages_of, packed, results_of
+from .results import ClusterFindings, messages_of, pack_job, results_of
 from .shared_files import SharedFiles, encode_shared
 
 if TYPE_CHECKING:
@@ -60,11 +60,11 @@ class ClusterContention(ContentionWatch):
         journal: Callable[[], StreamJournal | None],
     ) -> None:
         super().__init__(aggregator, settings)
-        self._partition, self._journal_of = partition, journal
+        self._partition, self._get_journal = partition, journal
         self._exchange: Exchange | None = None
-        self._holding: Holding | None = None
-        self._held, self._lost = asyncio.Event(), asyncio.Event()
-        self._seen: Found | None = None
+        self._lease: LeaseHolder | None = None
+        self._lease_acquired, self._lease_lost = asyncio.Event(), asyncio.Event()
+        self._latest_findings: ClusterFindings | None = None
         self._sequence = 0
         self._has_news = False
         self._files: dict[str, bytes] = {}
@@ -77,14 +77,14 @@ class ClusterContention(ContentionWatch):
     @property
     def is_analyzing(self) -> bool:
         """Whether this process has the lease."""
-        return self._held.is_set()
+        return self._lease_acquired.is_set()
 
     @property
     def raised(self) -> list[Alert]:
         """Return the raised alerts of the cluster, oldest first."""
         if self.is_analyzing and self._alerts is not None:
             return self._alerts.raised
-        return [] if self._seen is None else self._seen.kept.raised
+        return [] if self._latest_findings is None else self._latest_findings.kept.raised
 
     async def current(self) -> Contention:
         """Return the latest findings of the cluster's analyzer; empty ones before its first analysis."""
@@ -95,33 +95,33 @@ class ClusterContention(ContentionWatch):
     async def run(self) -> None:
         """Publish results, and analyze those of all partitions while this process has the lease."""
         await self._open()
-        candidate = asyncio.create_task(self._stand())
+        candidate = asyncio.create_task(self._compete_for_lease())
         try:
             while True:
                 before = self.seconds
                 await asyncio.sleep(self._settings.interval_s)
                 if candidate.done():
                     candidate.result()
-                await self._turn()
+                await self._run_once()
                 await asyncio.sleep((self.seconds - before) * (1 / self._settings.share - 1))
         finally:
             candidate.cancel()
             await asyncio.wait([candidate])
-            self._lose()
+            self._clear_lease()
             await asyncio.to_thread(self.finish)  # a lease that is renewed and not used would stop the analysis
 
     async def send(self) -> None:
         """Send alerts over HTTP while this process has the lease."""
         while True:
-            await self._held.wait()
-            await until_one_ends([asyncio.create_task(super().send()), asyncio.create_task(self._lost.wait())])
+            await self._lease_acquired.wait()
+            await wait_for_first([asyncio.create_task(super().send()), asyncio.create_task(self._lease_lost.wait())])
 
-    def keep(self, folder: object) -> None:
-        """Read what was found last, before users ask. The NATS servers keep the alerts, not the folder."""
+    def restore_alerts(self, folder: object) -> None:
+        """Read what was found last, before users ask. The NATS servers restore_alerts the alerts, not the folder."""
         with contextlib.suppress(NatsError, TimeoutError):
-            found, _ = self._link.call(self._ready.last_found())
+            found, _ = self._link.call(self._open_exchange.latest_findings())
             if found is not None:
-                self._received(found, is_last=True)
+                self._apply_findings(found, is_last=True)
 
     async def write(self) -> None:
         """Store at the servers which alerts the receivers have accepted, until cancelled."""
@@ -129,100 +129,100 @@ class ClusterContention(ContentionWatch):
             await self._to_write.wait()
             self._to_write.clear()
             if self.is_analyzing and self.latest is not None:
-                async with self._looking:
-                    await self._publish(self.latest, self._kept())
+                async with self._analysis_lock:
+                    await self._publish(self.latest, self._stored_alerts())
 
     def finish(self) -> None:
         """Return the lease, so that another process continues at once."""
-        holding, self._holding = self._holding, None
+        holding, self._lease = self._lease, None
         if holding is not None:
             holding.release()
 
     # ---- analysis ----
 
-    async def look(self) -> Contention:
+    async def analyze(self) -> Contention:
         """Analyze the results of all partitions now."""
-        async with self._looking:
+        async with self._analysis_lock:
             now_s = self._aggregator.clock()
-            slots = await self._asked(self._ready.read())
-            most_shared = MOST_RANKED if time.monotonic() >= self._rank_at_s else 0
+            slots = await self._on_link(self._open_exchange.read())
+            most_shared = MAX_RANKED if time.monotonic() >= self._rank_at_s else 0
 
             def read() -> tuple[list[JobView], list[SharedFiles] | None]:
                 results = results_of(slots, now_s, self._settings.max_jobs + 1, most_shared)
                 self._aggregator.counters[FAILURES] += results.unread
                 return results.views, results.shared if len(results.shared) > 1 else None
 
-            found = await asyncio.to_thread(self._analyzed, read, now_s)
+            found = await asyncio.to_thread(self._analyze_results, read, now_s)
             if not self.is_analyzing or (self.latest is None and not found.jobs):
                 return found
-            changed = self._followed(found)
+            changed = self._track_alerts(found)
             found = found.model_copy(update={"alerts": self.raised})
-            if await self._publish(found, self._kept(changed)):
+            if await self._publish(found, self._stored_alerts(changed)):
                 for alert in changed:  # after the servers have stored it, so that no successor raises it again
-                    self._tell(alert)
+                    self._notify(alert)
             return self.latest or found
 
     async def _open(self) -> None:
-        loop, exchange = asyncio.get_running_loop(), self._ready
+        loop, exchange = asyncio.get_running_loop(), self._open_exchange
 
-        def received(found: Found) -> None:
+        def received(found: ClusterFindings) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(self._received, found)
+                loop.call_soon_threadsafe(self._apply_findings, found)
 
-        await self._asked(when_ready(lambda: exchange.open(received)))
+        await self._on_link(retry_until_ready(lambda: exchange.open(received)))
 
-    async def _stand(self) -> None:
+    async def _compete_for_lease(self) -> None:
         """Wait for the lease and continue from its last holder's findings. Repeat when it is lost."""
         loop = asyncio.get_running_loop()
         while True:
-            self._lost.clear()
+            self._lease_lost.clear()
 
             def lost() -> None:
                 with contextlib.suppress(RuntimeError):  # the loop is closed
-                    loop.call_soon_threadsafe(self._lose)
+                    loop.call_soon_threadsafe(self._clear_lease)
 
-            self._holding = await self._asked(self._ready.hold(lost))
-            self._holding.check()
-            while not self._lost.is_set():
+            self._lease = await self._on_link(self._open_exchange.acquire_lease(lost))
+            self._lease.check()
+            while not self._lease_lost.is_set():
                 try:
-                    await self._adopt()
+                    await self._resume_findings()
                     break
                 except (NatsError, TimeoutError) as error:
-                    _log.warning("alerts of the cluster cannot be read: %s; retrying", reason_of(error))
+                    _log.warning("alerts of the cluster cannot be read: %s; retrying", error_text(error))
                     await asyncio.sleep(1.0)
-            if not self._lost.is_set():
-                self._held.set()
+            if not self._lease_lost.is_set():
+                self._lease_acquired.set()
                 _log.warning("partition %d analyzes contention for the cluster", self._partition.number)
-            await self._lost.wait()
+            await self._lease_lost.wait()
 
-    def _lose(self) -> None:
-        self._held.clear()
-        self._lost.set()
+    def _clear_lease(self) -> None:
+        self._lease_acquired.clear()
+        self._lease_lost.set()
         self._forget()
 
     def _forget(self) -> None:
         self._alerts = None
         self._resolved.clear()
         if self.notifier is not None:
-            self.notifier.forget()
+            self.notifier.clear()
 
-    async def _adopt(self) -> None:
+    async def _resume_findings(self) -> None:
         """Continue from the findings published last."""
-        found, self._sequence = await self._asked(self._ready.last_found())
+        found, self._sequence = await self._on_link(self._open_exchange.latest_findings())
         self._forget()
         if found is not None:
-            self._received(found, is_last=True)
+            self._apply_findings(found, is_last=True)
             self._resume(found.kept, max(self._aggregator.clock() - found.contention.made_at_s, 0.0))
 
-    async def _turn(self) -> None:
+    async def _run_once(self) -> None:
         try:
-            await self._share()
+            await self._publish_results()
             if self.is_analyzing:
-                await self.look()
+                await self.analyze()
             elif not self._has_news:
-                found, _ = await self._asked(self._ready.last_found())
+                found, _ = await self._on_link(self._open_exchange.latest_findings())
                 if found is not None:
-                    self._received(found, is_last=True)
+                    self._apply_findings(found, is_last=True)
             self._has_news = False
             if self._is_away:
                 _log.warning("contention of the cluster: the NATS servers answer again")
@@ -230,21 +230,21 @@ class ClusterContention(ContentionWatch):
         except (NatsError, TimeoutError) as error:
             if not self._is_away:
                 _log.warning(
-                    "contention of the cluster: the NATS servers do not answer: %s; retrying", reason_of(error)
+                    "contention of the cluster: the NATS servers do not answer: %s; retrying", error_text(error)
                 )
             self._is_away = True
         except Exception:
             self._aggregator.counters[FAILURES] += 1
             _log.exception("contention between jobs cannot be analyzed")
 
-    async def _share(self) -> None:
+    async def _publish_results(self) -> None:
         """Publish the results of this partition's jobs."""
         begun, now_s = time.thread_time(), self._aggregator.clock()
-        copied = await self._copied(now_s)
+        copied = await self._copy_results(now_s)
         if not copied and self._is_empty:
             return
-        shared = await self._shared() if time.monotonic() >= self._files_at_s else None
-        limit, most = self._ready.limit, self._aggregator.settings.cluster.results_bytes
+        shared = await self._shared_files() if time.monotonic() >= self._files_at_s else None
+        limit, most = self._open_exchange.limit, self._aggregator.settings.cluster.results_bytes
         self.seconds += time.thread_time() - begun
 
         def work() -> tuple[list[bytes], int]:
@@ -255,28 +255,28 @@ class ClusterContention(ContentionWatch):
                     self._files_at_s = time.monotonic() + (time.thread_time() - start) / RANK_SHARE
                 files = {job: known for job, known in self._files.items() if len(known) <= most // _FILES_SHARE}
                 views = [view_of(each) for each in copied[: self._settings.max_jobs]]
-                jobs = [packed(view, files.get(view.summary.job, b"")) for view in views]
+                jobs = [pack_job(view, files.get(view.summary.job, b"")) for view in views]
                 return messages_of(jobs, now_s, limit, most)
             finally:
                 self.seconds += time.thread_time() - start
 
         messages, left_out = await asyncio.to_thread(work)
         self._aggregator.counters[LEFT_OUT] += left_out
-        await self._asked(self._ready.put(messages))
+        await self._on_link(self._open_exchange.put(messages))
         self._is_empty = not copied
 
-    async def _publish(self, found: Contention, kept: KeptAlerts) -> bool:
+    async def _publish(self, found: Contention, kept: StoredAlerts) -> bool:
         """Publish findings; return False if the lease was lost, or if another process has published."""
-        published = Found(after=self._sequence, contention=found, kept=kept)
-        publishing = asyncio.create_task(self._asked(self._ready.put_found(published)))
-        losing = asyncio.create_task(self._lost.wait())
+        published = ClusterFindings(after=self._sequence, contention=found, kept=kept)
+        publishing = asyncio.create_task(self._on_link(self._open_exchange.publish_findings(published)))
+        losing = asyncio.create_task(self._lease_lost.wait())
         try:
             await asyncio.wait([publishing, losing], return_when=asyncio.FIRST_COMPLETED)
             if not publishing.done():
                 return False
             self._sequence = publishing.result()
         except ReplacedError:
-            await self._adopt()
+            await self._resume_findings()
             return False
         except ProtocolError as error:  # the other processes keep the last findings; alerts are still sent
             self._aggregator.counters[FAILURES] += 1
@@ -285,12 +285,12 @@ class ClusterContention(ContentionWatch):
         finally:
             publishing.cancel()
             losing.cancel()
-        self._seen, self.latest = published, found
+        self._latest_findings, self.latest = published, found
         return True
 
-    def _kept(self, changed: Sequence[Alert] = ()) -> KeptAlerts:
+    def _stored_alerts(self, changed: Sequence[Alert] = ()) -> StoredAlerts:
         """Return the alerts for a successor, as they are after ``changed`` has been sent."""
-        kept = super()._kept()
+        kept = super()._stored_alerts()
         resolved = [*kept.resolved, *(alert for alert in changed if alert.state == "resolved")][-RESOLVED:]
         waiting = dict(kept.waiting)
         for receiver in self.notifier.receivers if self.notifier is not None and changed else ():
@@ -298,17 +298,17 @@ class ClusterContention(ContentionWatch):
             waiting[receiver.digest] = list(new.values())
         return kept.model_copy(update={"resolved": resolved, "waiting": waiting})
 
-    def _received(self, found: Found, *, is_last: bool = False) -> None:
+    def _apply_findings(self, found: ClusterFindings, *, is_last: bool = False) -> None:
         self._has_news = True
-        if not is_last and self._seen is not None and found.after <= self._seen.after:
+        if not is_last and self._latest_findings is not None and found.after <= self._latest_findings.after:
             return  # our own, or older findings
-        self._seen, self.latest = found, found.contention
+        self._latest_findings, self.latest = found, found.contention
         if not self.is_analyzing:
             self._resolved = deque(found.kept.resolved, maxlen=RESOLVED)
 
     @property
     def _link(self) -> NatsLink:
-        journal = self._journal_of()
+        journal = self._get_journal()
         if journal is None:
             raise ConfigError("the journal of the partition is not open")
         return journal.link
@@ -318,12 +318,12 @@ class ClusterContention(ContentionWatch):
         return self._aggregator.settings.journal
 
     @property
-    def _ready(self) -> Exchange:
+    def _open_exchange(self) -> Exchange:
         if self._exchange is None:
             lease_s = max(self._journal.lease_s, self._settings.interval_s)
             place = self._partition.cluster, self._partition.number
             self._exchange = Exchange(self._link, self._journal, *place, lease_s)
         return self._exchange
 
-    async def _asked(self, work: Coroutine[Any, Any, _T]) -> _T:
+    async def _on_link(self, work: Coroutine[Any, Any, _T]) -> _T:
         return await asyncio.wrap_future(self._link.begin(work))

@@ -9,7 +9,7 @@ from ..session import JobSession
 from .job_state import JobEvent, State
 
 
-def due(session: JobSession, settings: AggregatorSettings, now: float) -> JobEvent | None:
+def due_event(session: JobSession, settings: AggregatorSettings, now: float) -> JobEvent | None:
     """Return the event of a job for lack of input, by the steady clock. None: nothing yet."""
     quiet = now - session.heard_at_s
     alone = session.no_stream_since_s is not None and now - session.no_stream_since_s >= settings.linger_s
@@ -20,7 +20,7 @@ def due(session: JobSession, settings: AggregatorSettings, now: float) -> JobEve
     return JobEvent.QUIET if quiet >= settings.idle_after_s else None
 
 
-def next_age(session: JobSession, settings: AggregatorSettings) -> float:
+def next_check_s(session: JobSession, settings: AggregatorSettings) -> float:
     """Return the time of the next possible state change for lack of input."""
     if session.state is State.ENDED:
         return session.ended_at_s + settings.retain_s

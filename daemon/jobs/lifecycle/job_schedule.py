@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from typing import Final
 
-_SPARE: Final = 64  # heap entries without a name, in addition to as many as there are names
+_MAX_STALE_ENTRIES: Final = 64  # heap entries without a name, in addition to as many as there are names
 
 
 class JobSchedule:
@@ -21,12 +21,12 @@ class JobSchedule:
     def __len__(self) -> int:
         return len(self._times)
 
-    def put(self, name: str, at_s: float) -> None:
+    def schedule(self, name: str, at_s: float) -> None:
         """Set a name's time, unless an earlier one is set."""
         if at_s < self._times.get(name, float("inf")):
             self._times[name] = at_s
             heapq.heappush(self._heap, (at_s, name))
-            if len(self._heap) > 2 * len(self._times) + _SPARE:
+            if len(self._heap) > 2 * len(self._times) + _MAX_STALE_ENTRIES:
                 self._heap = [(at_s, name) for name, at_s in self._times.items()]
                 heapq.heapify(self._heap)
 
@@ -40,7 +40,7 @@ class JobSchedule:
         """Remove a name."""
         self._times.pop(name, None)
 
-    def take(self, now_s: float) -> tuple[str, float] | None:
+    def pop_due(self, now_s: float) -> tuple[str, float] | None:
         """Remove the name that was due first, and return it with its time. None if none is due."""
         while self._heap and self._heap[0][0] <= now_s:
             at_s, name = heapq.heappop(self._heap)

@@ -7,8 +7,8 @@ from typing import Final
 from ..session import JobSession
 from .job_schedule import JobSchedule
 
-_SHORT: Final = 2  # intervals; a job that was observed for less is not predicted at once
-_FEW_S: Final = 5.0  # predictions of a job may follow one another if they keep their share over this time
+_SHORT_JOB_INTERVALS: Final = 2  # intervals; a job that was observed for less is not predicted at once
+_BURST_S: Final = 5.0  # predictions of a job may follow one another if they keep their share over this time
 
 
 class PredictionSchedule:
@@ -34,34 +34,34 @@ class PredictionSchedule:
         if session.flushed or session.predictor.changed:
             interval = self._interval_s / (4 if session.flushed else 1)
             if (before := self.predicted_at.get(session.job)) is not None:
-                self.due.put(
-                    session.job, max(now, before + interval, self._spread_until.get(session.job, now) - _FEW_S)
+                self.due.schedule(
+                    session.job, max(now, before + interval, self._spread_until.get(session.job, now) - _BURST_S)
                 )
-            elif session.span_s > _SHORT * interval:
-                self.due.put(session.job, now)
+            elif session.span_s > _SHORT_JOB_INTERVALS * interval:
+                self.due.schedule(session.job, now)
             else:  # most jobs that end before this had no period, and they are the majority
-                self.due.put(session.job, max(now, session.created_at_s + interval))
+                self.due.schedule(session.job, max(now, session.created_at_s + interval))
 
     def begin(self, job: str, at: float) -> None:
         """Mark a job as being predicted now."""
         self.predicted_at[job] = at
         self.due.drop(job)
 
-    def spent(self, job: str, at: float, took_s: float) -> bool:
+    def charge(self, job: str, at: float, took_s: float) -> bool:
         """Account for the time of a prediction; a few may follow one another. Return whether the next one must wait."""
         until = max(self._spread_until.get(job, at), at) + took_s / self._share
         self._spread_until[job] = until
-        return until - _FEW_S > at + self._interval_s
+        return until - _BURST_S > at + self._interval_s
 
-    def renew(self, job: str, at: float, stale_in_s: float) -> None:
+    def reschedule(self, job: str, at: float, stale_in_s: float) -> None:
         """Schedule a job again for when its prediction goes stale, even without new data.
 
         The prediction was made at ``at``.
         """
         stale_s = at + max(stale_in_s, self._interval_s)
-        self.due.put(job, max(stale_s, self._spread_until[job] - _FEW_S))
+        self.due.schedule(job, max(stale_s, self._spread_until[job] - _BURST_S))
 
-    def forget(self, job: str) -> None:
+    def remove(self, job: str) -> None:
         """Remove a job."""
         self.predicted_at.pop(job, None)
         self._spread_until.pop(job, None)

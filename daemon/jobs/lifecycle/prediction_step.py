@@ -20,8 +20,8 @@ class PredictionStep:
     """Predicts jobs one by one, with the clocks and the counters of the aggregator.
 
     Attributes:
-        planned: schedule of predictions.
-        looked: whether the last prediction searched for a period.
+        schedule: schedule of predictions.
+        searched: whether the last prediction searched for a period.
     """
 
     def __init__(
@@ -33,8 +33,8 @@ class PredictionStep:
         counters: Counter[str],
         pressure: Pressure,
     ) -> None:
-        self.planned = PredictionSchedule(settings.prediction_interval_s, settings.prediction_share)
-        self.looked = True
+        self.schedule = PredictionSchedule(settings.prediction_interval_s, settings.prediction_share)
+        self.searched = True
         self._clock, self._steady, self._effort = clock, steady, effort
         self._counters, self._pressure = counters, pressure
         self._short_jobs = Allowance(settings.short_jobs_share, steady())
@@ -51,11 +51,11 @@ class PredictionStep:
             The prediction; None before the first event, and for a job that cannot be predicted.
         """
         at, now, spent_s = self._steady(), self._clock(), self._effort()
-        self.planned.begin(session.job, at)
+        self.schedule.begin(session.job, at)
         short = session.span_s < _SHORT_S
         if looks is None:
-            looks = not (short and (self._pressure.hurries or (whole and not self._short_jobs.has_room(at))))
-        self.looked = looks
+            looks = not (short and (self._pressure.skips_optional or (whole and not self._short_jobs.has_time(at))))
+        self.searched = looks
         self._counters["last_words_skipped"] += not looks
         try:
             prediction = session.predict(now, whole=whole, looks=looks)
@@ -63,12 +63,12 @@ class PredictionStep:
             self._counters["prediction_errors"] += 1
             return None
         finally:
-            self._counters["predictions_put_off"] += self.planned.spent(session.job, at, self._effort() - spent_s)
+            self._counters["predictions_put_off"] += self.schedule.charge(session.job, at, self._effort() - spent_s)
             if short and whole:
                 self._short_jobs.spend(self._effort() - spent_s)
         if prediction is None:
             return None
         self._counters["predictions"] += 1
         if session.stale_at_s is not None and not whole:
-            self.planned.renew(session.job, at, session.stale_at_s - now)
+            self.schedule.reschedule(session.job, at, session.stale_at_s - now)
         return prediction

@@ -20,7 +20,7 @@ class Dropped:
         self._names: Counter[str] = Counter()
         self._of: dict[str, Counter[str]] = {name: Counter() for name in ANALYZERS}
 
-    def keep(self, session: JobSession) -> None:
+    def add_session(self, session: JobSession) -> None:
         """Add the losses of a job that is being removed."""
         _add(self._signal, session)
         self._names.update(session.names.beyond)
@@ -35,7 +35,7 @@ class Dropped:
         """Return the number of uses of calls and files beyond the bounds of their jobs."""
         return self._names
 
-    def by(self, analyzer: str) -> Counter[str]:
+    def of_analyzer(self, analyzer: str) -> Counter[str]:
         """Return the losses of an analyzer of these jobs, by reason."""
         return self._of.get(analyzer, Counter())
 
@@ -44,29 +44,29 @@ class Dropped:
 class JobSums:
     """Sums over all jobs: removed and present ones."""
 
-    gone: Dropped
-    held: Mapping[str, float]
-    """As in ``HeldSums``."""
+    removed: Dropped
+    current: Mapping[str, float]
+    """As in ``CurrentSums``."""
 
     def signal_bytes(self) -> dict[str, float]:
         """Return the bytes missing in all signals, by reason."""
         return {
-            reason: volume + self.held.get(f"signal:{reason}", 0.0)
-            for reason, volume in self.gone.signal_bytes().items()
+            reason: volume + self.current.get(f"signal:{reason}", 0.0)
+            for reason, volume in self.removed.signal_bytes().items()
         }
 
     def names_beyond(self) -> Counter[str]:
         """Return the number of uses of calls and files beyond the bounds of their jobs."""
-        return self.gone.names_beyond() + _part(self.held, "names")
+        return self.removed.names_beyond() + _part(self.current, "names")
 
     def dropped(self, analyzer: str) -> Counter[str]:
         """Return the losses of an analyzer of all jobs, by reason, including zeros."""
-        total = Counter(self.gone.by(analyzer))
-        total.update(_part(self.held, analyzer))
+        total = Counter(self.removed.of_analyzer(analyzer))
+        total.update(_part(self.current, analyzer))
         return total
 
 
-class HeldSums:
+class CurrentSums:
     """Sums over present jobs; only jobs that were accessed since are examined again."""
 
     def __init__(self) -> None:
@@ -75,23 +75,23 @@ class HeldSums:
 
     def of(self, jobs: JobTable) -> Mapping[str, float]:
         """Return the current sums."""
-        for job in jobs.untold:
-            jobs.told.discard(job)
+        for job in jobs.unsummed:
+            jobs.summed.discard(job)
             for name, count in self._of.pop(job, {}).items():
                 self._total[name] -= count  # type: ignore[assignment]
             if job in jobs:
                 card = jobs.asleep.get(job)
-                sums = card.sums if card is not None else held_sums(jobs.peek(job))
+                sums = card.sums if card is not None else session_sums(jobs.get_existing(job))
                 if sums:
                     self._of[job] = sums
-                    jobs.told.add(job)
+                    jobs.summed.add(job)
                     for name, count in sums.items():
                         self._total[name] += count  # type: ignore[assignment]
-        jobs.untold.clear()
+        jobs.unsummed.clear()
         return self._total
 
 
-def held_sums(session: JobSession) -> dict[str, float]:
+def session_sums(session: JobSession) -> dict[str, float]:
     """Return the contribution of a job to the sums over all jobs. It includes zeros, which are series, too."""
     sums: dict[str, float] = {}
     for signal in (session.predictor.reads, session.predictor.writes):

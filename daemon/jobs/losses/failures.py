@@ -15,12 +15,12 @@ from ....events import IotideError
 from ....results.jobs.job import AnalysisFailure
 
 _log = logging.getLogger(__name__)
-_LONGEST_REASON: Final = 300
-_MOST_LOGGED: Final = 100
+_MAX_REASON: Final = 300
+_MAX_LOGGED: Final = 100
 """Maximum number of logged failures of one analysis, over all jobs. Further ones are counted and reported with their
 jobs."""
 
-COUNTED: Final = "analysis_failures:"
+FAILURES_PREFIX: Final = "analysis_failures:"
 """Prefix of the name of an analysis in the aggregator's counters."""
 
 
@@ -59,12 +59,12 @@ class Failures:
 
     def add(self, analysis: str, error: Exception, *, stopped: bool) -> None:
         """Add a failure of an analysis; ``stopped``: it is not used any more."""
-        self._counters[COUNTED + analysis] += 1
+        self._counters[FAILURES_PREFIX + analysis] += 1
         failure = self._failed.get(analysis)
         if failure is None:
-            reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON]
+            reason = f"{type(error).__name__}: {error}"[:_MAX_REASON]
             failure = self._failed[analysis] = _Failure(self._clock(), reason)
-            if self._counters[COUNTED + analysis] <= _MOST_LOGGED:
+            if self._counters[FAILURES_PREFIX + analysis] <= _MAX_LOGGED:
                 _log.error("job %s: the analysis %s failed", self._job, analysis, exc_info=error)
         failure.times += 1
         failure.stopped = failure.stopped or stopped
@@ -79,7 +79,7 @@ class Failures:
             raise self.error(analysis)
 
     @contextlib.contextmanager
-    def taking(self, analysis: str) -> Iterator[bool]:
+    def guard_input(self, analysis: str) -> Iterator[bool]:
         """Stop an analysis that raises on input; yield whether it is still active."""
         try:
             yield not self.stopped(analysis)
@@ -87,7 +87,7 @@ class Failures:
             self.add(analysis, error, stopped=True)
 
     @contextlib.contextmanager
-    def asking(self, analysis: str) -> Iterator[None]:
+    def guard_query(self, analysis: str) -> Iterator[None]:
         """Convert an exception of a query into AnalysisFailedError, and add it."""
         try:
             yield
@@ -103,7 +103,7 @@ class Failures:
         at = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(failure.at_s))
         return AnalysisFailedError(f"the analysis {analysis} of job {self._job!r} failed at {at}: {failure.reason}")
 
-    def told(self) -> list[AnalysisFailure]:
+    def summaries(self) -> list[AnalysisFailure]:
         """Return the first failure of each analysis."""
         return [
             AnalysisFailure(

@@ -13,8 +13,8 @@ from ....events import StreamInfo
 from ....events.losses import EVENTS
 
 LOST_WITH_COLLECTOR: Final = f"{EVENTS}lost_with_collector"
-_MOST: Final = 10_000
-_AFTER_TAKING: Final = ("shipper_full", "spool_damaged", "rejected", "malformed", "closed")
+_MAX_STREAMS: Final = 10_000
+_LOST_AFTER_TAKING: Final = ("shipper_full", "spool_damaged", "rejected", "malformed", "closed")
 """Losses of taken calls that the collector has reported."""
 
 
@@ -42,7 +42,7 @@ class Handovers:
         _bound(self._awaited)
         return 0
 
-    def arrived(self, stream: str, events: int) -> None:
+    def add_received(self, stream: str, events: int) -> None:
         """Count received events of an open stream."""
         self._arrived[stream] += events
 
@@ -50,7 +50,7 @@ class Handovers:
         """Close a stream; return the number of its events now known to be lost."""
         had = self._arrived.pop(stream, 0)
         if losses:
-            had += sum(losses.get(EVENTS + reason, 0) for reason in _AFTER_TAKING)
+            had += sum(losses.get(EVENTS + reason, 0) for reason in _LOST_AFTER_TAKING)
         end = stream.rpartition(":")[2]
         if (taken := self._awaited.pop(end, None)) is not None:
             return max(taken - had, 0)
@@ -59,7 +59,7 @@ class Handovers:
             _bound(self._ended)
         return 0
 
-    def at_end(self) -> int:
+    def lost_at_end(self) -> int:
         """Return the number of lost events of streams that did not end with their job."""
         lost = 0
         for stream, had in self._arrived.items():
@@ -69,5 +69,5 @@ class Handovers:
 
 
 def _bound(table: OrderedDict[str, int]) -> None:
-    while len(table) > _MOST:
+    while len(table) > _MAX_STREAMS:
         table.popitem(last=False)

@@ -7,7 +7,7 @@ from ....results.prediction import Prediction
 from .job_losses import JobLosses
 
 
-def held_to_what_arrived(
+def without_incomplete_period(
     prediction: Prediction, now_ns: int, completeness: Completeness, losses: JobLosses
 ) -> Prediction:
     """Remove the period of a prediction whose window is too incomplete.

@@ -9,9 +9,9 @@ from typing import Final
 from ....events.losses import EVENTS
 from ....results.jobs.ledger import JobLedger, StreamAccount
 from ..session import JobSession
-from .ledger import AFTER_TAKING, Account
+from .ledger import LOST_AFTER_TAKING, Account
 
-_MOST_STREAMS: Final = 1000
+_MAX_STREAMS: Final = 1000
 _NOT_ARCHIVED: Final = "events_not_archived:"
 _LEFT_OUT: Final = ("events_left_out", "events_sampled_out")
 
@@ -33,11 +33,11 @@ def ledger_of(session: JobSession, *, archives: bool) -> JobLedger:
     }
     return JobLedger(
         job=session.job,
-        dropped_before={reason: count for reason, count in dropped.items() if reason not in AFTER_TAKING},
+        dropped_before={reason: count for reason, count in dropped.items() if reason not in LOST_AFTER_TAKING},
         left_out={name: losses[name] for name in _LEFT_OUT if losses[name]},
-        total=_told(total, len(ledger.streams) + ledger.ended_streams),
-        ended=_told(ledger.ended, ledger.ended_streams),
-        open={name: _told(account) for name, account in islice(ledger.streams.items(), _MOST_STREAMS)},
+        total=_account_result(total, len(ledger.streams) + ledger.ended_streams),
+        ended=_account_result(ledger.ended, ledger.ended_streams),
+        open={name: _account_result(account) for name, account in islice(ledger.streams.items(), _MAX_STREAMS)},
         cut_off=ledger.cut_off,
         not_analysed={},
         analysed=analysed,
@@ -50,14 +50,14 @@ def ledger_of(session: JobSession, *, archives: bool) -> JobLedger:
     )
 
 
-def _told(account: Account, streams: int = 1) -> StreamAccount:
+def _account_result(account: Account, streams: int = 1) -> StreamAccount:
     return StreamAccount(
         streams=streams,
         made=account.made or account.received + account.dropped,
         dropped=account.dropped,
         received=account.received,
         journalled=account.journalled,
-        on_the_way=account.on_the_way,
+        on_the_way=account.in_transit,
     )
 
 

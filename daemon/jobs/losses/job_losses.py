@@ -9,8 +9,8 @@ from typing import Final
 from ....events.losses import CUT_OFF, UNHEARD_RANKS
 
 SILENT: Final = "streams_silent"
-_MOST_SIZES: Final = 16
-_REMEMBERED: Final = 10_000
+_MAX_SIZES: Final = 16
+_MAX_ENDED: Final = 10_000
 
 
 class JobLosses:
@@ -44,15 +44,15 @@ class JobLosses:
 
     def has_rank(self, rank: int, ranks: int) -> None:
         """Add a rank, with its reported communicator size."""
-        if ranks in self._ranks or len(self._ranks) < _MOST_SIZES:
+        if ranks in self._ranks or len(self._ranks) < _MAX_SIZES:
             self._ranks.setdefault(ranks, set()).add(rank)
 
     @property
-    def unheard_ranks(self) -> int:
+    def missing_ranks(self) -> int:
         """Number of missing ranks in communicators with known ranks; they may still appear."""
         return sum(max(size - len(ranks), 0) for size, ranks in self._ranks.items())
 
-    def known(self, *, ended: bool) -> dict[str, int]:
+    def all_losses(self, *, ended: bool) -> dict[str, int]:
         """Return all losses by the counter's name, sorted by name, with the currently silent streams.
 
         Args:
@@ -61,19 +61,19 @@ class JobLosses:
         now = Counter(self.total)
         now[SILENT] = len(self._silent)
         if ended:
-            now[UNHEARD_RANKS] = self.unheard_ranks
+            now[UNHEARD_RANKS] = self.missing_ranks
         return {name: now[name] for name in sorted(now) if now[name]}
 
-    def silent(self, stream: str, is_silent: bool) -> None:
+    def set_silent(self, stream: str, is_silent: bool) -> None:
         """Set whether the collector of an open stream is silent."""
         (self._silent.add if is_silent else self._silent.discard)(stream)
 
-    def of_stream(self, stream: str, losses: Mapping[str, int]) -> Counter[str]:
+    def update_stream(self, stream: str, losses: Mapping[str, int]) -> Counter[str]:
         """Update the cumulative losses of a stream; return the increase."""
         if not losses:
             return Counter()
         before = self._told.get(stream, {})
-        grown = self._grown(before, losses)
+        grown = self._add_growth(before, losses)
         if grown:
             self._told[stream] = {**before, **{name: losses[name] for name in grown}}
         return grown
@@ -81,25 +81,25 @@ class JobLosses:
     def close_stream(self, stream: str, losses: Mapping[str, int]) -> Counter[str]:
         """Close a stream with its final losses; return the increase."""
         self._silent.discard(stream)
-        grown = self.of_stream(stream, losses)
+        grown = self.update_stream(stream, losses)
         self.cut_off += CUT_OFF in grown
         if told := self._told.pop(stream, None):
             _remember(self._ended, stream, told)
         return grown
 
-    def of_collector(self, collector: str, losses: Mapping[str, int]) -> Counter[str]:
+    def update_collector(self, collector: str, losses: Mapping[str, int]) -> Counter[str]:
         """Update the cumulative losses of a collector outside of all streams; return the increase."""
         before = self._of_collectors.get(collector, {})
-        grown = self._grown(before, losses)
+        grown = self._add_growth(before, losses)
         if grown:
             _remember(self._of_collectors, collector, {**before, **{name: losses[name] for name in grown}})
         return grown
 
-    def lose(self, losses: Mapping[str, int]) -> None:
+    def add(self, losses: Mapping[str, int]) -> None:
         """Add losses in the aggregator."""
         self.total.update(losses)
 
-    def _grown(self, before: Mapping[str, int], now: Mapping[str, int]) -> Counter[str]:
+    def _add_growth(self, before: Mapping[str, int], now: Mapping[str, int]) -> Counter[str]:
         grown = Counter({name: more for name, count in now.items() if (more := count - before.get(name, 0)) > 0})
         self.total.update(grown)
         return grown
@@ -108,5 +108,5 @@ class JobLosses:
 def _remember(table: OrderedDict[str, Mapping[str, int]], name: str, losses: Mapping[str, int]) -> None:
     table[name] = losses
     table.move_to_end(name)
-    while len(table) > _REMEMBERED:
+    while len(table) > _MAX_ENDED:
         table.popitem(last=False)

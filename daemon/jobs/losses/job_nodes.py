@@ -10,8 +10,8 @@ from ....events.node_lists import nodes_in
 
 NODES_LATE_S: Final = 10.0
 """Time after a job's first event for a node's collector to appear, s."""
-_MOST_HOSTS: Final = 100_000
-_MOST_NAMES: Final = 64
+_MAX_HOSTS: Final = 100_000
+_MAX_NAMES: Final = 64
 
 
 class UnseenNodes(NamedTuple):
@@ -36,9 +36,9 @@ class JobNodes:
         self.collectors: set[str] = set()
         self.hosts: frozenset[str] = frozenset()
 
-    def served(self, host: str) -> None:
+    def add_node(self, host: str) -> None:
         """Add a node with a collector."""
-        if host not in self.hosts and len(self.hosts) < _MOST_HOSTS:
+        if host not in self.hosts and len(self.hosts) < _MAX_HOSTS:
             self.hosts |= {host}
 
     def unseen(self, batch: BatchJob, heard: Collection[str]) -> UnseenNodes:
@@ -59,7 +59,7 @@ class JobNodes:
         count = max(len(named) or batch.node_count, batch.node_count) - len(here)
         if count <= 0 or not lacking or len(lacking) != count:  # host names differ from node names
             return UnseenNodes(max(count, 0), [])
-        return UnseenNodes(count, lacking[:_MOST_NAMES])
+        return UnseenNodes(count, lacking[:_MAX_NAMES])
 
 
 def _short(host: str) -> str:

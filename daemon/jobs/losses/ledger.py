@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from ....events.losses import EVENTS
 
-AFTER_TAKING = ("shipper_full", "spool_damaged", "rejected")
+LOST_AFTER_TAKING = ("shipper_full", "spool_damaged", "rejected")
 """Reasons for which a collector dropped events that it had counted."""
-_MOST_CUT_OFF = 10_000
-_MOST_NAMED = 100
+_MAX_CUT_OFF = 10_000
+_MAX_NAMED = 100
 
 
 class Account(Struct):
@@ -28,7 +28,7 @@ class Account(Struct):
     """Whether the collector's counts are final."""
 
     @property
-    def on_the_way(self) -> int:
+    def in_transit(self) -> int:
         """Events that the collector got and that were neither received nor reported as dropped."""
         return self.made - self.received - self.dropped if self.made else 0
 
@@ -68,7 +68,7 @@ class Ledger:
         if (account := self._come_back.pop(stream, None)) is not None:
             self.ended.add(account, -1)
             self.ended_streams -= 1
-            self.cut_off -= account.on_the_way
+            self.cut_off -= account.in_transit
         self.streams[stream] = account or Account()
 
     def received(self, stream: str, events: int, *, journalled: bool) -> None:
@@ -77,30 +77,30 @@ class Ledger:
             account.received += events
             account.journalled += events if journalled else 0
 
-    def made(self, stream: str, events: int, *, ended: bool) -> None:
+    def set_taken(self, stream: str, events: int, *, ended: bool) -> None:
         """Update the number of events that the collector got."""
         if (account := self.streams.get(stream)) is not None:
             account.made = max(account.made, events)
             account.is_final = ended
 
-    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+    def set_losses(self, stream: str, losses: Mapping[str, int]) -> None:
         """Update the losses of an open stream."""
         if losses and (account := self.streams.get(stream)) is not None:
-            account.dropped = sum(losses.get(EVENTS + reason, 0) for reason in AFTER_TAKING)
+            account.dropped = sum(losses.get(EVENTS + reason, 0) for reason in LOST_AFTER_TAKING)
 
     def close(self, stream: str, losses: Mapping[str, int]) -> None:
         """Close a stream, with its final losses."""
-        self.lossy(stream, losses)
+        self.set_losses(stream, losses)
         if (account := self.streams.pop(stream, None)) is None:
             return
         self.ended.add(account)
         self.ended_streams += 1
         if not account.is_final:
-            self.cut_off += account.on_the_way
+            self.cut_off += account.in_transit
             self._come_back[stream] = account
-            if len(self._come_back) > _MOST_CUT_OFF:
+            if len(self._come_back) > _MAX_CUT_OFF:
                 self._come_back.popitem(last=False)
-        elif account.on_the_way:
-            self.unaccounted += abs(account.on_the_way)
-            if len(self.missing) < _MOST_NAMED:
-                self.missing[stream] = account.on_the_way
+        elif account.in_transit:
+            self.unaccounted += abs(account.in_transit)
+            if len(self.missing) < _MAX_NAMED:
+                self.missing[stream] = account.in_transit

@@ -11,13 +11,21 @@ from ..contract import Position
 from ..settings import JournalSettings
 from .lease_holder import KEY
 from .link import NatsLink
-from .resources import SAFE_REPLICAS, bucket_of, check_replicas, check_sync, leases_of, names_of, problem_of
+from .resources import (
+    SAFE_REPLICAS,
+    check_replicas,
+    check_sync,
+    lease_bucket,
+    snapshot_bucket,
+    stream_names,
+    stream_problem,
+)
 from .snapshots import Snapshots
 
 _OLDEST = (2, 10)
 
 
-class Seen(NamedTuple):
+class JournalState(NamedTuple):
     """State of a journal at the servers."""
 
     version: str
@@ -31,7 +39,7 @@ class Seen(NamedTuple):
     """Position of the latest snapshot."""
 
 
-def look(settings: JournalSettings) -> Seen | None:
+def inspect_journal(settings: JournalSettings) -> JournalState | None:
     """Return the state of a journal, or None if it does not exist.
 
     Raises:
@@ -39,33 +47,33 @@ def look(settings: JournalSettings) -> Seen | None:
     """
     link = NatsLink(settings)
     try:
-        return link.call(_look(link, settings))
+        return link.call(_inspect(link, settings))
     finally:
         link.close()
 
 
-async def _look(link: NatsLink, settings: JournalSettings) -> Seen | None:
+async def _inspect(link: NatsLink, settings: JournalSettings) -> JournalState | None:
     version = link.client.connected_server_version
     if (version.major, version.minor) < _OLDEST:
         raise ConfigError(f"the server is of version {version}; expected 2.10 or later")
     if settings.replicas < SAFE_REPLICAS:
         await check_sync(settings)
     jetstream = link.jetstream
-    stream, subject = names_of(settings.name)
+    stream, subject = stream_names(settings.name)
     try:
         info = await jetstream.stream_info(stream)
     except NotFoundError:
         return None
-    if problem := problem_of(info.config, subject):
+    if problem := stream_problem(info.config, subject):
         raise ConfigError(f"the stream {stream} cannot be the journal: {problem}")
-    for name in (stream, f"KV_{leases_of(settings.name)}", f"OBJ_{bucket_of(settings.name)}"):
+    for name in (stream, f"KV_{lease_bucket(settings.name)}", f"OBJ_{snapshot_bucket(settings.name)}"):
         check_replicas(name, (await jetstream.stream_info(name)).config, settings)
     try:
-        entry = await (await jetstream.key_value(leases_of(settings.name))).get(KEY)
+        entry = await (await jetstream.key_value(lease_bucket(settings.name))).get(KEY)
         owner = (entry.value or b"").decode(errors="replace").rpartition(":")[0]
     except KeyNotFoundError:
         owner = ""
-    bucket = bucket_of(settings.name)
-    kept = await Snapshots(jetstream, await jetstream.object_store(bucket), bucket).found()
+    bucket = snapshot_bucket(settings.name)
+    kept = await Snapshots(jetstream, await jetstream.object_store(bucket), bucket).list_stored()
     plain = f"{version.major}.{version.minor}.{version.patch}"
-    return Seen(plain, owner, info.state.messages, info.state.bytes, kept[-1].at if kept else None)
+    return JournalState(plain, owner, info.state.messages, info.state.bytes, kept[-1].at if kept else None)

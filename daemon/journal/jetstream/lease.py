@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import Final, NamedTuple
 
-_LOOKS: Final = 8
+_READS_PER_LEASE: Final = 8
 """Reads of the entry per lease time by a waiting aggregator."""
 _RENEWALS: Final = 4
 """Renewals per lease time."""
@@ -28,16 +28,16 @@ class Entry(NamedTuple):
     """"": its last holder released it."""
 
 
-NOTHING: Final = Entry(0, "")
+NO_ENTRY: Final = Entry(0, "")
 
 
-class Do(Enum):
+class Action(Enum):
     """Next action."""
 
-    LOOK = "look"
-    """Read the entry, and call ``saw``."""
+    READ = "read"
+    """Read the entry, and call ``on_read``."""
     WRITE = "write"
-    """Write the own name over revision ``Lease.known``, and call ``wrote``, ``refused`` or ``unanswered``."""
+    """Write the own name over ``Lease.entry``, and call ``on_written``, ``on_refused`` or ``on_unanswered``."""
 
 
 class Lease:
@@ -51,68 +51,68 @@ class Lease:
         is_held: whether it is the holder, as far as it knows.
         is_lost: whether it was the holder, and another one is now.
         epoch: revision with which it became the holder; 0 before.
-        known: the last known entry.
+        entry: the last known entry.
     """
 
     def __init__(self, owner: str, lease_s: float) -> None:
         self.owner, self.lease_s = owner, lease_s
         self.is_held = self.is_lost = False
         self.epoch = 0
-        self.known = NOTHING
-        self._is_unsure = True  # whether the entry is unknown
+        self.entry = NO_ENTRY
+        self._is_entry_unknown = True  # whether the entry is unknown
         self._seen_at_s = 0.0
         self._next_s = 0.0
         self._may_take = False
 
-    def due(self, now_s: float) -> Do | None:
+    def due(self, now_s: float) -> Action | None:
         """Return the next action; None if there is nothing to do before ``next_s``."""
         if self.is_lost or now_s < self._next_s:
             return None
         if self.is_held:
-            return Do.LOOK if self._is_unsure else Do.WRITE
-        return Do.WRITE if self._may_take and not self._is_unsure else Do.LOOK
+            return Action.READ if self._is_entry_unknown else Action.WRITE
+        return Action.WRITE if self._may_take and not self._is_entry_unknown else Action.READ
 
     @property
     def next_s(self) -> float:
         """Time of the next action."""
         return self._next_s
 
-    def saw(self, entry: Entry, now_s: float) -> None:
+    def on_read(self, entry: Entry, now_s: float) -> None:
         """Process a read entry."""
-        if entry.revision < self.known.revision:  # a server that lags behind
-            self.unanswered(now_s)
+        if entry.revision < self.entry.revision:  # a server that lags behind
+            self.on_unanswered(now_s)
             return
-        self._is_unsure = False
+        self._is_entry_unknown = False
         if entry.owner == self.owner:  # an own write whose answer was lost
-            self.known = entry
-            self._hold(now_s)
+            self.entry = entry
+            self._extend(now_s)
             return
         if self.is_held:
             self.is_held, self.is_lost = False, True
-            self.known = entry
+            self.entry = entry
             return
-        if entry.revision != self.known.revision:
-            self.known, self._seen_at_s = entry, now_s
+        if entry.revision != self.entry.revision:
+            self.entry, self._seen_at_s = entry, now_s
         self._may_take = not entry.owner or now_s - self._seen_at_s >= self.lease_s
-        self._next_s = now_s if self._may_take else now_s + self.lease_s / _LOOKS
+        self._next_s = now_s if self._may_take else now_s + self.lease_s / _READS_PER_LEASE
 
-    def wrote(self, revision: int, now_s: float) -> None:
+    def on_written(self, revision: int, now_s: float) -> None:
         """Process a successful write."""
-        self.known = Entry(revision, self.owner)
-        self._hold(now_s)
+        self.entry = Entry(revision, self.owner)
+        self._extend(now_s)
 
-    def refused(self, now_s: float) -> None:
+    def on_refused(self, now_s: float) -> None:
         """Process a write refused because of another revision."""
-        self._is_unsure, self._may_take = True, False
+        self._is_entry_unknown, self._may_take = True, False
         self._next_s = now_s
 
-    def unanswered(self, now_s: float) -> None:
+    def on_unanswered(self, now_s: float) -> None:
         """Process a read or write with unknown result."""
-        self._is_unsure, self._may_take = True, False
+        self._is_entry_unknown, self._may_take = True, False
         self._seen_at_s = now_s  # the holder could not renew it either, and gets its full time again
-        self._next_s = now_s + self.lease_s / _LOOKS
+        self._next_s = now_s + self.lease_s / _READS_PER_LEASE
 
-    def _hold(self, now_s: float) -> None:
+    def _extend(self, now_s: float) -> None:
         if not self.is_held:
-            self.is_held, self.epoch = True, self.known.revision
+            self.is_held, self.epoch = True, self.entry.revision
         self._next_s = now_s + self.lease_s / _RENEWALS

@@ -16,16 +16,16 @@ from nats.errors import Error as NatsError
 from nats.js.errors import APIError, KeyNotFoundError, KeyWrongLastSequenceError
 from nats.js.kv import KeyValue
 
-from .lease import NOTHING, Do, Entry, Lease
+from .lease import NO_ENTRY, Action, Entry, Lease
 from .link import NatsLink
 
 _log = logging.getLogger(__name__)
 KEY: Final = "owner"
 """Key of the entry."""
-_GIVE_BACK_S: Final = 2.0
+_RELEASE_TIMEOUT_S: Final = 2.0
 
 
-class Holding:
+class LeaseHolder:
     """An aggregator's side of its journal's lease.
 
     Args:
@@ -53,9 +53,9 @@ class Holding:
     @property
     def holder(self) -> str:
         """Current holder, where known: host and process."""
-        return self._lease.known.owner.rpartition(":")[0]
+        return self._lease.entry.owner.rpartition(":")[0]
 
-    async def take(self, told: Callable[[str], None] = lambda _: None) -> None:
+    async def acquire(self, told: Callable[[str], None] = lambda _: None) -> None:
         """Wait for the lease, then keep renewing it; ``told`` is called with the current holder."""
         known = ""
         while not self._lease.is_held:
@@ -74,13 +74,13 @@ class Holding:
     def release(self) -> None:
         """Release the lease, so that another aggregator need not wait."""
         with contextlib.suppress(TimeoutError, NatsError, RuntimeError):
-            self._link.call(self._give_back(), _GIVE_BACK_S)
+            self._link.call(self._delete_entry(), _RELEASE_TIMEOUT_S)
 
-    async def _give_back(self) -> None:
+    async def _delete_entry(self) -> None:
         if self._renewing is not None:
             self._renewing.cancel()
         if self._lease.is_held:
-            await self._leases.update(KEY, b"", last=self._lease.known.revision)
+            await self._leases.update(KEY, b"", last=self._lease.entry.revision)
 
     async def _renew(self) -> None:
         while not self._lease.is_lost:
@@ -95,24 +95,24 @@ class Holding:
         await asyncio.sleep(max(0.0, self._lease.next_s - time.monotonic()))
         lease = self._lease
         match lease.due(time.monotonic()):
-            case Do.LOOK:
+            case Action.READ:
                 try:
                     entry = await self._leases.get(KEY)
                     found = Entry(entry.revision or 0, (entry.value or b"").decode(errors="replace"))
                 except KeyNotFoundError:
-                    found = NOTHING
+                    found = NO_ENTRY
                 except (NatsError, TimeoutError):
-                    lease.unanswered(time.monotonic())
+                    lease.on_unanswered(time.monotonic())
                     return
-                lease.saw(found, time.monotonic())
-            case Do.WRITE:
+                lease.on_read(found, time.monotonic())
+            case Action.WRITE:
                 try:
-                    revision = await self._leases.update(KEY, self.owner.encode(), last=lease.known.revision)
+                    revision = await self._leases.update(KEY, self.owner.encode(), last=lease.entry.revision)
                 except KeyWrongLastSequenceError:
-                    lease.refused(time.monotonic())
+                    lease.on_refused(time.monotonic())
                 except (APIError, NatsError, TimeoutError):
-                    lease.unanswered(time.monotonic())
+                    lease.on_unanswered(time.monotonic())
                 else:
-                    lease.wrote(revision, time.monotonic())
+                    lease.on_written(revision, time.monotonic())
             case None:
                 pass

@@ -28,7 +28,7 @@ _PINGS: Final = 2
 _RECONNECT_S: Final = 0.2
 _REQUEST_S: Final = 5.0
 """Timeout of a JetStream answer, s; a megabyte may be written before it."""
-_QUESTION_S: Final = 1.5
+_QUICK_REQUEST_S: Final = 1.5
 """Timeout of an answer to a small write, s. A server that has just failed does not answer, and the request is
 repeated."""
 
@@ -46,7 +46,7 @@ class NatsLink:
     def __init__(self, settings: JournalSettings) -> None:
         self._settings = settings
         self._client: Client | None = None
-        self._is_told = ""
+        self._logged_problem = ""
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="nats", daemon=True)
         self._thread.start()
@@ -69,9 +69,9 @@ class NatsLink:
         return self.client.jetstream(timeout=_REQUEST_S)
 
     @property
-    def asked(self) -> JetStreamContext:
+    def quick_jetstream(self) -> JetStreamContext:
         """A JetStream context with a short timeout, for requests that are repeated."""
-        return self.client.jetstream(timeout=_QUESTION_S)
+        return self.client.jetstream(timeout=_QUICK_REQUEST_S)
 
     def begin(self, work: Coroutine[Any, Any, _T]) -> concurrent.futures.Future[_T]:
         """Run a coroutine in the thread's loop."""
@@ -86,7 +86,7 @@ class NatsLink:
             found.cancel()
             raise TimeoutError from None
 
-    def soon(self, work: Callable[[], object]) -> None:
+    def call_soon(self, work: Callable[[], object]) -> None:
         """Call a function in the thread's loop."""
         with contextlib.suppress(RuntimeError):  # the loop is closed
             self.loop.call_soon_threadsafe(work)
@@ -100,7 +100,7 @@ class NatsLink:
             self._end()
 
     def _end(self) -> None:
-        self.soon(self.loop.stop)
+        self.call_soon(self.loop.stop)
         self._thread.join()
 
     def _run(self) -> None:
@@ -139,26 +139,26 @@ class NatsLink:
                     max_reconnect_attempts=-1,
                     max_outstanding_pings=_PINGS,
                     error_cb=self._failed,
-                    disconnected_cb=self._gone,
-                    reconnected_cb=self._back,
+                    disconnected_cb=self._on_disconnected,
+                    reconnected_cb=self._on_reconnected,
                     **options,
                 ),
                 _CONNECT_S,
             )
         except Exception as error:  # any exception of the library: there is no connection
-            why = self._is_told or str(error) or type(error).__name__
+            why = self._logged_problem or str(error) or type(error).__name__
             raise ConfigError(f"no NATS server of {', '.join(settings.servers)} can be used: {why}") from None
         self._client = client
 
     async def _failed(self, error: Exception) -> None:
-        self._is_told = str(error) or type(error).__name__
-        _log.debug("NATS: %s", self._is_told)
+        self._logged_problem = str(error) or type(error).__name__
+        _log.debug("NATS: %s", self._logged_problem)
 
-    async def _gone(self) -> None:
+    async def _on_disconnected(self) -> None:
         if self._client is not None and not self._client.is_closed:
             _log.warning("the connection to NATS was lost; reconnecting, and messages wait meanwhile")
 
-    async def _back(self) -> None:
+    async def _on_reconnected(self) -> None:
         url = self.client.connected_url
         _log.warning("the connection to NATS is restored: %s", "" if url is None else url.netloc)
 

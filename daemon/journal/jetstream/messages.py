@@ -25,9 +25,9 @@ HEAD_BYTES: Final = _HEAD.size
 class Flag(IntFlag):
     """Kind of a message."""
 
-    GOES_ON = 1
+    CONTINUES = 1
     """It begins within a record that the previous message started."""
-    IS_CUT = 2
+    IS_SPLIT = 2
     """It ends within a record that the next message continues."""
     CLAIM = 4
     """It has no records: it names a new writer. Later messages of an earlier writer are refused."""
@@ -85,7 +85,7 @@ def pack(records: Iterable[Pending], epoch: int, limit: int) -> Iterator[Message
 def _cut(epoch: int, record: bytes, room: int, number: int) -> Iterator[Message]:
     for at in range(0, len(record), room):
         is_last = at + room >= len(record)
-        flags = (Flag.GOES_ON if at else Flag(0)) | (Flag(0) if is_last else Flag.IS_CUT)
+        flags = (Flag.CONTINUES if at else Flag(0)) | (Flag(0) if is_last else Flag.IS_SPLIT)
         yield _message(epoch, flags, [record[at : at + room]], number if is_last else number - 1)
 
 
@@ -93,7 +93,7 @@ def _message(epoch: int, flags: Flag, pieces: list[Frame], last: int) -> Message
     return Message(b"".join((_HEAD.pack(_MAGIC, VERSION, flags, epoch), *pieces)), last)
 
 
-class Unpacking:
+class Unpacker:
     """Converts messages to records, in the order of the stream.
 
     Args:
@@ -107,16 +107,16 @@ class Unpacking:
         self.last = after.record
         self._cut: list[bytes] = []
 
-    def take(self, payload: bytes, where: str) -> Iterator[Replayed]:
+    def unpack(self, payload: bytes, where: str) -> Iterator[Replayed]:
         """Yield the records of the next message. ``where`` is its place in reports of unreadable data."""
         head = head_of(payload)
         if head is None or head.flags & Flag.CLAIM:
             self._cut = []  # its writer was fenced within a record, which was never acknowledged
             return
-        if not head.flags & Flag.GOES_ON:
+        if not head.flags & Flag.CONTINUES:
             self._cut = []
         self._cut.append(payload[HEAD_BYTES:])
-        if head.flags & Flag.IS_CUT:
+        if head.flags & Flag.IS_SPLIT:
             return
         content = b"".join(self._cut)
         self._cut = []

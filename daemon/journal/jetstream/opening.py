@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 from ....events import ConfigError
 from ..settings import JournalSettings
-from .lease_holder import Holding
+from .lease_holder import LeaseHolder
 from .link import NatsLink
-from .readiness import when_ready
+from .readiness import retry_until_ready
 from .resources import prepare
 from .stream_journal import StreamJournal
 
 
-async def stand_by(settings: JournalSettings, told: Callable[[str], None]) -> StreamJournal:
+async def wait_for_lease(settings: JournalSettings, told: Callable[[str], None]) -> StreamJournal:
     """Return the journal once this aggregator holds the lease; may be cancelled safely before.
 
     Args:
@@ -26,9 +26,9 @@ async def stand_by(settings: JournalSettings, told: Callable[[str], None]) -> St
     """
     link = await asyncio.to_thread(NatsLink, settings)
     try:
-        places = await asyncio.wrap_future(link.begin(when_ready(lambda: prepare(link, settings))))
-        holding = Holding(link, places.leases, settings.lease_s)
-        await asyncio.wrap_future(link.begin(holding.take(told)))
+        places = await asyncio.wrap_future(link.begin(retry_until_ready(lambda: prepare(link, settings))))
+        holding = LeaseHolder(link, places.leases, settings.lease_s)
+        await asyncio.wrap_future(link.begin(holding.acquire(told)))
     except BaseException as error:
         await asyncio.to_thread(link.close)
         if isinstance(error, TimeoutError):

@@ -16,7 +16,7 @@ from ....events import ConfigError
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _FIRST_PAUSE_S: Final = 0.25
-_LONGEST_PAUSE_S: Final = 4.0
+_MAX_PAUSE_S: Final = 4.0
 _REPEAT_S: Final = 30.0
 """Time between two log lines on servers that stay unready, s."""
 _NO_PEERS: Final = 10005
@@ -29,7 +29,7 @@ class ServersNotReadyError(ConfigError):
     """NATS servers refuse a request now and may accept it later."""
 
 
-def is_passing(error: Exception) -> bool:
+def is_transient(error: Exception) -> bool:
     """Return whether a request that failed with this error may succeed later. It must not need a change of settings."""
     if isinstance(error, APIError):
         unavailable = isinstance(error, ServiceUnavailableError) and error.err_code not in _SWITCHED_OFF
@@ -37,21 +37,21 @@ def is_passing(error: Exception) -> bool:
     return isinstance(error, (NatsError, TimeoutError))
 
 
-def reason_of(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """Return the text of an error of the client library. It is for a message to the user."""
     return getattr(error, "description", None) or str(error) or "no answer"
 
 
-def unusable(what: str, error: Exception) -> ConfigError:
+def error_for(what: str, error: Exception) -> ConfigError:
     """Return the error to raise where something at the servers cannot be used.
 
     It cannot be used now, or with these settings.
     """
-    kind = ServersNotReadyError if is_passing(error) else ConfigError
-    return kind(f"{what} cannot be used: {reason_of(error)}")
+    kind = ServersNotReadyError if is_transient(error) else ConfigError
+    return kind(f"{what} cannot be used: {error_text(error)}")
 
 
-async def when_ready(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+async def retry_until_ready(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """Repeat work until the servers are ready for it; the log says what they refuse.
 
     Args:
@@ -67,4 +67,4 @@ async def when_ready(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
                 logged_s = now_s
                 _log.warning("the NATS servers are not ready: %s; retrying", error)
         await asyncio.sleep(pause_s)
-        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+        pause_s = min(2 * pause_s, _MAX_PAUSE_S)

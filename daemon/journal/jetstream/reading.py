@@ -12,7 +12,7 @@ from nats.js.errors import NotFoundError
 
 _ATTEMPTS: Final = 40
 _PAUSE_S: Final = 0.25
-_AT_ONCE: Final = 32
+_MAX_CONCURRENT: Final = 32
 """Number of messages requested concurrently."""
 
 
@@ -44,8 +44,8 @@ async def messages(
     jetstream: JetStreamContext, stream: str, first: int, last: int
 ) -> AsyncIterator[tuple[int, api.RawStreamMsg | None]]:
     """Yield the messages of a range of sequence numbers, in order. Missing ones are None."""
-    for at in range(first, last + 1, _AT_ONCE):
-        numbers = range(at, min(at + _AT_ONCE, last + 1))
+    for at in range(first, last + 1, _MAX_CONCURRENT):
+        numbers = range(at, min(at + _MAX_CONCURRENT, last + 1))
         found = await asyncio.gather(*(message(jetstream, stream, number) for number in numbers))
         for number, each in zip(numbers, found, strict=True):
             yield number, each

@@ -17,16 +17,16 @@ from nats.js.object_store import ObjectStore
 from ....events import ConfigError
 from ..settings import JournalSettings
 from .link import NatsLink
-from .readiness import unusable
+from .readiness import error_for
 
 SAFE_REPLICAS: Final = 3
 _SECOND_NS: Final = 1e9
 _LEASE_SHARE: Final = 5
-_ASK_S: Final = 5.0
-_LARGEST_REPLY: Final = 1 << 22
+_REQUEST_S: Final = 5.0
+_MAX_REPLY_BYTES: Final = 1 << 22
 
 
-class Places(NamedTuple):
+class JournalResources(NamedTuple):
     """The resources."""
 
     stream: str
@@ -35,35 +35,35 @@ class Places(NamedTuple):
     snapshots: ObjectStore
 
 
-def names_of(name: str) -> tuple[str, str]:
+def stream_names(name: str) -> tuple[str, str]:
     """Return the name of a journal's stream, and its only subject."""
     return f"iotide-journal-{name}", f"iotide.journal.{name}"
 
 
-def leases_of(name: str) -> str:
+def lease_bucket(name: str) -> str:
     """Return the name of the bucket of a journal's lease."""
     return f"iotide-leases-{name}"
 
 
-def bucket_of(name: str) -> str:
+def snapshot_bucket(name: str) -> str:
     """Return the name of the object store of a journal's snapshots."""
     return f"iotide-snapshots-{name}"
 
 
-async def prepare(link: NatsLink, settings: JournalSettings) -> Places:
+async def prepare(link: NatsLink, settings: JournalSettings) -> JournalResources:
     """Create missing resources, and return all.
 
     Raises:
         ServersNotReadyError: the servers elect a leader, or do not answer.
         ConfigError: existing resources are less durable than configured, or the servers refuse.
     """
-    stream, subject = names_of(settings.name)
+    stream, subject = stream_names(settings.name)
     jetstream = link.jetstream
     try:
         if settings.replicas < SAFE_REPLICAS:
             await check_sync(settings)
         await _prepare_stream(jetstream, stream, subject, settings)
-        bucket = leases_of(settings.name)
+        bucket = lease_bucket(settings.name)
         try:
             await jetstream.key_value(bucket)
         except (BucketNotFoundError, NotFoundError):
@@ -72,18 +72,18 @@ async def prepare(link: NatsLink, settings: JournalSettings) -> Places:
             )
         # A server that has just failed does not answer; this must be detected within the lease time.
         leases = await link.client.jetstream(timeout=settings.lease_s / _LEASE_SHARE).key_value(bucket)
-        name = bucket_of(settings.name)
+        name = snapshot_bucket(settings.name)
         try:
             snapshots = await jetstream.object_store(name)
         except (BucketNotFoundError, NotFoundError):
             snapshots = await jetstream.create_object_store(
                 name, config=api.ObjectStoreConfig(storage=api.StorageType.FILE, replicas=settings.replicas)
             )
-        for each in (f"KV_{leases_of(settings.name)}", f"OBJ_{bucket_of(settings.name)}"):
+        for each in (f"KV_{lease_bucket(settings.name)}", f"OBJ_{snapshot_bucket(settings.name)}"):
             check_replicas(each, (await jetstream.stream_info(each)).config, settings)
     except (NatsError, TimeoutError) as error:
-        raise unusable(f"JetStream at {', '.join(settings.servers)}", error) from None
-    return Places(stream, subject, leases, snapshots)
+        raise error_for(f"JetStream at {', '.join(settings.servers)}", error) from None
+    return JournalResources(stream, subject, leases, snapshots)
 
 
 async def _prepare_stream(jetstream: JetStreamContext, stream: str, subject: str, settings: JournalSettings) -> None:
@@ -100,12 +100,12 @@ async def _prepare_stream(jetstream: JetStreamContext, stream: str, subject: str
             allow_direct=True,
         )
         found = (await jetstream.add_stream(wanted)).config
-    if problem := problem_of(found, subject):
+    if problem := stream_problem(found, subject):
         raise ConfigError(f"the stream {stream} cannot be the journal: {problem}")
     check_replicas(stream, found, settings)
 
 
-def problem_of(config: api.StreamConfig, subject: str) -> str:
+def stream_problem(config: api.StreamConfig, subject: str) -> str:
     """Return why a stream would lose or change data of a journal. Return "" if it is suitable."""
     if config.subjects != [subject]:
         return f"its subjects are {config.subjects}; expected {subject} alone"
@@ -156,6 +156,6 @@ async def check_sync(settings: JournalSettings) -> None:
 
 
 def _config_at(address: str) -> dict[str, Any]:
-    with urllib.request.urlopen(address, timeout=_ASK_S) as answer:  # noqa: S310 - checked to be http
-        found: dict[str, Any] = json.loads(answer.read(_LARGEST_REPLY))["config"]
+    with urllib.request.urlopen(address, timeout=_REQUEST_S) as answer:  # noqa: S310 - checked to be http
+        found: dict[str, Any] = json.loads(answer.read(_MAX_REPLY_BYTES))["config"]
         return found

@@ -24,11 +24,11 @@ from .reading import message
 
 _NAME: Final = re.compile(r"(\d+)-(\d+)")
 _CHUNK: Final = 1 << 19
-_SLOWEST_S: Final = 600.0
+_TIMEOUT_S: Final = 600.0
 _DIGEST: Final = "SHA-256="
 
 
-class Kept(NamedTuple):
+class StoredSnapshot(NamedTuple):
     """A stored snapshot."""
 
     at: Position
@@ -52,13 +52,13 @@ class Snapshots:
         name = f"{at.epoch}-{at.record}"
         options = api.ObjectMetaOptions(max_chunk_size=_CHUNK)
         with os.fdopen(descriptor, "rb") as file:
-            async with asyncio.timeout(_SLOWEST_S):
+            async with asyncio.timeout(_TIMEOUT_S):
                 await self._store.put(name, file, meta=api.ObjectMeta(name=name, options=options))
-        for each in await self.found():
+        for each in await self.list_stored():
             if each.at < at:
                 await self._remove(each.info)
 
-    async def found(self) -> list[Kept]:
+    async def list_stored(self) -> list[StoredSnapshot]:
         """Return the stored snapshots, ordered by position.
 
         The library would use a consumer, which hangs if it is created at a server that has just failed.
@@ -73,10 +73,10 @@ class Snapshots:
             info = api.ObjectInfo.from_response(json.loads(told.data or b""))
             name = _NAME.fullmatch(info.name)
             if name is not None and not info.deleted:
-                kept.append(Kept(Position(int(name[1]), int(name[2])), info))
+                kept.append(StoredSnapshot(Position(int(name[1]), int(name[2])), info))
         return sorted(kept, key=lambda each: each.at)
 
-    async def fetch(self, kept: Kept, path: Path) -> None:
+    async def fetch(self, kept: StoredSnapshot, path: Path) -> None:
         """Write a snapshot to a file, completely or not at all.
 
         Raises:
@@ -95,7 +95,7 @@ class Snapshots:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             for number in range(info.chunks or 0):
-                found = await message(self._jetstream, self._stream, next_sequence, self._chunks_of(info))
+                found = await message(self._jetstream, self._stream, next_sequence, self._chunk_subject(info))
                 if found is None or found.seq is None:
                     raise JournalError(f"the snapshot {info.name} lacks its part {number + 1} of {info.chunks}")
                 data = found.data or b""
@@ -111,11 +111,11 @@ class Snapshots:
         """Remove an object with its name; the library would keep a deletion mark forever."""
         name = base64.urlsafe_b64encode(info.name.encode()).decode()
         await self._jetstream.purge_stream(self._stream, subject=f"$O.{self._bucket}.M.{name}")
-        await self._jetstream.purge_stream(self._stream, subject=self._chunks_of(info))
+        await self._jetstream.purge_stream(self._stream, subject=self._chunk_subject(info))
 
     @property
     def _stream(self) -> str:
         return f"OBJ_{self._bucket}"
 
-    def _chunks_of(self, info: api.ObjectInfo) -> str:
+    def _chunk_subject(self, info: api.ObjectInfo) -> str:
         return f"$O.{self._bucket}.C.{info.nuid}"

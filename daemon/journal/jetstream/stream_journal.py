@@ -19,21 +19,21 @@ from nats.js.errors import NotFoundError
 from ....events.network.wire import Frame
 from ..contract import JournalError, Kind, Moment, Position, Replayed
 from ..segment_writer import Pending
-from .lease_holder import Holding
+from .lease_holder import LeaseHolder
 from .link import NatsLink
-from .messages import Flag, Unpacking, claim, head_of
+from .messages import Flag, Unpacker, claim, head_of
 from .reading import messages
-from .resources import Places, bucket_of
-from .snapshots import Kept, Snapshots
+from .resources import JournalResources, snapshot_bucket
+from .snapshots import Snapshots, StoredSnapshot
 from .stream_writer import Stored, StreamWriter
 
 _log = logging.getLogger(__name__)
 _RECORD_BYTES: Final = 128  # approximate size of a record without its frames
 _END_S: Final = 10.0
 """Timeout for storing appended records when an aggregator ends, s."""
-_SLOWEST_S: Final = 600.0
+_TIMEOUT_S: Final = 600.0
 _RETRY_S: Final = 1.0
-_AHEAD: Final = 8  # messages that are read ahead
+_READ_AHEAD: Final = 8  # messages that are read ahead
 _T = TypeVar("_T")
 
 
@@ -45,19 +45,19 @@ class StreamJournal:
         name: its name.
     """
 
-    def __init__(self, link: NatsLink, places: Places, holding: Holding, name: str) -> None:
-        self._link, self._places, self._holding = link, places, holding
-        self._snapshots = Snapshots(link.asked, places.snapshots, bucket_of(name))
+    def __init__(self, link: NatsLink, places: JournalResources, holding: LeaseHolder, name: str) -> None:
+        self._link, self._resources, self._lease = link, places, holding
+        self._snapshots = Snapshots(link.quick_jetstream, places.snapshots, snapshot_bucket(name))
         self._writer: StreamWriter | None = None
-        self._brought: Kept | None = None
+        self._fetched: StoredSnapshot | None = None
         self._snapshot: Path | None = None
-        self._there: deque[Stored] = deque()
+        self._stored: deque[Stored] = deque()
         self._epoch, self._sequence = 0, 0
         self._next = 1
         self._first_sequence = 1
-        self._is_set_aside = False
-        self._keeping: asyncio.Task[None] | None = None
-        holding.on_lost = self._lost
+        self._skips_replay = False
+        self._storing: asyncio.Task[None] | None = None
+        holding.on_lost = self._on_lease_lost
 
     @property
     def link(self) -> NatsLink:
@@ -66,52 +66,52 @@ class StreamJournal:
 
     # ---- take-over ----
 
-    def bring(self, snapshot: Path) -> None:
+    def fetch_snapshot(self, snapshot: Path) -> None:
         """Claim the stream, and fetch the last snapshot to a file. Without a snapshot the file is removed.
 
         Raises:
             JournalError: the servers do not answer, or another aggregator claims it, too.
         """
         self._snapshot = snapshot
-        self._insist(self._claim)
-        self._brought = self._insist(lambda: self._bring(snapshot))
+        self._retry(self._claim)
+        self._fetched = self._retry(lambda: self._fetch_latest(snapshot))
         # A new journal continues with the contents of the folder.
-        if self._brought is None and self._insist(self._has_records):
+        if self._fetched is None and self._retry(self._has_records):
             snapshot.unlink(missing_ok=True)
 
-    def _insist(self, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+    def _retry(self, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         """Return the result of a request, repeated as necessary: a server may have failed."""
-        until_s = time.monotonic() + _SLOWEST_S
+        until_s = time.monotonic() + _TIMEOUT_S
         while True:
             try:
-                return self._link.call(work(), _SLOWEST_S)
+                return self._link.call(work(), _TIMEOUT_S)
             except (NatsError, TimeoutError) as error:
                 why = str(error) or "no answer"
-                if time.monotonic() > until_s or self._holding.is_lost:
-                    raise JournalError(f"the stream {self._places.stream} cannot be taken over: {why}") from None
-                _log.warning("the stream %s cannot be taken over yet: %s; retrying", self._places.stream, why)
+                if time.monotonic() > until_s or self._lease.is_lost:
+                    raise JournalError(f"the stream {self._resources.stream} cannot be taken over: {why}") from None
+                _log.warning("the stream %s cannot be taken over yet: %s; retrying", self._resources.stream, why)
                 time.sleep(_RETRY_S / 4)
 
     async def _claim(self) -> None:
         """Make the stream refuse later messages of earlier writers."""
-        kept = await self._snapshots.found()
+        kept = await self._snapshots.list_stored()
         while True:
             last = await self._last()
             known = [each.at.epoch for each in kept]
             if last is not None and (head := head_of(last.data or b"")) is not None:
                 known.append(head.epoch)
             self._epoch = max(known, default=0) + 1
-            state = (await self._link.asked.stream_info(self._places.stream)).state
+            state = (await self._link.quick_jetstream.stream_info(self._resources.stream)).state
             sequence = state.last_seq
             try:
-                answer = await self._link.asked.publish(
-                    self._places.subject,
-                    claim(self._epoch, self._holding.owner),
-                    stream=self._places.stream,
+                answer = await self._link.quick_jetstream.publish(
+                    self._resources.subject,
+                    claim(self._epoch, self._lease.owner),
+                    stream=self._resources.stream,
                     headers={api.Header.EXPECTED_LAST_SEQUENCE: str(sequence)},
                 )
             except (NatsError, TimeoutError) as error:  # the earlier writer appended, or our answer was lost
-                _log.info("the claim of stream %s is retried: %s", self._places.stream, error or "no answer")
+                _log.info("the claim of stream %s is retried: %s", self._resources.stream, error or "no answer")
                 if self.is_fenced:
                     raise JournalError("another aggregator has the lease") from None
                 await asyncio.sleep(_RETRY_S / 4)
@@ -122,13 +122,13 @@ class StreamJournal:
 
     async def _last(self) -> api.RawStreamMsg | None:
         try:
-            return await self._link.asked.get_last_msg(self._places.stream, self._places.subject)
+            return await self._link.quick_jetstream.get_last_msg(self._resources.stream, self._resources.subject)
         except NotFoundError:
             return None
 
-    async def _bring(self, path: Path) -> Kept | None:
+    async def _fetch_latest(self, path: Path) -> StoredSnapshot | None:
         """Fetch the latest snapshot; records after earlier ones may be missing."""
-        kept = await self._snapshots.found()
+        kept = await self._snapshots.list_stored()
         if not kept:
             return None
         await self._snapshots.fetch(kept[-1], path)
@@ -142,16 +142,16 @@ class StreamJournal:
         return False
 
     def _messages(self) -> AsyncIterator[tuple[int, api.RawStreamMsg | None]]:
-        return messages(self._link.asked, self._places.stream, self._first_sequence, self._sequence)
+        return messages(self._link.quick_jetstream, self._resources.stream, self._first_sequence, self._sequence)
 
-    def set_aside(self) -> None:
+    def skip_replay(self) -> None:
         """Skip the replay."""
-        self._is_set_aside = True
+        self._skips_replay = True
 
     @property
     def start(self) -> Position:
         """The position of the fetched snapshot, or before everything."""
-        return Position(0, 0) if self._brought is None else self._brought.at
+        return Position(0, 0) if self._fetched is None else self._fetched.at
 
     def replay(self, after: Position) -> Iterator[Replayed]:
         """Yield the records after a position up to the claim, in order.
@@ -160,70 +160,70 @@ class StreamJournal:
             JournalError: the servers do not answer, or the previous writer removes records covered by a snapshot of its
                 own, which must be fetched first.
         """
-        unpacking = Unpacking(after)
-        for sequence, found in self._each(self._messages()):
+        unpacking = Unpacker(after)
+        for sequence, found in self._read_ahead(self._messages()):
             if found is None:
                 self._check_latest()
                 continue
             payload = found.data or b""
-            for each in unpacking.take(payload, f"{self._places.stream}, message {sequence}"):
-                if not self._is_set_aside:
+            for each in unpacking.unpack(payload, f"{self._resources.stream}, message {sequence}"):
+                if not self._skips_replay:
                     yield each
-            self._there.append(Stored(sequence, unpacking.last, len(payload)))
+            self._stored.append(Stored(sequence, unpacking.last, len(payload)))
         self._next = unpacking.last + 1
 
     def _check_latest(self) -> None:
-        kept = self._insist(self._snapshots.found)
-        if kept and (self._brought is None or kept[-1].at > self._brought.at):
+        kept = self._retry(self._snapshots.list_stored)
+        if kept and (self._fetched is None or kept[-1].at > self._fetched.at):
             raise JournalError(
-                f"the stream {self._places.stream} was shortened by another aggregator; restart this one"
+                f"the stream {self._resources.stream} was shortened by another aggregator; restart this one"
             )
 
-    def _each(self, reading: AsyncIterator[_T]) -> Iterator[_T]:
+    def _read_ahead(self, reading: AsyncIterator[_T]) -> Iterator[_T]:
         """Yield items read by the connection's loop, some of them ahead."""
 
         async def some() -> list[_T]:
             found: list[_T] = []
             async for each in reading:
                 found.append(each)
-                if len(found) == _AHEAD:
+                if len(found) == _READ_AHEAD:
                     break
             return found
 
         coming = self._link.begin(some())
         try:
-            while found := coming.result(_SLOWEST_S):
+            while found := coming.result(_TIMEOUT_S):
                 coming = self._link.begin(some())
                 yield from found
         except (NatsError, TimeoutError) as error:
-            raise JournalError(f"the stream {self._places.stream} cannot be read: {error or 'no answer'}") from None
+            raise JournalError(f"the stream {self._resources.stream} cannot be read: {error or 'no answer'}") from None
 
     # ---- the writer ----
 
     def begin(self, after: Position, on_synced: Callable[[], None]) -> Position:
         """Start appending after the replayed records and a position known from elsewhere."""
         self._next = max(self._next, after.record + 1)
-        where = self._link, self._places.stream, self._places.subject
-        self._writer = StreamWriter(*where, self._epoch, self._next, self._sequence, self._there, on_synced)
-        self._holding.check()
+        where = self._link, self._resources.stream, self._resources.subject
+        self._writer = StreamWriter(*where, self._epoch, self._next, self._sequence, self._stored, on_synced)
+        self._lease.check()
         return Position(self._epoch, self._next - 1)
 
     def append(self, frames: Sequence[Frame], sender: bytes, moment: Moment, kind: Kind = Kind.MESSAGE) -> Position:
         """Append a record, and return its future position."""
         number, self._next = self._next, self._next + 1
         size = _RECORD_BYTES + sum(len(frame) for frame in frames)
-        self._writing.put(Pending(number, kind, sender, moment, frames, size))
+        self._open_writer.put(Pending(number, kind, sender, moment, frames, size))
         return Position(self._epoch, number)
 
     def sync(self, *, wait: bool = False) -> Position:
         """Store appended records at the servers. Return the stored position: less than all, unless ``wait`` is set."""
-        self._writing.sync(self._next - 1, wait=wait)
+        self._open_writer.sync(self._next - 1, wait=wait)
         return self.synced
 
     @property
     def synced(self) -> Position:
         """The last position stored at the servers."""
-        return Position(self._epoch, self._writing.synced)
+        return Position(self._epoch, self._open_writer.synced)
 
     @property
     def last(self) -> Position:
@@ -233,36 +233,36 @@ class StreamJournal:
     @property
     def problem(self) -> str:
         """Reason why nothing more is appended, permanently; "" if all is well."""
-        return self._writing.problem
+        return self._open_writer.problem
 
     @property
     def is_fenced(self) -> bool:
         """Whether another aggregator has taken over, or may do so."""
-        return self._holding.is_lost or (self._writer is not None and bool(self._writer.problem))
+        return self._lease.is_lost or (self._writer is not None and bool(self._writer.problem))
 
     @property
     def pending_bytes(self) -> int:
         """Bytes that are not yet appended."""
-        return self._writing.pending_bytes
+        return self._open_writer.pending_bytes
 
     @property
     def total_bytes(self) -> int:
         """Bytes of all messages."""
-        return self._writing.total_bytes
+        return self._open_writer.total_bytes
 
     @property
     def syncs(self) -> int:
         """Number of appended messages."""
-        return self._writing.syncs
+        return self._open_writer.syncs
 
     @property
     def sync_s(self) -> float:
         """Total time of appending, s."""
-        return self._writing.sync_s
+        return self._open_writer.sync_s
 
     def flush(self) -> None:
         """Append all accepted records."""
-        self._writing.flush()
+        self._open_writer.flush()
 
     def restart(self, on_synced: Callable[[], None]) -> Position:
         """Always raise: if nothing can be appended, another aggregator must take over."""
@@ -285,55 +285,57 @@ class StreamJournal:
         descriptor = os.open(self._snapshot, os.O_RDONLY | os.O_CLOEXEC)
 
         def begin() -> None:
-            if self._keeping is None or self._keeping.done():
-                self._keeping = asyncio.ensure_future(self._keep(until, descriptor))
+            if self._storing is None or self._storing.done():
+                self._storing = asyncio.ensure_future(self._store(until, descriptor))
             else:  # the previous one is still being stored; there will be another
                 os.close(descriptor)
 
-        self._writing.sync(until.record)
-        self._link.soon(begin)
+        self._open_writer.sync(until.record)
+        self._link.call_soon(begin)
 
-    def has_kept(self) -> bool:
+    def has_stored(self) -> bool:
         """Return whether the last snapshot is stored, or failed."""
-        return self._keeping is not None and self._keeping.done()
+        return self._storing is not None and self._storing.done()
 
     def remove(self) -> None:
         """Store the snapshot file as the complete state. If the servers do not answer, the stream has it."""
-        if self._snapshot is None or self._writer is None or self._writing.problem or self.synced != self.last:
+        if self._snapshot is None or self._writer is None or self._open_writer.problem or self.synced != self.last:
             return
         descriptor = os.open(self._snapshot, os.O_RDONLY | os.O_CLOEXEC)
         with contextlib.suppress(TimeoutError):
-            self._link.call(self._keep(self.last, descriptor), _END_S)
+            self._link.call(self._store(self.last, descriptor), _END_S)
 
-    async def _keep(self, until: Position, descriptor: int) -> None:
+    async def _store(self, until: Position, descriptor: int) -> None:
         try:
-            while self._writing.synced < until.record:  # records that were not stored must not be in a snapshot either
+            while (
+                self._open_writer.synced < until.record
+            ):  # records that were not stored must not be in a snapshot either
                 if self.is_fenced:
                     os.close(descriptor)
                     return
                 await asyncio.sleep(_RETRY_S / 10)
             await self._snapshots.put(until, descriptor)
             gone = []
-            while len(self._there) > 1 and self._there[0].last <= until.record:
-                gone.append(self._there.popleft())
+            while len(self._stored) > 1 and self._stored[0].last <= until.record:
+                gone.append(self._stored.popleft())
             if gone:
-                await self._link.jetstream.purge_stream(self._places.stream, seq=gone[-1].sequence + 1)
-                self._writing.trimmed(gone)
+                await self._link.jetstream.purge_stream(self._resources.stream, seq=gone[-1].sequence + 1)
+                self._open_writer.on_trimmed(gone)
         except (NatsError, TimeoutError, OSError) as error:
             _log.error("the snapshot could not be stored: %s; the next one is tried as usual", error or "no answer")
 
     def release(self) -> None:
         """Release the lease, and close the connection."""
         self.close()
-        self._holding.release()
+        self._lease.release()
         self._link.close()
 
-    def _lost(self) -> None:
+    def _on_lease_lost(self) -> None:
         if self._writer is not None:
             self._writer.fence()
 
     @property
-    def _writing(self) -> StreamWriter:
+    def _open_writer(self) -> StreamWriter:
         if self._writer is None:
             raise JournalError("the journal has no epoch yet")
         return self._writer

@@ -24,7 +24,7 @@ from .link import NatsLink
 from .messages import Message, pack
 
 _log = logging.getLogger(__name__)
-_LARGEST: Final = 1 << 20
+_MAX_MESSAGE_BYTES: Final = 1 << 20
 """Maximum size of a message, bytes. From 256 KiB on the disk's throughput limits, not its syncs."""
 _HEADER_BYTES: Final = 1 << 10
 _LAZY_BYTES: Final = 1 << 18
@@ -82,15 +82,15 @@ class StreamWriter:
         self.syncs, self.sync_s = 0, 0.0
         self.problem = ""
         self.sequence = sequence
-        self.there = there
+        self.stored = there
         self._link, self._stream, self._subject, self._epoch = link, stream, subject, epoch
         self._on_synced = on_synced
-        self._limit = min(_LARGEST, link.client.max_payload) - _HEADER_BYTES
+        self._limit = min(_MAX_MESSAGE_BYTES, link.client.max_payload) - _HEADER_BYTES
         self._changed = threading.Condition()
         self._pending: list[Pending] = []
         self._pending_bytes = 0
         self._total_bytes = sum(each.size for each in there)
-        self._wanted = first - 1
+        self._sync_target = first - 1
         self._is_closing = self._is_flushing = False
         self._has_news = asyncio.Event()
         self._done = link.begin(self._run())
@@ -117,8 +117,8 @@ class StreamWriter:
     def sync(self, number: int, *, wait: bool = False) -> None:
         """Store all records up to a number."""
         with self._changed:
-            is_new = number > self._wanted
-            self._wanted = max(self._wanted, number)
+            is_new = number > self._sync_target
+            self._sync_target = max(self._sync_target, number)
         if is_new:
             self._wake()
         with self._changed:
@@ -135,7 +135,7 @@ class StreamWriter:
         """Stop appending: another aggregator has the lease."""
         self._stop("another aggregator has the lease")
 
-    def trimmed(self, gone: list[Stored]) -> None:
+    def on_trimmed(self, gone: list[Stored]) -> None:
         """Account for removed messages; in the connection's thread."""
         self._total_bytes -= sum(each.size for each in gone)
 
@@ -150,7 +150,7 @@ class StreamWriter:
             self._stop("the servers did not answer")
 
     def _wake(self) -> None:
-        self._link.soon(self._has_news.set)
+        self._link.call_soon(self._has_news.set)
 
     # ---- in the connection's thread ----
 
@@ -172,7 +172,7 @@ class StreamWriter:
 
     @property
     def _has_work(self) -> bool:
-        is_wanted = self._wanted > self.synced or self._is_flushing or self._is_closing
+        is_wanted = self._sync_target > self.synced or self._is_flushing or self._is_closing
         return bool(self._pending) and (is_wanted or self._pending_bytes > _LAZY_BYTES)
 
     async def _append_all(self, records: list[Pending]) -> None:
@@ -181,7 +181,7 @@ class StreamWriter:
             await self._append(message, begun_s)
             self.sync_s += time.monotonic() - begun_s
             self.syncs += 1
-            self.there.append(Stored(self.sequence, message.last, len(message.payload)))
+            self.stored.append(Stored(self.sequence, message.last, len(message.payload)))
             self._total_bytes += len(message.payload)
             with self._changed:
                 self.synced = message.last
@@ -204,7 +204,7 @@ class StreamWriter:
                 return
             except (NatsError, TimeoutError, OSError) as error:
                 why = getattr(error, "description", None) or str(error) or why
-            if await self._is_there(message):
+            if await self._was_stored(message):
                 self.sequence += 1
                 return
             if not is_told and time.monotonic() - begun_s > _SILENT_S:
@@ -212,7 +212,7 @@ class StreamWriter:
                 _log.warning("the stream %s accepts no messages: %s; they wait and are retried", self._stream, why)
             await asyncio.sleep(_PAUSE_S)
 
-    async def _is_there(self, message: Message) -> bool:
+    async def _was_stored(self, message: Message) -> bool:
         """Return whether a message without an answer was stored; raise FencedError if another one was."""
         try:
             found = await self._link.jetstream.get_msg(self._stream, seq=self.sequence + 1)

@@ -22,7 +22,7 @@ _OPEN: Final = frozenset({"/healthz", "/readyz"})
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _READING: Final = re.compile(r"(/partitions/[0-9]+)?/internal/(rank|culprits|dfg)")
 """Paths whose POST requests change nothing; members of a cluster send them."""
-_MOST_HEADER: Final = 1024
+_MAX_HEADER: Final = 1024
 _CHALLENGE: Final = (b"www-authenticate", b'Basic realm="iotide", charset="UTF-8"')
 UID: Final = "iotide.uid"
 """Key of the peer's user id over a Unix socket, in the state of a request."""
@@ -44,11 +44,11 @@ class Authentication:
         if scope["type"] != "http" or scope["path"] in _OPEN:
             await self._app(scope, receive, send)
             return
-        asking = self._who(scope)
+        asking = self._authenticate(scope)
         if asking is None:
             self._access.count("http")
             await _answer(send, 401, "who asks is not known", "a token of access.principals", [_CHALLENGE])
-        elif (lacking := _lacking(scope, asking)) is not None:
+        elif (lacking := _missing_permission(scope, asking)) is not None:
             self._access.count("http_permission")
             await _answer(send, 403, f"{asking.name!r} may not do that", f"the permission {lacking}", [])
         else:
@@ -58,7 +58,7 @@ class Authentication:
             finally:
                 viewer.reset(before)
 
-    def _who(self, scope: Scope) -> Viewer | None:
+    def _authenticate(self, scope: Scope) -> Viewer | None:
         settings = self._access.settings
         own, projects = settings.visibility != "all", self._access.projects
         uid = scope.get("state", {}).get(UID)
@@ -69,7 +69,7 @@ class Authentication:
         if self._access.principals is None:
             return None if own else ANYONE
         token = _token(scope["headers"])
-        principal = self._access.principals.now.with_token(token) if token else None
+        principal = self._access.principals.current.with_token(token) if token else None
         if principal is None:
             return None
         return viewer_of(principal, own=own, projects=_projects(projects, principal.user))
@@ -79,7 +79,7 @@ def _projects(known: Projects | None, user: str) -> frozenset[str]:
     return frozenset() if known is None else known.of(user)
 
 
-def _lacking(scope: Scope, asking: Viewer) -> str | None:
+def _missing_permission(scope: Scope, asking: Viewer) -> str | None:
     """Return the missing permission, if any."""
     if scope["path"] == "/metrics":
         return None if asking.may_scrape else "metrics"
@@ -90,7 +90,7 @@ def _lacking(scope: Scope, asking: Viewer) -> str | None:
 
 def _token(headers: list[tuple[bytes, bytes]]) -> str:
     for name, value in headers:
-        if name == b"authorization" and len(value) <= _MOST_HEADER:
+        if name == b"authorization" and len(value) <= _MAX_HEADER:
             scheme, _, rest = value.decode("latin-1").partition(" ")
             if scheme.lower() == "bearer":
                 return rest.strip()

@@ -18,7 +18,7 @@ class QuietLogger(logging.Logger):
         self.parent = logging.getLogger(self.name)
 
 
-class Complaints:
+class ConditionLog:
     """Logs the beginning and the end of a condition that outsiders can repeat at will.
 
     Args:
@@ -36,17 +36,17 @@ class Complaints:
         loop = asyncio.get_running_loop()
         if self._spell.occurred(loop.time()):
             _log.warning(self._begins, *about)
-            self._timer = loop.call_later(CALM_S, self._look)
+            self._timer = loop.call_later(CALM_S, self._check)
 
     def close(self) -> None:
         """Stop waiting for the end."""
         if self._timer is not None:
             self._timer.cancel()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         loop = asyncio.get_running_loop()
         ended = self._spell.ended(loop.time())
         if ended is None:
-            self._timer = loop.call_later(CALM_S, self._look)
+            self._timer = loop.call_later(CALM_S, self._check)
         else:
             _log.warning(self._ends, ended.times, ended.lasted_s)

@@ -28,14 +28,14 @@ _SHARE: Final = 0.05
 """Maximum share of a core for computing rows."""
 _ACTIVE_S: Final = 12.0
 """Time after its last event at which a job has no bandwidth, s."""
-_LONGEST: Final = 200
+_MAX_TEXT: Final = 200
 _ENDED: Final = (State.ENDED, State.REMOVED)
 
 
 class Row(Struct, frozen=True):
-    """Data of a job for sorting, search and display; ``mark`` changes when the job changes."""
+    """Data of a job for sorting, search and display; ``version`` changes when the job changes."""
 
-    mark: tuple[Any, ...]
+    version: tuple[Any, ...]
     job: str
     name: str
     user: str
@@ -87,7 +87,7 @@ class Fleet:
         table = self._aggregator.jobs
         if job in table.asleep or job not in table:
             return []
-        session = table.peek(job)
+        session = table.get_existing(job)
         now_s = session.last_ns / 1e9 if session.own_clock and session.last_ns else self._clock()
         try:
             series = session.signal(RECENT_BIN_S * _RECENT_BINS, now_s)
@@ -106,24 +106,26 @@ class Fleet:
         for job in [*table.awake_names(), *table.asleep]:
             known, card = self._rows.get(job), table.asleep.get(job)
             if card is not None:
-                rows[job] = known if known is not None and known.mark == _mark_of_card(card) else _row_of_card(card)
+                rows[job] = (
+                    known if known is not None and known.version == _version_of_card(card) else _row_of_card(card)
+                )
             elif job in table:
-                session = table.peek(job)
+                session = table.get_existing(job)
                 now_s = self._clock()
-                mark = _mark(session, now_s)
-                rows[job] = known if known is not None and known.mark == mark else _row(session, mark, now_s)
+                mark = _version_of(session, now_s)
+                rows[job] = known if known is not None and known.version == mark else _row(session, mark, now_s)
             if time.monotonic() - paused_s > SLICE_S:  # lets batches be processed meanwhile
                 await asyncio.sleep(0)
                 paused_s = time.monotonic()
         self._rows = rows
 
 
-def seen_by(rows: list[Row], viewer: Viewer, projects: Mapping[str, str]) -> list[Row]:
+def visible_rows(rows: list[Row], viewer: Viewer, projects: Mapping[str, str]) -> list[Row]:
     """Return the rows of the jobs that a viewer may see. ``projects`` has the projects of jobs."""
     return rows if viewer.sees_all else [row for row in rows if viewer.sees(row.user, projects.get(row.job, ""))]
 
 
-def found(rows: list[Row], search: str) -> list[Row]:
+def matching_rows(rows: list[Row], search: str) -> list[Row]:
     """Return the rows that have each word of a search, in any case.
 
     Words may be in job, name, user, command or state.
@@ -139,26 +141,26 @@ def found(rows: list[Row], search: str) -> list[Row]:
     return kept
 
 
-def ordered(rows: list[Row], order: FleetOrder, *, descending: bool) -> list[Row]:
+def sorted_rows(rows: list[Row], order: FleetOrder, *, descending: bool) -> list[Row]:
     """Return the rows in an order; those without a value come last."""
-    value = _KEYS[order]
+    value = _SORT_KEYS[order]
     there = sorted((row for row in rows if value(row) is not None), key=lambda row: row.job)
     there.sort(key=value, reverse=descending)
     return [*there, *(row for row in rows if value(row) is None)]
 
 
-def states_of(rows: list[Row]) -> dict[str, int]:
+def count_states(rows: list[Row]) -> dict[str, int]:
     """Return the number of jobs in each state."""
     return dict(Counter(row.state for row in rows))
 
 
-def shown(row: Row, recent: list[float], alerts: int) -> FleetJob:
+def fleet_job(row: Row, recent: list[float], alerts: int) -> FleetJob:
     """Return a row as part of the answer."""
     return FleetJob(
         job=row.job,
-        name=row.name[:_LONGEST],
+        name=row.name[:_MAX_TEXT],
         user=row.user,
-        command=row.command[:_LONGEST],
+        command=row.command[:_MAX_TEXT],
         state=row.state,
         nodes=row.nodes,
         ranks=row.ranks,
@@ -176,7 +178,7 @@ def shown(row: Row, recent: list[float], alerts: int) -> FleetJob:
     )
 
 
-def _mark(session: JobSession, now_s: float) -> tuple[Any, ...]:
+def _version_of(session: JobSession, now_s: float) -> tuple[Any, ...]:
     """Return a value that changes with a row. For a job with current I/O it always changes."""
     active = _is_active(session, now_s)
     return session.heard_at_s, session.predictions, session.state, len(session.streams), now_s if active else 0
@@ -191,7 +193,7 @@ def _row(session: JobSession, mark: tuple[Any, ...], now_s: float) -> Row:
     has_period = prediction is not None and prediction.periodic
     upcoming = prediction.next_phase if prediction is not None and has_period and not session.own_clock else None
     return Row(
-        mark=mark,
+        version=mark,
         job=session.job,
         name="" if session.batch is None else session.batch.title,
         user=session.user,
@@ -207,18 +209,18 @@ def _row(session: JobSession, mark: tuple[Any, ...], now_s: float) -> Row:
         confidence=prediction.confidence if prediction is not None and has_period else 0.0,
         next_s=None if upcoming is None else upcoming.start_s.value,
         complete=not known_losses(session, now_s),
-        failures=len(session.failures.told()),
+        failures=len(session.failures.summaries()),
     )
 
 
-def _mark_of_card(card: Card) -> tuple[Any, ...]:
+def _version_of_card(card: Card) -> tuple[Any, ...]:
     return "card", card.state, card.heard_at_s
 
 
 def _row_of_card(card: Card) -> Row:
     told = JobSummary.model_validate_json(card.summary)
     return Row(
-        mark=_mark_of_card(card),
+        version=_version_of_card(card),
         job=told.job,
         name="" if told.batch is None else told.batch.title,
         user=told.user,
@@ -238,7 +240,7 @@ def _row_of_card(card: Card) -> Row:
     )
 
 
-_KEYS: Final[dict[FleetOrder, Callable[[Row], Any]]] = {
+_SORT_KEYS: Final[dict[FleetOrder, Callable[[Row], Any]]] = {
     "bandwidth": lambda row: row.bandwidth,
     "job": lambda row: row.job,
     "user": lambda row: row.user,

@@ -22,23 +22,23 @@ from ....events.network.endpoints import unix_path
 from ....events.network.peers import name_of_peer, peer_of, peer_user
 from ...access.settings import AccessSettings
 from .authentication import UID
-from .condition_log import Complaints, QuietLogger
+from .condition_log import ConditionLog, QuietLogger
 from .http_settings import HttpSettings
-from .listening import Certificate, listen_at, listen_on
+from .listening import Certificate, bind_tcp, bind_unix
 
 _START_S: Final = 10.0
 _BACKLOG: Final = 128
-_ACCEPTS_A_TURN: Final = 64
+_ACCEPTS_PER_TURN: Final = 64
 _RETRY_S: Final = 1.0
-_LEAST_CONNECTIONS: Final = 4
-_NO_ROOM: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-_UNREAD: Final = 65_536
-_QUIET: Final = QuietLogger()
+_MIN_CONNECTIONS: Final = 4
+_EXHAUSTED: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_DISCARDED_BYTES: Final = 65_536
+_LOGGER: Final = QuietLogger()
 _REFUSAL: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\nconnection: close\r\n"
     b"content-type: text/plain\r\ncontent-length: 21\r\n\r\ntoo many connections\n"
 )
-_TOO_SLOW: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+_TIMEOUT_RESPONSE: Final = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 _Waiting = Literal["header", "body", "idle", "reading", "closing", ""]
 
@@ -48,7 +48,7 @@ class TimedProtocol(H11Protocol):
 
     def __init__(self, *arguments: Any, limits: HttpSettings, server: _Server, peer: str, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.logger = _QUIET
+        self.logger = _LOGGER
         self._limits = limits
         self._owner = server
         self._peer = peer
@@ -63,18 +63,18 @@ class TimedProtocol(H11Protocol):
         self.began = True
         if (uid := peer_user(transport.get_extra_info("socket"))) is not None:
             self.app_state = {UID: uid}  # the application finds it in a request's state
-        self._look()
+        self._check_timeout()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""
         super().connection_lost(exc)
-        self._owner.left(self._peer)
+        self._owner.connection_ended(self._peer)
         self._wait_for("")
 
     def data_received(self, data: bytes) -> None:
         """Process a part of a request."""
         super().data_received(data)
-        self._look()
+        self._check_timeout()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse a malformed request, and count it."""
@@ -89,21 +89,21 @@ class TimedProtocol(H11Protocol):
         """Wait for the next request."""
         super().on_response_complete()
         self._unset_keepalive_if_required()  # replaced by our own deadline
-        self._look()
+        self._check_timeout()
 
     def pause_writing(self) -> None:
         """Wait for the client to read."""
         super().pause_writing()
         self._is_stalled = True
-        self._look()
+        self._check_timeout()
 
     def resume_writing(self) -> None:
         """End the wait: the client has read."""
         super().resume_writing()
         self._is_stalled = False
-        self._look()
+        self._check_timeout()
 
-    def _look(self) -> None:
+    def _check_timeout(self) -> None:
         if self.transport.is_closing():
             self._wait_for("closing")
         elif self._is_stalled:
@@ -127,16 +127,16 @@ class TimedProtocol(H11Protocol):
         limits = self._limits
         seconds = {"header": limits.header_timeout_s, "idle": limits.idle_timeout_s}.get(what, limits.body_timeout_s)
         if what:
-            self._timer = self.loop.call_later(seconds, self._too_late)
+            self._timer = self.loop.call_later(seconds, self._time_out)
 
-    def _too_late(self) -> None:
+    def _time_out(self) -> None:
         self._timer = None
         self._owner.counters["http_timeouts"] += self._waits_for != "idle"
         if self._waits_for in ("closing", "reading"):
             self.transport.abort()
             return
         if self._waits_for != "idle" and not (self.cycle and self.cycle.response_started):
-            self.transport.write(_TOO_SLOW)
+            self.transport.write(_TIMEOUT_RESPONSE)
         self.transport.close()
         self._wait_for("closing")
 
@@ -152,27 +152,27 @@ class _Server(uvicorn.Server):
         self.ready = asyncio.Event()
         self.counters = counters
         self.open = 0
-        self._of_peer: Counter[str] = Counter()
+        self._connections: Counter[str] = Counter()
         self.tls: ssl.SSLContext | None = None
         self._limits = limits
         self._listener: socket.socket | None = None
         self._retry: asyncio.TimerHandle | None = None
         self._accepting: set[asyncio.Task[Any]] = set()
-        self._malformed = Complaints(
+        self._malformed = ConditionLog(
             "HTTP: a malformed request from %s is refused: %s; iotide_http_malformed_total counts further ones",
             "HTTP: %d malformed requests were refused within %.0f s",
         )
-        self._without_files = Complaints(
+        self._descriptor_log = ConditionLog(
             "HTTP: no connection can be accepted: %s; raise ulimit -n (LimitNOFILE= of the unit) (tried each second)",
             "HTTP: connections are accepted again, after %d attempts without within %.0f s",
         )
 
-    def left(self, peer: str) -> None:
+    def connection_ended(self, peer: str) -> None:
         """Note that a connection of a peer has ended."""
         self.open -= 1
-        self._of_peer[peer] -= 1
-        if not self._of_peer[peer]:
-            del self._of_peer[peer]
+        self._connections[peer] -= 1
+        if not self._connections[peer]:
+            del self._connections[peer]
 
     def malformed(self, peer: str, why: str) -> None:
         """Count a malformed request."""
@@ -200,15 +200,15 @@ class _Server(uvicorn.Server):
         if self._retry is not None:
             self._retry.cancel()
         self._malformed.close()
-        self._without_files.close()
+        self._descriptor_log.close()
         if self._listener is not None:
             asyncio.get_running_loop().remove_reader(self._listener)
         await super().shutdown(sockets)
 
     @property
-    def most(self) -> int:
+    def max_connections(self) -> int:
         """Maximum number of connections: others must have twice as many descriptors left."""
-        return min(self._limits.connections, max((self.open + descriptors.free()) // 3, _LEAST_CONNECTIONS))
+        return min(self._limits.connections, max((self.open + descriptors.free()) // 3, _MIN_CONNECTIONS))
 
     def _listen(self) -> None:
         self._retry = None
@@ -216,16 +216,16 @@ class _Server(uvicorn.Server):
             asyncio.get_running_loop().add_reader(self._listener, self._accept, self._listener)
 
     def _accept(self, listener: socket.socket) -> None:
-        most = self.most
-        for _ in range(_ACCEPTS_A_TURN):
+        most = self.max_connections
+        for _ in range(_ACCEPTS_PER_TURN):
             try:
                 accepted, _ = listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                if error.errno not in _NO_ROOM:
+                if error.errno not in _EXHAUSTED:
                     raise
-                self._without_files.occurred(error.strerror)
+                self._descriptor_log.occurred(error.strerror)
                 loop = asyncio.get_running_loop()
                 loop.remove_reader(listener)
                 self._retry = loop.call_later(_RETRY_S, self._listen)
@@ -233,12 +233,12 @@ class _Server(uvicorn.Server):
             accepted.setblocking(False)
             peer = peer_of(accepted)
             is_full = self.open >= most
-            if is_full or self._of_peer[peer] >= self._limits.connections_per_peer:
+            if is_full or self._connections[peer] >= self._limits.connections_per_peer:
                 self.counters["http_refused" if is_full else "http_peer_refused"] += 1
                 _refuse(accepted)
                 continue
             self.open += 1
-            self._of_peer[peer] += 1
+            self._connections[peer] += 1
             task = asyncio.get_running_loop().create_task(self._begin(accepted, peer))
             self._accepting.add(task)
             task.add_done_callback(self._accepting.discard)
@@ -262,7 +262,7 @@ class _Server(uvicorn.Server):
             if isinstance(error, ssl.SSLError):
                 self.malformed(name_of_peer(accepted), f"TLS: {error.reason or error}")
             if not (made and made[-1].began):
-                self.left(peer)
+                self.connection_ended(peer)
             accepted.close()
 
 
@@ -271,7 +271,7 @@ def _refuse(accepted: socket.socket) -> None:
     with accepted, contextlib.suppress(OSError):
         accepted.send(_REFUSAL)
         accepted.shutdown(socket.SHUT_WR)
-        accepted.recv(_UNREAD)
+        accepted.recv(_DISCARDED_BYTES)
 
 
 class HttpServer:
@@ -304,9 +304,9 @@ class HttpServer:
         self._path = unix_path(address)
         if self._path is not None:
             for_all = access.visibility != "all"  # then the system identifies users, who see only some jobs
-            self._socket, self.url = listen_at(self._path, for_all=for_all), f"http+unix://{quote(str(self._path), '')}"
+            self._socket, self.url = bind_unix(self._path, for_all=for_all), f"http+unix://{quote(str(self._path), '')}"
         else:
-            self._socket, self.url = listen_on(
+            self._socket, self.url = bind_tcp(
                 address,
                 is_remote_allowed=allow_remote or (self._certificate is not None and access.principals is not None),
                 scheme="http" if self._certificate is None else "https",
@@ -331,9 +331,9 @@ class HttpServer:
             server.tls = self._certificate.context
         return server
 
-    def renew(self) -> bool:
+    def reload(self) -> bool:
         """Read the certificate again if it has changed, for later connections; return whether it has."""
-        return self._certificate is not None and self._certificate.renew()
+        return self._certificate is not None and self._certificate.reload()
 
     async def start(self) -> None:
         """Start serving."""

@@ -21,7 +21,7 @@ from ...jobs.job_ids import clean_job
 from ...jobs.job_table import Card
 from ...jobs.session import JobSession
 
-_NAMELESS: Final = {"job": "a job of another user", "user": "", "files": []}
+_ANONYMOUS: Final = {"job": "a job of another user", "user": "", "files": []}
 SLICE_S: Final = 0.005
 """Maximum time for which a request over many jobs blocks the loop at once, s."""
 
@@ -44,7 +44,7 @@ class JobAccess:
         self._one_at_a_time = asyncio.Lock()
         self.archives = aggregator.settings.archive.folder is not None
 
-    def holds(self, job: str) -> bool:
+    def has_job(self, job: str) -> bool:
         """Return whether a job exists and is visible to the viewer."""
         session = self._aggregator.jobs.get(job)
         return session is not None and self._is_seen(job, session.user)
@@ -54,7 +54,7 @@ class JobAccess:
         session = self._aggregator.jobs.get(job)
         if session is not None and not self._is_seen(job, session.user):
             raise not_found(f"no job {job!r}", "a job of /api/v1/jobs")
-        if session is None and viewer.get().sees_all and self._aggregator.early_losses.refused(clean_job(job)):
+        if session is None and viewer.get().sees_all and self._aggregator.early_losses.refused_streams(clean_job(job)):
             error = f"job {job!r} was refused, as max_jobs = {self._aggregator.settings.max_jobs} jobs are held"
             raise not_found(error, "a job of /api/v1/jobs, or a larger max_jobs")
         if session is None:
@@ -75,7 +75,7 @@ class JobAccess:
                 return
             found: JobSession | Card | None = table.asleep.get(job)
             if found is None or make:
-                found = table.look(job) if job in table else None  # otherwise it was removed in the meantime
+                found = table.get_or_wake(job) if job in table else None  # otherwise it was removed in the meantime
             if found is not None and self._is_seen(job, found.user):
                 left -= 1
                 yield found
@@ -100,7 +100,7 @@ class JobAccess:
             return found
 
         def seen(culprit: Culprit) -> Culprit:
-            return culprit if self._is_seen(culprit.job, culprit.user) else culprit.model_copy(update=_NAMELESS)
+            return culprit if self._is_seen(culprit.job, culprit.user) else culprit.model_copy(update=_ANONYMOUS)
 
         return [each.model_copy(update={"culprits": [seen(culprit) for culprit in each.culprits]}) for each in found]
 
@@ -110,7 +110,7 @@ class JobAccess:
         graph = session.graph
         if graph is None:
             raise not_found(f"job {job!r} has no graph", "a job with events, and dfg.enabled")
-        with session.failures.asking("graph"):
+        with session.failures.guard_query("graph"):
             return graph.frozen()
 
     def layers(self, job: str) -> Callable[[Cut], Layers]:
@@ -119,7 +119,7 @@ class JobAccess:
         layers = session.layers
         if layers is None:
             raise not_found(f"job {job!r} has no layers", "a job with events, and layers.enabled")
-        with session.failures.asking("layers"):
+        with session.failures.guard_query("layers"):
             return layers.frozen()
 
     def _is_seen(self, job: str, user: str) -> bool:
@@ -131,7 +131,7 @@ class JobAccess:
         An exception counts as a failure of the job's analysis in ``about``.
         """
         async with self._one_at_a_time:
-            with _blamed(about):
+            with _confined_failure(about):
                 return await asyncio.to_thread(work)
 
     async def as_json(self, work: Callable[[], str], about: tuple[JobSession, str] | None = None) -> Response:
@@ -151,10 +151,10 @@ def not_found(error: str, expected: str) -> HTTPException:
 
 
 @contextlib.contextmanager
-def _blamed(about: tuple[JobSession, str] | None) -> Iterator[None]:
+def _confined_failure(about: tuple[JobSession, str] | None) -> Iterator[None]:
     if about is None:
         yield
         return
     session, analysis = about
-    with session.failures.asking(analysis):
+    with session.failures.guard_query(analysis):
         yield

@@ -14,10 +14,10 @@ from ....events import ConfigError
 from ....events.network.endpoints import check_address, is_loopback, private_files
 
 _log = logging.getLogger(__name__)
-_FOR_ALL: Final = 0o666
+_ALL_USERS_MODE: Final = 0o666
 
 
-def listen_on(address: str, *, is_remote_allowed: bool, scheme: str) -> tuple[socket.socket, str]:
+def bind_tcp(address: str, *, is_remote_allowed: bool, scheme: str) -> tuple[socket.socket, str]:
     """Bind a TCP socket.
 
     Returns:
@@ -44,7 +44,7 @@ def listen_on(address: str, *, is_remote_allowed: bool, scheme: str) -> tuple[so
     return listener, f"{scheme}://{shown}:{listener.getsockname()[1]}"
 
 
-def listen_at(path: Path, *, for_all: bool) -> socket.socket:
+def bind_unix(path: Path, *, for_all: bool) -> socket.socket:
     """Bind a Unix socket; a leftover socket is replaced.
 
     Args:
@@ -56,12 +56,12 @@ def listen_at(path: Path, *, for_all: bool) -> socket.socket:
     """
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        if _is_left_over(path):
+        if _is_stale(path):
             path.unlink()
         with private_files():
             listener.bind(str(path))
         if for_all:
-            path.chmod(_FOR_ALL)
+            path.chmod(_ALL_USERS_MODE)
     except OSError as error:
         listener.close()
         raise ConfigError(f"cannot listen on unix:{path}: {error.strerror}") from None
@@ -79,21 +79,21 @@ class Certificate:
         self._chain, self._key = chain, key
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.minimum_version = ssl.TLSVersion.TLSv1_2
-        self._seen = self._mark()
+        self._file_stamps = self._stamps_of_files()
         try:
             self._load(self.context)
         except (OSError, ValueError) as error:  # OSError: also of ssl
             raise ConfigError(f"access.certificate = {chain}: {getattr(error, 'strerror', None) or error}") from None
 
-    def renew(self) -> bool:
+    def reload(self) -> bool:
         """Read the files again if they have changed. On errors, which are logged, the old ones stay in use.
 
         Returns:
             Whether others are in use now.
         """
-        if (mark := self._mark()) == self._seen:
+        if (mark := self._stamps_of_files()) == self._file_stamps:
             return False
-        self._seen = mark
+        self._file_stamps = mark
         try:
             # checked separately: half a pair would break the one in use
             self._load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER))
@@ -107,7 +107,7 @@ class Certificate:
     def _load(self, context: ssl.SSLContext) -> None:
         context.load_cert_chain(self._chain, self._key, password=_no_password)
 
-    def _mark(self) -> list[tuple[int, int]]:
+    def _stamps_of_files(self) -> list[tuple[int, int]]:
         marks = []
         for path in (self._chain, self._key):
             with contextlib.suppress(OSError):
@@ -120,7 +120,7 @@ def _no_password() -> str:
     raise ValueError("the key has a password; use a key without one")
 
 
-def _is_left_over(path: Path) -> bool:
+def _is_stale(path: Path) -> bool:
     """Return whether there is a socket without a listener."""
     try:
         if not stat.S_ISSOCK(path.lstat().st_mode):

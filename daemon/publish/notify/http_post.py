@@ -11,31 +11,31 @@ from typing import Final, Literal, NamedTuple
 
 from ....events.files import read_text
 
-_MOST_TEXT: Final = 300
-_LATER: Final = (408, 425, 429)
+_MAX_TEXT: Final = 300
+_RETRY_STATUSES: Final = (408, 425, 429)
 Outcome = Literal["sent", "refused", "failed"]
 
 
-class Answer(NamedTuple):
+class PostResult(NamedTuple):
     """Result of a message.
 
     Attributes:
         outcome: refused: the receiver does not accept it; failed: it may be retried.
-        said: reason as text; "" if it was sent.
+        response_text: reason as text; "" if it was sent.
     """
 
     outcome: Outcome
-    said: str = ""
+    response_text: str = ""
 
 
-class _Stays(urllib.request.HTTPRedirectHandler):
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """Handler that follows no redirection: alerts and a token only go to the configured address."""
 
     def redirect_request(self, *_: object) -> None:
         """Return the redirection as the answer."""
 
 
-def post(url: str, body: bytes, timeout_s: float, token_file: Path | None, ca_file: Path | None) -> Answer:
+def post(url: str, body: bytes, timeout_s: float, token_file: Path | None, ca_file: Path | None) -> PostResult:
     """Send a message and return the result. Failures of receiver, network or files raise no exception.
 
     Proxies of the environment are not used, and certificates are checked.
@@ -53,36 +53,38 @@ def post(url: str, body: bytes, timeout_s: float, token_file: Path | None, ca_fi
             headers["Authorization"] = f"Bearer {_token(token_file)}"
         context = ssl.create_default_context(cafile=ca_file) if url.startswith("https:") else None
     except (OSError, ValueError) as error:
-        return Answer("failed", str(error))
+        return PostResult("failed", str(error))
     secure = [] if context is None else [urllib.request.HTTPSHandler(context=context)]
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Stays(), *secure)
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _NoRedirects(), *secure)
     request = urllib.request.Request(url, body, headers, method="POST")  # noqa: S310  # settings take http(s) alone
     try:
         with opener.open(request, timeout=timeout_s) as answer:
-            return Answer("sent") if answer.status < 300 else Answer("refused", f"answered {answer.status}")
+            return PostResult("sent") if answer.status < 300 else PostResult("refused", f"answered {answer.status}")
     except urllib.error.HTTPError as error:
         with error:
             return _refusal(error)
     except urllib.error.URLError as error:
-        return Answer("failed", str(error.reason))
+        return PostResult("failed", str(error.reason))
     except (OSError, http.client.HTTPException, ValueError) as error:
-        return Answer("failed", f"{type(error).__name__}: {error}")
+        return PostResult("failed", f"{type(error).__name__}: {error}")
 
 
-def _refusal(error: urllib.error.HTTPError) -> Answer:
+def _refusal(error: urllib.error.HTTPError) -> PostResult:
     if 300 <= error.code < 400:
         leads = _clean(error.headers.get("Location") or "")
-        return Answer("refused", f"answered {error.code} and leads to {leads}, which is not followed: set that address")
+        return PostResult(
+            "refused", f"answered {error.code} and leads to {leads}, which is not followed: set that address"
+        )
     try:
-        text = _clean(error.read(_MOST_TEXT).decode(errors="replace"))
+        text = _clean(error.read(_MAX_TEXT).decode(errors="replace"))
     except (OSError, http.client.HTTPException):
         text = ""
     said = f"answered {error.code} {_clean(error.reason)}" + (f": {text}" if text else "")
-    return Answer("failed" if error.code >= 500 or error.code in _LATER else "refused", said)
+    return PostResult("failed" if error.code >= 500 or error.code in _RETRY_STATUSES else "refused", said)
 
 
 def _clean(text: str) -> str:
-    return "".join(each if each.isprintable() else " " for each in text[:_MOST_TEXT]).strip()
+    return "".join(each if each.isprintable() else " " for each in text[:_MAX_TEXT]).strip()
 
 
 def _token(path: Path) -> str:

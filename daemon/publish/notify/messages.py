@@ -15,8 +15,8 @@ from .notify_settings import NotifySettings
 _NAMES: Final = {"slowdown": "IotideJobSlowedDown", "collision": "IotideCollisionAhead"}
 _SEVERITIES: Final = {"slowdown": "warning", "collision": "info"}
 _MEASURES: Final = {"slowdown": "{:.2f} times as long", "collision": "{:.1f} s more"}
-_LAPSES: Final = 4  # missing repetitions until Alertmanager resolves an alert
-_NO_TIME: Final = "0001-01-01T00:00:00Z"
+_MISSED_REPETITIONS: Final = 4  # missing repetitions until Alertmanager resolves an alert
+_ZERO_TIME: Final = "0001-01-01T00:00:00Z"
 Message = dict[str, Any]
 
 
@@ -29,11 +29,11 @@ def for_alertmanager(alerts: Sequence[Alert], settings: NotifySettings, origin: 
         origin: address of the aggregator, or "".
         now_s: Unix time.
     """
-    lapses = _time(now_s + _LAPSES * settings.repeat_s)
+    lapses = _time(now_s + _MISSED_REPETITIONS * settings.repeat_s)
     told = []
     for alert in alerts:
         over = alert.state == "resolved"
-        told.append(_common(alert, settings, origin) | {"endsAt": _time(alert.changed_at_s) if over else lapses})
+        told.append(_common_fields(alert, settings, origin) | {"endsAt": _time(alert.changed_at_s) if over else lapses})
     return msgspec.json.encode(told)
 
 
@@ -42,8 +42,8 @@ def for_webhook(alerts: Sequence[Alert], settings: NotifySettings, origin: str) 
     told: list[Message] = []
     for alert in alerts:
         over = alert.state == "resolved"
-        message = _common(alert, settings, origin)
-        message["endsAt"] = _time(alert.changed_at_s) if over else _NO_TIME
+        message = _common_fields(alert, settings, origin)
+        message["endsAt"] = _time(alert.changed_at_s) if over else _ZERO_TIME
         message["fingerprint"] = _fingerprint(message["labels"])
         told.append({"status": "resolved" if over else "firing", "generatorURL": ""} | message)
     firing = any(each["status"] == "firing" for each in told)
@@ -63,7 +63,7 @@ def for_webhook(alerts: Sequence[Alert], settings: NotifySettings, origin: str) 
     )
 
 
-def _common(alert: Alert, settings: NotifySettings, origin: str) -> Message:
+def _common_fields(alert: Alert, settings: NotifySettings, origin: str) -> Message:
     name = _NAMES[alert.kind]
     # The culprit is not a label: labels identify an alert, and the culprit may change while it is raised.
     labels = {

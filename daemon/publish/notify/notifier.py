@@ -13,13 +13,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from ....results.alerts import Alert
-from .http_post import Answer, post
+from .http_post import PostResult, post
 from .messages import for_alertmanager, for_webhook
 from .notify_settings import NotifySettings, shown_url
 from .outbox import DROPPED, Outbox
 
 _API: Final = "/api/v2/alerts"
-_LONGEST_WAIT_S: Final = 3600.0
+_MAX_WAIT_S: Final = 3600.0
 Form = Literal["alertmanager", "webhook"]
 _log = logging.getLogger(__name__)
 
@@ -41,18 +41,18 @@ class Receiver:
         self.digest = hashlib.blake2b(f"{form} {self.url}".encode(), digest_size=8).hexdigest()
         self.outcomes: Counter[str] = Counter()
         self.outbox = Outbox(settings.max_waiting, settings.repeat_s if form == "alertmanager" else None)
-        self.news = asyncio.Event()
-        self._said = ""
+        self.has_pending = asyncio.Event()
+        self._last_reason = ""
 
-    def note(self, answer: Answer, count: int, pause_s: float = 0.0) -> None:
+    def log_outcome(self, answer: PostResult, count: int, pause_s: float = 0.0) -> None:
         """Count a result, and log a changed one."""
         self.outcomes[answer.outcome] += 1
-        if answer.said and answer.said != self._said:
+        if answer.response_text and answer.response_text != self._last_reason:
             then = f"retried in {pause_s:.0f} s" if answer.outcome == "failed" else "dropped"
-            _log.warning("%d alerts could not be sent to %s: %s; %s", count, self.name, answer.said, then)
-        elif self._said and not answer.said:
+            _log.warning("%d alerts could not be sent to %s: %s; %s", count, self.name, answer.response_text, then)
+        elif self._last_reason and not answer.response_text:
             _log.warning("%s accepts alerts again", self.name)
-        self._said = answer.said
+        self._last_reason = answer.response_text
 
 
 class Notifier:
@@ -67,7 +67,7 @@ class Notifier:
 
     Attributes:
         receivers: in the order of the settings.
-        on_taken: called when a receiver has accepted or refused pending alerts.
+        on_answered: called when a receiver has accepted or refused pending alerts.
     """
 
     def __init__(
@@ -78,9 +78,9 @@ class Notifier:
         origin: Callable[[], str],
         counters: Counter[str],
     ) -> None:
-        self._settings, self._raised, self._clock, self._origin = settings, raised, clock, origin
+        self._settings, self._get_raised, self._clock, self._origin = settings, raised, clock, origin
         self._counters = counters
-        self.on_taken: Callable[[], None] = _nobody
+        self.on_answered: Callable[[], None] = _do_nothing
         self.receivers = [
             *(Receiver(url, "alertmanager", settings) for url in settings.alertmanagers),
             *(Receiver(url, "webhook", settings) for url in settings.webhooks),
@@ -94,7 +94,7 @@ class Notifier:
         """Add an alert that was raised or resolved."""
         for receiver in self.receivers:
             receiver.outbox.put(alert)
-            receiver.news.set()
+            receiver.has_pending.set()
         self._count_dropped()
 
     def waiting(self) -> dict[str, list[Alert]]:
@@ -107,18 +107,18 @@ class Notifier:
             for alert in waiting.get(receiver.digest, ()):
                 receiver.outbox.put(alert)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Forget what waits: another aggregator sends it."""
         for receiver in self.receivers:
-            receiver.outbox.forget()
+            receiver.outbox.clear()
 
-    def introduce(self, known: Collection[str]) -> None:
+    def send_to_new(self, known: Collection[str]) -> None:
         """Send the raised alerts to receivers whose digests are not in ``known``."""
         for receiver in self.receivers:
             if receiver.digest not in known:
-                for alert in self._raised():
+                for alert in self._get_raised():
                     receiver.outbox.put(alert)
-                receiver.news.set()
+                receiver.has_pending.set()
 
     async def run(self) -> None:
         """Send until cancelled."""
@@ -128,49 +128,49 @@ class Notifier:
 
     async def _serve(self, receiver: Receiver) -> None:
         while True:
-            receiver.news.clear()
-            alerts = receiver.outbox.take(time.monotonic(), self._raised)
+            receiver.has_pending.clear()
+            alerts = receiver.outbox.due_alerts(time.monotonic(), self._get_raised)
             self._count_dropped()
             if alerts:
                 await self._send(receiver, alerts)
                 continue
-            wait_s = min(receiver.outbox.due_in(time.monotonic()), _LONGEST_WAIT_S)
+            wait_s = min(receiver.outbox.due_in(time.monotonic()), _MAX_WAIT_S)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(receiver.news.wait(), wait_s)
+                await asyncio.wait_for(receiver.has_pending.wait(), wait_s)
 
     async def _send(self, receiver: Receiver, alerts: Sequence[Alert]) -> None:
         settings, now_s = self._settings, self._clock()
         origin = settings.external_url.rstrip("/") or self._origin()
 
-        def work() -> Answer:
+        def work() -> PostResult:
             if receiver.form == "alertmanager":
                 body, token = for_alertmanager(alerts, settings, origin, now_s), settings.alertmanager_token_file
             else:
                 body, token = for_webhook(alerts, settings, origin), settings.webhook_token_file
             return post(receiver.url, body, settings.timeout_s, token, settings.ca_file)
 
-        answer = await _in_a_thread(work)
+        answer = await _in_daemon_thread(work)
         if answer.outcome == "failed":
-            receiver.note(answer, len(alerts), receiver.outbox.failed(time.monotonic()))
+            receiver.log_outcome(answer, len(alerts), receiver.outbox.on_failed(time.monotonic()))
         else:
-            receiver.note(answer, len(alerts))
-            receiver.outbox.done(alerts)
-            self.on_taken()
+            receiver.log_outcome(answer, len(alerts))
+            receiver.outbox.remove(alerts)
+            self.on_answered()
 
     def _count_dropped(self) -> None:
         self._counters[DROPPED] = sum(receiver.outbox.dropped for receiver in self.receivers)
 
 
-def _nobody() -> None:
+def _do_nothing() -> None:
     """Do nothing."""
 
 
-async def _in_a_thread(work: Callable[[], Answer]) -> Answer:
+async def _in_daemon_thread(work: Callable[[], PostResult]) -> PostResult:
     """Wait for a blocking call in a daemon thread. The end of the process does not wait for it."""
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[Answer] = loop.create_future()
+    done: asyncio.Future[PostResult] = loop.create_future()
 
-    def finish(answer: Answer) -> None:
+    def finish(answer: PostResult) -> None:
         if not done.done():
             done.set_result(answer)
 
@@ -178,7 +178,7 @@ async def _in_a_thread(work: Callable[[], Answer]) -> Answer:
         try:
             answer = work()
         except Exception as error:
-            answer = Answer("refused", f"there is no message of it: {error!r}")
+            answer = PostResult("refused", f"there is no message of it: {error!r}")
         with contextlib.suppress(RuntimeError):  # the loop was closed in between
             loop.call_soon_threadsafe(finish, answer)
 

@@ -12,8 +12,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from ....events import ConfigError
 from ....events.network.endpoints import is_loopback
 
-_MOST: Final = 8
-_LONGEST: Final = 2048
+_MAX_RECEIVERS: Final = 8
+_MAX_URL: Final = 2048
 
 
 def checked_url(url: str) -> str:
@@ -22,7 +22,7 @@ def checked_url(url: str) -> str:
     Raises:
         ConfigError: it is not an HTTP address, or contains a password, which belongs in a file.
     """
-    if len(url) > _LONGEST or not url.isascii() or not url.isprintable() or " " in url:
+    if len(url) > _MAX_URL or not url.isascii() or not url.isprintable() or " " in url:
         raise ConfigError(f"{url[:100]!r} is no URL such as http://127.0.0.1:9093")
     try:
         parts = urlsplit(url)
@@ -57,11 +57,11 @@ class NotifySettings(BaseModel):
 
     alertmanagers: Urls = Field(
         (),
-        max_length=_MOST,
+        max_length=_MAX_RECEIVERS,
         description="Addresses of Alertmanagers, such as http://127.0.0.1:9093; each gets all alerts.",
     )
     webhooks: Urls = Field(
-        (), max_length=_MOST, description="Addresses that get alerts in the format of Alertmanager's webhooks."
+        (), max_length=_MAX_RECEIVERS, description="Addresses that get alerts in the format of Alertmanager's webhooks."
     )
     alertmanager_token_file: Path | None = Field(
         None, description="File with a token for the Alertmanagers; over https, or on loopback."
@@ -92,7 +92,7 @@ class NotifySettings(BaseModel):
     )
 
     @model_validator(mode="after")
-    def _tokens_in_private(self) -> Self:
+    def _check_tokens(self) -> Self:
         for name, urls in (("alertmanager", self.alertmanagers), ("webhook", self.webhooks)):
             if getattr(self, f"{name}_token_file") is None:
                 continue
@@ -103,14 +103,14 @@ class NotifySettings(BaseModel):
         return self
 
     @model_validator(mode="after")
-    def _labels_as_prometheus_has_them(self) -> Self:
+    def _check_labels(self) -> Self:
         for name in self.labels:
-            if not name.isidentifier() or not name.isascii() or name in _OWN_LABELS:
+            if not name.isidentifier() or not name.isascii() or name in _RESERVED_LABELS:
                 raise ConfigError(f"labels.{name}: expected letters, digits and _, and none of iotide's own labels")
         return self
 
     @model_validator(mode="after")
-    def _files_that_are_there(self) -> Self:
+    def _check_files(self) -> Self:
         for name in ("alertmanager_token_file", "webhook_token_file", "ca_file"):
             path: Path | None = getattr(self, name)
             if path is not None and not os.access(path, os.R_OK):
@@ -118,4 +118,4 @@ class NotifySettings(BaseModel):
         return self
 
 
-_OWN_LABELS: Final = frozenset({"alertname", "severity", "kind", "file_system", "job_id", "measure"})
+_RESERVED_LABELS: Final = frozenset({"alertname", "severity", "kind", "file_system", "job_id", "measure"})

@@ -10,9 +10,9 @@ from ....results.alerts import Alert
 
 DROPPED: Final = "notifications_dropped"
 """Name in the aggregator's counters."""
-_MOST_AT_ONCE: Final = 64
+_MAX_AT_ONCE: Final = 64
 _FIRST_PAUSE_S: Final = 1.0
-_LONGEST_PAUSE_S: Final = 60.0
+_MAX_PAUSE_S: Final = 60.0
 
 
 class Outbox:
@@ -50,12 +50,12 @@ class Outbox:
         self._waiting.pop(alert.key, None)  # the latest comes last
         self._waiting[alert.key] = alert
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Forget what waits."""
         self._waiting.clear()
 
-    def take(self, now_s: float, raised: Callable[[], Iterable[Alert]]) -> list[Alert]:
-        """Return the alerts to send now; they stay pending until ``done``.
+    def due_alerts(self, now_s: float, raised: Callable[[], Iterable[Alert]]) -> list[Alert]:
+        """Return the alerts to send now; they stay pending until ``remove``.
 
         Args:
             now_s: current time.
@@ -67,23 +67,23 @@ class Outbox:
             for alert in raised():  # raised alerts have a bound of their own
                 self._waiting.setdefault(alert.key, alert)
             self._repeat_at = now_s + self._repeat_s
-        return list(self._waiting.values())[:_MOST_AT_ONCE]
+        return list(self._waiting.values())[:_MAX_AT_ONCE]
 
-    def done(self, alerts: Sequence[Alert]) -> None:
+    def remove(self, alerts: Sequence[Alert]) -> None:
         """Remove alerts that were sent, or that the receiver refuses permanently."""
         self._failures = 0
         for alert in alerts:
             if self._waiting.get(alert.key) is alert:  # otherwise there is a newer state
                 del self._waiting[alert.key]
 
-    def failed(self, now_s: float) -> float:
+    def on_failed(self, now_s: float) -> float:
         """Note a failure, and return the pause before the next attempt, s."""
-        pause_s = min(_FIRST_PAUSE_S * 2.0**self._failures, _LONGEST_PAUSE_S)
+        pause_s = min(_FIRST_PAUSE_S * 2.0**self._failures, _MAX_PAUSE_S)
         self._failures = min(self._failures + 1, 30)
         self._not_before = now_s + pause_s
         return pause_s
 
     def due_in(self, now_s: float) -> float:
-        """Return the time until ``take`` may return alerts, s. Return infinite if only a new alert can."""
+        """Return the time until ``due_alerts`` may return alerts, s. Return infinite if only a new alert can."""
         at_s = -math.inf if self._waiting else self._repeat_at
         return max(at_s, self._not_before, now_s) - now_s

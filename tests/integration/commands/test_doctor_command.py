@@ -77,7 +77,7 @@ def test_account_that_does_not_add_up_is_told_with_the_hop(made: int, received: 
     session = JobSession("j", AggregatorSettings(), 0.0)
     session.open_stream("s", StreamInfo(job="j", source="test"), 0.0)
     session.ledger.received("s", received, journalled=False)
-    session.ledger.made("s", made, ended=True)
+    session.ledger.set_taken("s", made, ended=True)
     session.close_stream("s", 1.0)
     told = problems_of(ledger_of(session, archives=False))
     assert told[0].startswith(f"job j: collector to aggregator: {abs(made - received)} calls")

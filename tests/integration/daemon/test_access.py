@@ -139,7 +139,7 @@ async def test_message_of_a_connection_whose_key_was_revoked_is_refused(listed: 
         await until(lambda: "j" in server.aggregator.jobs)
         assert server.access.principals is not None
         listed.revoke("gone")
-        server.access.principals.renew()
+        server.access.principals.reload()
         await dealer.send_multipart(encode(Hello(collector="c", stream="t", info=StreamInfo(job="k", source="test"))))
         async with asyncio.timeout(DEADLINE_S):
             assert b"may not send any more" in (await dealer.recv_multipart())[0]
@@ -340,7 +340,7 @@ async def test_https_answers_and_takes_another_certificate(listed: Listed, tmp_p
         (tmp_path / "next").mkdir()
         for new, old in zip(certificate(tmp_path / "next"), (chain, key), strict=True):
             new.replace(old)
-        server.http.renew()
+        server.http.reload()
         trust = ssl.create_default_context(cafile=str(chain))
         async with httpx.AsyncClient(base_url=server.http_url, verify=trust) as http:
             assert (await http.get("/api/v1/jobs", headers=alice)).status_code == 200

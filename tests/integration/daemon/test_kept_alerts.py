@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from iotide.daemon.state.alert_file import NAME, AlertFile, KeptAlerts
+from iotide.daemon.state.alert_file import NAME, AlertFile, StoredAlerts
 from iotide.results.alerts import AlertList
 from support.servers.http_receivers import Heard, hearing
 from support.servers.restarted_job import copied
@@ -27,7 +27,7 @@ def heard(receiver: Heard) -> list[dict[str, Any]]:
     return [alert for _, _, body in receiver.requests for alert in json.loads(body)]
 
 
-def kept(folder: Path) -> KeptAlerts:
+def kept(folder: Path) -> StoredAlerts:
     return AlertFile(folder).read(0.0)[0]
 
 
@@ -117,10 +117,10 @@ async def test_file_that_cannot_be_read_is_set_aside(tmp_path: Path, content: by
 
 def test_file_is_private_and_written_anew_only_where_it_changes(tmp_path: Path) -> None:
     file = AlertFile(tmp_path)
-    file.write(KeptAlerts())
+    file.write(StoredAlerts())
     first = (tmp_path / NAME).stat()
     assert first.st_mode & 0o777 == 0o600
-    file.write(KeptAlerts())
+    file.write(StoredAlerts())
     assert (tmp_path / NAME).stat().st_ino == first.st_ino
-    file.write(KeptAlerts(waiting={"x": []}))
+    file.write(StoredAlerts(waiting={"x": []}))
     assert kept(tmp_path).waiting == {"x": []}

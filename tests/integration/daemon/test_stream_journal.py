@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from iotide.daemon.journal.contract import Gap, JournalError, Kind, Moment, Position, Record
-from iotide.daemon.journal.jetstream.opening import stand_by
-from iotide.daemon.journal.jetstream.resources import names_of
+from iotide.daemon.journal.jetstream.opening import wait_for_lease
+from iotide.daemon.journal.jetstream.resources import stream_names
 from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.events import ConfigError
@@ -35,8 +35,8 @@ def settings(servers: NatsServers, request: pytest.FixtureRequest) -> JournalSet
 
 
 def opened(settings: JournalSettings, folder: Path) -> StreamJournal:
-    journal = asyncio.run(stand_by(settings, lambda _: None))
-    journal.bring(folder / "jobs.state")
+    journal = asyncio.run(wait_for_lease(settings, lambda _: None))
+    journal.fetch_snapshot(folder / "jobs.state")
     return journal
 
 
@@ -49,7 +49,7 @@ def begun(settings: JournalSettings, folder: Path) -> tuple[StreamJournal, list[
 
 def die(journal: StreamJournal) -> None:
     """End without a message, like a killed process."""
-    journal._holding._link.close()
+    journal._lease._link.close()
 
 
 def numbers(found: list[Record | Gap]) -> list[int]:
@@ -164,7 +164,7 @@ def test_snapshot_takes_the_place_of_what_it_holds(settings: JournalSettings, tm
     journal.trim(at)
     journal.append([b"behind"], b"peer", MOMENT)
     journal.sync(wait=True)
-    wait_for(journal.has_kept, what="the snapshot")
+    wait_for(journal.has_stored, what="the snapshot")
     die(journal)
     other = tmp_path / "other machine"
     other.mkdir()
@@ -182,7 +182,7 @@ def test_snapshot_takes_the_place_of_what_it_holds(settings: JournalSettings, tm
     assert found == []
     assert (tmp_path / "jobs.state").read_bytes() == b"later"
     assert last.last.record == 52
-    assert [each.at.record for each in last._link.call(last._snapshots.found())] == [52]
+    assert [each.at.record for each in last._link.call(last._snapshots.list_stored())] == [52]
     last.release()
 
 
@@ -195,7 +195,7 @@ def test_lease_that_is_given_back_is_taken_at_once_and_another_after_its_time(
     taken: list[StreamJournal] = []
 
     def wait() -> None:
-        taken.append(asyncio.run(stand_by(settings, lambda _: told.set())))
+        taken.append(asyncio.run(wait_for_lease(settings, lambda _: told.set())))
 
     waiting = threading.Thread(target=wait)
     waiting.start()
@@ -214,7 +214,7 @@ def test_stream_that_would_lose_messages_is_refused(servers: NatsServers) -> Non
         ("undirected", {"allow_direct": False}, "one by one"),
     ):
         settings = servers.settings(name=name)
-        stream, subject = names_of(name)
+        stream, subject = stream_names(name)
         made = {"name": stream, "subjects": [subject], "allow_direct": True} | change
 
         async def make(wanted: dict[str, object] = made) -> None:
@@ -226,22 +226,22 @@ def test_stream_that_would_lose_messages_is_refused(servers: NatsServers) -> Non
 
         asyncio.run(make())
         with pytest.raises(ConfigError, match=said):
-            asyncio.run(stand_by(settings, lambda _: None))
+            asyncio.run(wait_for_lease(settings, lambda _: None))
 
 
 def test_server_that_acknowledges_before_it_syncs_is_refused(tmp_path: Path) -> None:
     with nats_servers(tmp_path, sync="2m") as servers:
         with pytest.raises(ConfigError, match="acknowledges messages up to 120 s before they are on disk"):
-            asyncio.run(stand_by(servers.settings(), lambda _: None))
+            asyncio.run(wait_for_lease(servers.settings(), lambda _: None))
         unasked = servers.settings().model_copy(update={"monitors": ()})
         with pytest.raises(ConfigError, match=r"list their monitoring addresses in journal\.monitors"):
-            asyncio.run(stand_by(unasked, lambda _: None))
+            asyncio.run(wait_for_lease(unasked, lambda _: None))
 
 
 def test_servers_that_are_not_there_are_named() -> None:
     settings = JournalSettings(servers=("nats://127.0.0.1:1",))
     with pytest.raises(ConfigError, match=r"no NATS server of nats://127\.0\.0\.1:1 can be used"):
-        asyncio.run(stand_by(settings, lambda _: None))
+        asyncio.run(wait_for_lease(settings, lambda _: None))
 
 
 def test_damaged_snapshot_is_told(settings: JournalSettings, tmp_path: Path) -> None:
@@ -250,11 +250,11 @@ def test_damaged_snapshot_is_told(settings: JournalSettings, tmp_path: Path) -> 
     journal.append([b"frame"], b"peer", MOMENT)
     journal.sync(wait=True)
     journal.trim(journal.last)
-    wait_for(journal.has_kept, what="the snapshot")
-    (kept,) = journal._link.call(journal._snapshots.found())
+    wait_for(journal.has_stored, what="the snapshot")
+    (kept,) = journal._link.call(journal._snapshots.list_stored())
     stream = f"OBJ_{journal._snapshots._bucket}"
     journal._link.call(
-        journal._link.jetstream.purge_stream(stream, subject=journal._snapshots._chunks_of(kept.info), keep=2)
+        journal._link.jetstream.purge_stream(stream, subject=journal._snapshots._chunk_subject(kept.info), keep=2)
     )
     journal.release()
     with pytest.raises(JournalError, match="lacks its part"):
@@ -269,7 +269,7 @@ def stop(journal: StreamJournal) -> None:
         standing.set()
         goes_on.wait()
 
-    journal._link.soon(hold)
+    journal._link.call_soon(hold)
     standing.wait()
     _HELD[id(journal)] = goes_on.set
 

@@ -22,14 +22,14 @@ from iotide.daemon.jobs.losses.job_ledger import ledger_of
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.journal.contract import Gap
 from iotide.daemon.journal.durability import Durability
-from iotide.daemon.journal.jetstream.opening import stand_by
+from iotide.daemon.journal.jetstream.opening import wait_for_lease
 from iotide.daemon.journal.jetstream.stream_journal import StreamJournal
 from iotide.daemon.journal.segment_journal import SegmentJournal
 from iotide.daemon.journal.segments import HEADER_BYTES, read_header, records
 from iotide.daemon.journal.settings import JournalSettings
 from iotide.daemon.journal.synced_mark import read_mark
 from iotide.daemon.settings import AggregatorSettings
-from iotide.daemon.state.persistence import JOURNAL, Keeping
+from iotide.daemon.state.persistence import JOURNAL, StatePersistence
 from iotide.events import Interner, StreamInfo
 from iotide.events.network.wire import Frame
 from iotide.results.dfg import Graph
@@ -54,7 +54,7 @@ class SteppingClocks(Clocks):
         self.set_ahead_s = 0.0
 
     def clock(self) -> float:
-        return super().clock() + (0.0 if self._is_held else self.set_ahead_s)
+        return super().clock() + (0.0 if self._is_frozen else self.set_ahead_s)
 
 
 class Daemon:
@@ -76,7 +76,7 @@ class Daemon:
         journal = JournalSettings(snapshot_s=_NEVER_S, segment_bytes=segment_bytes, quota_bytes=quota_bytes)
         self.stream: StreamJournal | None = None
         if servers is not None:
-            self.stream = asyncio.run(stand_by(servers, lambda _: None))
+            self.stream = asyncio.run(wait_for_lease(servers, lambda _: None))
         self.folder = folder
         self.clocks = SteppingClocks()
         self.aggregator = Aggregator(settings, self.clocks.clock, self.clocks.steady)
@@ -90,13 +90,13 @@ class Daemon:
             on_stored=self.aggregator.archived,
             holds=lambda job: job in self.aggregator.jobs,
         )
-        self.archives.moves = servers is not None
+        self.archives.copies_files = servers is not None
         self.aggregator.on_job(lambda job: self.archives.end_job(job.job) if job.state == "ended" else None)
         self.sure: dict[Path, int] = {}
         """Size of the archives according to the last snapshot, bytes."""
         self.core = IngestCore(self.archives, bounds)
         known = self.aggregator, self.clocks, self.core, bounds, self.archives
-        self.keeping = Keeping(folder, journal, *known, self.stream)
+        self.keeping = StatePersistence(folder, journal, *known, self.stream)
         self.keeping.begin(lambda: None)
         assert self.keeping.durability is not None
         self.durability: Durability = self.keeping.durability
@@ -104,7 +104,7 @@ class Daemon:
     def answers(self) -> list[Reply]:
         """Sync everything to disk; return the acks that were held back until then."""
         self.durability.journal.sync(wait=True)
-        return self.durability.released()
+        return self.durability.pop_durable()
 
     def written_down(self, *, whole: bool) -> None:
         """Write a snapshot of all jobs, or only start one in a copy of the process."""
@@ -116,12 +116,12 @@ class Daemon:
         if whole:
             self.durability._end(bool(self.durability.child.poll(wait=True)), time.monotonic())
             if self.stream is not None:
-                wait_for(self.stream.has_kept, what="the snapshot")
+                wait_for(self.stream.has_stored, what="the snapshot")
             self.sure = sure
 
     def be_killed(self, copy: Path, share: float) -> None:
         """Leave the state after a kill and a machine failure: synced data, and some bytes of unsynced data."""
-        self.archives.settle()
+        self.archives.wait_for_io()
         for job in self.archives._jobs.values():
             job.file.close()
             if job.file.path is not None:
@@ -222,7 +222,7 @@ class Schedule:
         session = self.play()
         last = detail_of(session, UNTIL_S).last_word
         assert last is not None
-        assert session.losses.known(ended=True) == {}
+        assert session.losses.all_losses(ended=True) == {}
         self.daemon.archives.close()
         ledger = ledger_of(session, archives=True)
         made = self.made
@@ -320,8 +320,8 @@ class Schedule:
         self._has_failed = True
         journal = self.daemon.durability.journal
         assert isinstance(journal, SegmentJournal)
-        with journal._writing._changed:
-            journal._writing.problem = "No space left on device"
+        with journal._open_writer._changed:
+            journal._open_writer.problem = "No space left on device"
         self.daemon.durability._suspend()
 
     def close(self) -> None:

@@ -42,21 +42,21 @@ class RememberingSink:
         self.definitions[stream].apply(definitions)
         self.starts[stream].extend(batch.start.tolist())
 
-    def lossy(self, stream: str, losses: Mapping[str, int]) -> None:
+    def stream_losses(self, stream: str, losses: Mapping[str, int]) -> None:
         assert stream in self.info
         self.told_losses.setdefault(stream, []).append(losses)
 
-    def made(self, stream: str, events: int, *, ended: bool) -> None:
+    def events_taken(self, stream: str, events: int, *, ended: bool) -> None:
         self.made_of[stream] = events
 
-    def silent(self, stream: str, is_silent: bool) -> None:
+    def silence_changed(self, stream: str, is_silent: bool) -> None:
         assert stream in self.info
         (self.silent_streams.add if is_silent else self.silent_streams.remove)(stream)
 
-    def lossy_job(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
+    def job_losses(self, collector: str, job: str, losses: Mapping[str, int]) -> None:
         self.job_losses[collector, job] = losses
 
-    def refused(self, info: StreamInfo, reason: str) -> None:
+    def stream_refused(self, info: StreamInfo, reason: str) -> None:
         self.refused_streams.append((info.job, reason))
 
     def closed(self, stream: str, losses: Mapping[str, int]) -> None:
@@ -67,5 +67,5 @@ class RememberingSink:
         self.counters[collector] = counters
         self.served_jobs[collector] = job, host
 
-    def lost(self, collector: str) -> None:
+    def collector_lost(self, collector: str) -> None:
         self.lost_collectors.append(collector)

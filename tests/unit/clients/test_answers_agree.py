@@ -91,7 +91,7 @@ def followed(session: Session, folder: Path) -> Told:
         fresh = Definitions()
         job.predict(now_s)
     if session.lost:
-        job.lose({EVENTS + "test": 10**6, BYTES + "test": session.lost}, now_s)
+        job.add_losses({EVENTS + "test": 10**6, BYTES + "test": session.lost}, now_s)
     prediction = job.predict(now_s, whole=True)
     summary = RunSummary(
         command=["job"],

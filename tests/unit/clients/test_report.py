@@ -156,7 +156,7 @@ def test_job_without_findings_has_no_empty_section(tmp_path: Path) -> None:
 
 def test_calls_that_were_lost_are_told_before_completeness_is_claimed(tmp_path: Path) -> None:
     session = session_of()
-    session.losses.lose({"events_dropped:ring_full": 7})  # type: ignore[arg-type]
+    session.losses.add({"events_dropped:ring_full": 7})  # type: ignore[arg-type]
     text = text_of(page_of(session, tmp_path / "r"))
     assert "Lost on the way" in text
     assert "Nothing is known to be missing" not in text
@@ -256,7 +256,7 @@ def test_analysis_that_fails_is_missing_and_told(monkeypatch: pytest.MonkeyPatch
     found = findings_of(session)()
     assert found.heat is None
     assert found.layers is not None
-    assert [row.analysis for row in session.failures.told()] == ["heatmap"]
+    assert [row.analysis for row in session.failures.summaries()] == ["heatmap"]
 
 
 def follows_of(session: JobSession, *files: int) -> JobSession:

@@ -235,7 +235,7 @@ def test_trace_with_a_clock_of_its_own_is_predicted_from_its_end() -> None:
 def test_silent_collectors_counts_stay_in_the_sum() -> None:
     aggregator, _ = make()
     aggregator.heartbeat("c", "n1", {"events_dropped:ring_full": 5})
-    aggregator.lost("c")
+    aggregator.collector_lost("c")
     aggregator.heartbeat("d", "n1", {"events_dropped:ring_full": 2})
     assert aggregator.collector_counters()["events_dropped:ring_full"] == 7
 
@@ -368,7 +368,7 @@ def test_job_that_cannot_be_summed_up_costs_the_listener_its_news_only(monkeypat
     def broken(*_: object) -> JobSummary:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("iotide.daemon.aggregator.news_of", broken)
+    monkeypatch.setattr("iotide.daemon.aggregator.published_summary", broken)
     feed(aggregator)
     assert aggregator.jobs["job"].totals.events == 120
     assert aggregator.counters["listener_errors"] == 1

@@ -50,7 +50,7 @@ def saved(archives: Archives) -> None:
     """Tick until nothing is left to save."""
     while archives.tick():
         pass
-    archives.settle()
+    archives.wait_for_io()
 
 
 def calls_of(path: Path) -> int:
@@ -71,7 +71,7 @@ def test_job_is_archived_and_handed_on(tmp_path: Path) -> None:
     archives.batch("s", *writes(100))
     archives.closed("s", {})
     archives.end_job("job")
-    archives.settle()
+    archives.wait_for_io()
     (path,) = files(folder)
     assert path.name == "job-20231114T221320.iotide"
     assert (path.stat().st_mode & 0o777, folder.stat().st_mode & 0o777) == (0o600, 0o700)
@@ -116,7 +116,7 @@ def test_checkpoint_of_many_streams_is_spread_over_ticks(tmp_path: Path, monkeyp
     left, calls = [], []
     for _ in range(30):
         left.append(archives.tick())
-        archives.settle()
+        archives.wait_for_io()
         calls.append(calls_of(files(tmp_path)[0]))
     archives.close()
     assert left == 29 * [True] + [False]
@@ -264,7 +264,7 @@ def test_every_event_is_stored_or_counted_wherever_the_room_ends(
 def test_what_waits_for_room_is_bounded_and_what_is_left_out_is_told_in_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("iotide.daemon.archiving.archives._MOST_STUCK", 20_000)
+    monkeypatch.setattr("iotide.daemon.archiving.archives._MAX_STUCK_BYTES", 20_000)
     clock = Clock()
     archives, missing = told(tmp_path, clock)
     archives.opened("s", info())
@@ -289,7 +289,7 @@ def test_what_waits_for_room_is_bounded_and_what_is_left_out_is_told_in_the_file
 
 
 def test_jobs_without_room_do_not_keep_others_from_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("iotide.daemon.archiving.archives._MOST_STUCK", 100)
+    monkeypatch.setattr("iotide.daemon.archiving.archives._MAX_STUCK_BYTES", 100)
     clock = Clock()
     archives, missing = told(tmp_path, clock)
     archives.opened("s", info("stuck"))
@@ -420,9 +420,9 @@ def test_disk_that_does_not_keep_up_costs_events_and_keeps_nobody_waiting(
     sink, disk = RememberingSink(), threading.Event()
     archives = made(tmp_path, Clock(), sink)
     archives.opened("s", info())
-    monkeypatch.setattr("iotide.daemon.archiving.archives._MOST_WAITING", 10)
-    archives.settle()
-    archives._disk.do(disk.wait)
+    monkeypatch.setattr("iotide.daemon.archiving.archives._MAX_WAITING_BYTES", 10)
+    archives.wait_for_io()
+    archives._disk.submit(disk.wait)
     archives.changed("s", info())
     archives._jobs["job"].save_stream("s")
     archives._jobs["job"].flush(save=True)
@@ -431,7 +431,7 @@ def test_disk_that_does_not_keep_up_costs_events_and_keeps_nobody_waiting(
         archives.batch("s", writes(4)[0], Definitions([(2, "fsync")]))
     finally:
         disk.set()
-    archives.settle()
+    archives.wait_for_io()
     archives.batch("s", make_batch(5, {"call": 2}), Definitions([(3, "close")]))
     archives.close()
     assert archives.counters["events_not_archived:disk"] == 7
@@ -558,7 +558,7 @@ def test_file_of_a_daemon_that_only_stood_still_is_gone_on_with_as_a_copy(tmp_pa
     assert sleeping.append([b"head", b"lost"], save=True).pieces == 2
     awake = ArchiveFile(tmp_path, "job", 1_700_000_000.0, set(), lambda _: True, moves=True)
     if begun == "in the file":
-        awake.take_up(path, 4)
+        awake.resume(path, 4)
     assert awake.append([b"more"], save=True).error is None
     assert sleeping.append([b"late"], save=True).error is None
     assert awake.append([b"end"], save=True).error is None
@@ -573,6 +573,6 @@ def test_archives_that_are_left_to_another_daemon_are_not_written_any_more(tmp_p
     archives = made(tmp_path, Clock())
     archives.mark = lambda: lambda: False  # the journal accepts nothing more
     archives.opened("s", info())
-    archives.leave()
+    archives.detach()
     archives.close()
     assert not list(tmp_path.iterdir())

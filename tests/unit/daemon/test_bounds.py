@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from iotide.daemon.aggregator import Aggregator
-from iotide.daemon.bounds import BOUNDS, HARMLESS, Reached
+from iotide.daemon.bounds import BOUNDS, HARMLESS, BoundLog
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.publish.metrics import FAMILIES
 from iotide.daemon.server import Server
@@ -70,7 +70,7 @@ def test_each_bound_that_refuses_streams_or_drops_calls_of_a_job_is_one_of_its_l
     for option, bound in BOUNDS.items():
         if bound.counter.startswith(("streams_refused:", "events_not_archived:")):
             assert option in REASONS[bound.counter].remedy, option
-            assert "losses" in bound.told, option
+            assert "losses" in bound.reported_in, option
 
 
 def test_the_analyses_count_what_their_bounds_cost() -> None:
@@ -87,18 +87,18 @@ def test_the_analyses_count_what_their_bounds_cost() -> None:
 def test_the_table_of_the_docs_has_each_bound() -> None:
     rows = re.findall(r"^\| `([a-z_.]+)` \| (.+) \| `(iotide_[^`]+)` \| (.+) \|$", OPERATIONS.read_text(), re.MULTILINE)
     assert {row[0]: row[1:] for row in rows} == {
-        option: (bound.beyond, bound.family, bound.told or "-") for option, bound in BOUNDS.items()
+        option: (bound.excess, bound.family, bound.reported_in or "-") for option, bound in BOUNDS.items()
     }
     assert len(rows) == len(BOUNDS)
 
 
 @pytest.mark.parametrize("option", [option for option, bound in BOUNDS.items() if bound.counter])
 def test_bound_that_is_reached_is_said_once_with_its_option(option: str, caplog: pytest.LogCaptureFixture) -> None:
-    reached = Reached(AggregatorSettings())
-    reached.look({})
+    reached = BoundLog(AggregatorSettings())
+    reached.check({})
     assert not caplog.records
     for count in range(1, 100):
-        reached.look({BOUNDS[option].counter: count}, f"job{count}")
+        reached.check({BOUNDS[option].counter: count}, f"job{count}")
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert f"{option} = " in caplog.text
     assert "job1:" in caplog.text

@@ -143,7 +143,7 @@ class BreakingSink(RememberingSink):
     def heartbeat(self, collector: str, host: str, counters: object, job: str = "") -> None:
         raise RuntimeError("heartbeat")
 
-    def lost(self, collector: str) -> None:
+    def collector_lost(self, collector: str) -> None:
         raise RuntimeError("lost")
 
 
@@ -290,7 +290,7 @@ async def test_ingest_knows_whether_messages_wait(tmp_path: Path) -> None:
     peer.linger = 0
     try:
         peer.connect(ingest.bind())
-        ingest.hold_back(1 / 64)  # one message at a time
+        ingest.limit_credit(1 / 64)  # one message at a time
         for _ in range(3):
             await peer.send_multipart(hello())
         drained = []
@@ -299,7 +299,7 @@ async def test_ingest_knows_whether_messages_wait(tmp_path: Path) -> None:
             drained.append(await ingest._receive_some())
         assert drained == [False] * 3
         assert await ingest._receive_some()
-        assert not ingest.crowded
+        assert not ingest.is_backlogged
     finally:
         peer.close()
         ingest.close()
@@ -348,7 +348,7 @@ def test_streams_that_no_collector_goes_on_with_are_closed_as_cut_off() -> None:
 def test_stream_whose_beginning_is_in_a_gap_says_so_when_it_is_introduced_again() -> None:
     """Its HELLO was unreadable, and acknowledged data after it belongs to no stream."""
     known, damaged, later = Peer(), Peer(), Peer()
-    damaged.core.pass_gap()
+    damaged.core.accept_gap()
     later.core.resume(damaged.core.state(), 0.0)
     for peer in (known, damaged, later):
         peer.say(hello(next_seq=4), batch(4))

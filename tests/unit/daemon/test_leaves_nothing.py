@@ -43,7 +43,7 @@ def sizes(root: object) -> dict[str, int]:
 
 
 def test_jobs_that_are_gone_leave_no_entry_in_any_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(collector_counts, "_REMEMBERED", REMEMBERED)  # of silent collectors
+    monkeypatch.setattr(collector_counts, "_MAX_SILENT", REMEMBERED)  # of silent collectors
     now = [1.7e9]
     settings = AggregatorSettings(linger_s=0.1, retain_s=0.1, max_ended_jobs=10)
     aggregator = Aggregator(settings, lambda: now[0])

@@ -86,14 +86,14 @@ def test_list_is_read_again_when_it_has_changed(tmp_path: Path) -> None:
     path = tmp_path / "principals.toml"
     path.touch()
     file = PrincipalsFile(path)
-    assert not file.renew()
+    assert not file.reload()
     path.write_text(as_toml([Principal(name="a", key=KEYS[0], may=frozenset({"collect"}))]))
-    assert file.renew()
+    assert file.reload()
     assert file.with_key(KEYS[0]) is not None
     path.write_text("broken")
-    assert not file.renew()
+    assert not file.reload()
     path.unlink()
-    assert not file.renew()
+    assert not file.reload()
     assert file.with_key(KEYS[0]) is not None
 
 

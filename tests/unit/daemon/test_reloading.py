@@ -7,7 +7,7 @@ from typing import Any
 
 from iotide.daemon.access.settings import AccessSettings
 from iotide.daemon.publish.notify.notify_settings import NotifySettings
-from iotide.daemon.reloading import RELOADED, compare, taken_over
+from iotide.daemon.reloading import RELOADABLE, apply_reloadable, compare
 from iotide.daemon.settings import AggregatorSettings
 from pydantic import BaseModel
 
@@ -38,15 +38,15 @@ def test_options_are_told_by_name_and_apart() -> None:
         }
     )
     found = compare(BEFORE, now)
-    assert found.taken == ("access.operators", "log_level", "notify.timeout_s", "notify.webhooks")
-    assert found.waiting == ("detect.mode", "retain_s")
-    after = taken_over(BEFORE, now)
-    assert compare(BEFORE, after) == (found.taken, ())
-    assert compare(after, now) == ((), found.waiting)
+    assert found.applied == ("access.operators", "log_level", "notify.timeout_s", "notify.webhooks")
+    assert found.pending == ("detect.mode", "retain_s")
+    after = apply_reloadable(BEFORE, now)
+    assert compare(BEFORE, after) == (found.applied, ())
+    assert compare(after, now) == ((), found.pending)
 
 
 def test_what_is_taken_over_is_what_is_said_to_be() -> None:
     """Each name in `RELOADED` is an option, and each of them is applied."""
     names = [name for name, _ in options_of(BEFORE)]
-    for each in RELOADED:
+    for each in RELOADABLE:
         assert any(f"{name}.".startswith(f"{each}.") for name in names), each

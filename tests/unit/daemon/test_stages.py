@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from iotide.daemon.stages import COUNTED, LoopWatch, Stages, cpu_s, memory_bytes
+from iotide.daemon.stages import TIME_PREFIX, LoopWatch, Stages, cpu_s, memory_bytes
 
 
 def test_time_of_a_stage_is_added_up_also_where_it_fails() -> None:
     counters: Counter[str] = Counter()
     stages = Stages(counters)
-    with stages.of("jobs"):
+    with stages.measure("jobs"):
         sum(range(200_000))
-    once = counters[COUNTED + "jobs"]
+    once = counters[TIME_PREFIX + "jobs"]
     assert once > 0
-    with pytest.raises(ValueError, match="invalid literal"), stages.of("jobs"):
+    with pytest.raises(ValueError, match="invalid literal"), stages.measure("jobs"):
         int(str(sum(range(200_000))) + "x")
-    assert counters[COUNTED + "jobs"] > once
+    assert counters[TIME_PREFIX + "jobs"] > once
 
 
 def test_longest_time_is_of_the_last_minute_or_two() -> None:

@@ -19,7 +19,7 @@ from .....results.advice import Advice
 from .....results.dfg import Comparison, Graph
 from .....results.interaction import Culprits, Ranking
 from .....results.layers import Layers
-from ....jobs.interference import frozen_interference, shared_by
+from ....jobs.interference import frozen_interference, shared_files
 from ....jobs.job_findings import frozen_advice
 from ..job_access import JobAccess, not_found
 
@@ -54,7 +54,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
         interactions = session.interactions
         if interactions is None:
             raise not_found(f"job {job!r} has no ranking", "a job with events, and rank.enabled")
-        with session.failures.asking("interactions"):
+        with session.failures.guard_query("interactions"):
             frozen = interactions.frozen()
         return await access.as_json(lambda: frozen().model_dump_json(), (session, "interactions"))
 
@@ -62,7 +62,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
     async def advice(job: str) -> Response:
         """Return the current cost of a job's I/O, and recommended changes."""
         session = access.session(job)
-        with session.failures.asking("advice"):
+        with session.failures.guard_query("advice"):
             made = frozen_advice(session)
         if made is None:
             raise not_found(f"job {job!r} has no advice", "a job with events, and analyzers.advice not switched off")
@@ -95,7 +95,7 @@ def analysis_routes(access: JobAccess) -> APIRouter:
         settings = InteractionSettings()
         async for session in access.sessions(jobs):  # queued events of a job may take some milliseconds
             settings = session.settings.rank
-            known += shared_by([session])
+            known += shared_files([session])
         return await access.as_json(lambda: rank_jobs(known, settings).model_dump_json())
 
     return router
@@ -106,10 +106,10 @@ def _add_result(router: APIRouter, access: JobAccess, kind: AnalyzerKind) -> Non
     async def result(job: str) -> Response:
         """Return the current result of an analyzer for a job."""
         session = access.session(job)
-        analyzer = session.analyzers.reporting(kind.name)
+        analyzer = session.analyzers.reporting_analyzer(kind.name)
         if analyzer is None:
             expected = f"a job with events, and analyzers.{kind.name} not switched off"
             raise not_found(f"job {job!r} has no {kind.name}", expected)
-        with session.failures.asking(kind.name):
+        with session.failures.guard_query(kind.name):
             frozen = analyzer.frozen()
         return await access.as_json(lambda: frozen().model_dump_json(), (session, kind.name))

@@ -13,7 +13,7 @@ from .....results.jobs.fleet import FleetOrder
 from ....access.viewer import viewer
 from ....aggregator import Aggregator
 from ....contention import ContentionWatch
-from ..fleet import RECENT_BIN_S, Fleet, found, ordered, seen_by, shown, states_of
+from ..fleet import RECENT_BIN_S, Fleet, count_states, fleet_job, matching_rows, sorted_rows, visible_rows
 
 
 def fleet_routes(aggregator: Aggregator, clock: Callable[[], float], watch: ContentionWatch | None) -> APIRouter:
@@ -32,8 +32,8 @@ def fleet_routes(aggregator: Aggregator, clock: Callable[[], float], watch: Cont
     ) -> Response:
         """Return a page of all jobs, at most a second old."""
         who = viewer.get()
-        rows = seen_by(await fleet.rows(), who, aggregator.jobs.projects)
-        matching = ordered(found(rows, search), sort, descending=descending)
+        rows = visible_rows(await fleet.rows(), who, aggregator.jobs.projects)
+        matching = sorted_rows(matching_rows(rows, search), sort, descending=descending)
         named, alerts = Counter[str](), None
         if who.sees_all and watch is not None:
             raised = watch.alerts().raised
@@ -44,12 +44,12 @@ def fleet_routes(aggregator: Aggregator, clock: Callable[[], float], watch: Cont
             total=len(rows),
             matching=len(matching),
             begin=begin,
-            states=states_of(rows),
+            states=count_states(rows),
             bandwidth=sum(row.bandwidth for row in rows),
             alerts=alerts,
             recent_bin_s=RECENT_BIN_S,
             jobs=[
-                shown(row, fleet.recent(row.job) if recent and row.state == "running" else [], named[row.job])
+                fleet_job(row, fleet.recent(row.job) if recent and row.state == "running" else [], named[row.job])
                 for row in matching[begin : begin + count]
             ],
         )

@@ -56,7 +56,7 @@ def job_routes(access: JobAccess) -> APIRouter:
         end_s = ends_at_s or session.ends_at_s
         if not end_s:
             raise not_found(f"the end of job {job!r} is not known", "ends_at_s in the query, Unix time")
-        with session.failures.asking(PREDICTION):
+        with session.failures.guard_query(PREDICTION):
             found = session.time_limit(last, end_s)
         if found is None:
             raise not_found(f"the times of job {job!r} are not times of day", "a job with the time of day")

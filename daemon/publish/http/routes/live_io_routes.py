@@ -42,10 +42,10 @@ def _row(session: JobSession) -> _Row | None:
     if session.state not in _RUNNING or session.own_clock:
         return None
     try:
-        analyzer = session.analyzers.reporting("filesystems")
+        analyzer = session.analyzers.reporting_analyzer("filesystems")
         if analyzer is None:
             return None
-        with session.failures.asking("filesystems"):
+        with session.failures.guard_query("filesystems"):
             return session, analyzer.frozen(), session.prediction  # type: ignore[return-value]
     except AnalysisFailedError:
         return None
@@ -69,23 +69,23 @@ def _live_io(file_system: str, rows: list[_Row], capacity: Capacity, now_s: floa
                     user=session.user,
                     hosts=use.hosts,
                     completeness=1.0 if prediction is None else prediction.completeness,
-                    phase=joined(use.phases),
+                    phase=join_latest(use.phases),
                     bytes_moved=use.bytes_read + use.bytes_written,
                     prediction=None
                     if prediction is None
-                    else prediction.model_copy(update={"others": _beside(prediction)}),
+                    else prediction.model_copy(update={"others": _group_periods(prediction)}),
                 )
                 found.append(job)
     found.sort(key=lambda job: -job.phase.end_s)
     return LiveIo(made_at_s=now_s, file_system=file_system, gap_s=gap_s, capacity=capacity, jobs=found)
 
 
-def _beside(prediction: Prediction) -> list[OtherPeriod]:
+def _group_periods(prediction: Prediction) -> list[OtherPeriod]:
     """Return the periods of groups with upcoming phases."""
     return [each for each in prediction.others if each.relation == "beside" and each.next_phase is not None]
 
 
-def joined(phases: list[IoPhase]) -> IoPhase:
+def join_latest(phases: list[IoPhase]) -> IoPhase:
     """Return the latest phase, joined with the pieces that it continues."""
     whole = phases[-1]
     for before in reversed(phases[:-1]):

@@ -33,18 +33,18 @@ def shell_routes(pages: Pages) -> APIRouter:
     @router.get("/")
     async def fleet(request: Request) -> Response:
         """Show all jobs."""
-        return _shown(_file(pages, "fleet.html")[0], request)
+        return _page_response(_file(pages, "fleet.html")[0], request)
 
     @router.get("/filesystems")
     async def file_systems(request: Request) -> Response:
         """Show the upcoming phases, by file system."""
-        return _shown(_file(pages, "filesystems.html")[0], request)
+        return _page_response(_file(pages, "filesystems.html")[0], request)
 
     @router.get("/runbooks")
     @router.get("/runbooks.md")
     async def runbooks(request: Request) -> Response:
         """Show the actions for each alert. The second address is that of the shipped rules for Prometheus."""
-        return _shown(_file(pages, "runbooks.html")[0], request)
+        return _page_response(_file(pages, "runbooks.html")[0], request)
 
     @router.get("/rules.yml")
     async def rules(request: Request, runbooks: str = "") -> Response:
@@ -76,17 +76,17 @@ def job_page_route(access: JobAccess, pages: Pages) -> APIRouter:
     async def job_page(job: str, request: Request) -> Response:
         """Show a job, and follow it."""
         name = f"job\n{job}"
-        if access.holds(job) and (known := pages.current(name)) is not None:
-            return _shown(known, request)
+        if access.has_job(job) and (known := pages.current(name)) is not None:
+            return _page_response(known, request)
         address = f"jobs/{quote(job, safe='/')}"
         try:
             session = access.session(job)
         except HTTPException:
             if "text/html" not in request.headers.get("accept", ""):
                 raise
-            return _shown(pages.draw_waiting(job, address), request, 404)  # the page polls: the job may appear
+            return _page_response(pages.draw_waiting(job, address), request, 404)  # the page polls: the job may appear
         view = view_of(session, access.clock(), archives=access.archives, slowdowns=access.slowdowns(job))
-        return _shown(await access.in_thread(lambda: pages.draw_job(name, view(), address)), request)
+        return _page_response(await access.in_thread(lambda: pages.draw_job(name, view(), address)), request)
 
     return router
 
@@ -98,7 +98,7 @@ def _file(pages: Pages, name: str) -> tuple[str, str]:
     return found
 
 
-def _shown(page: str, request: Request, status: int = 200) -> Response:
+def _page_response(page: str, request: Request, status: int = 200) -> Response:
     """Answer with a page. Its addresses are relative, so that it works below a proxy's prefix."""
     path = request.scope.get("raw_path") or request.scope["path"].encode()
     below = path.partition(b"?")[0].count(b"/") - 1

@@ -54,7 +54,7 @@ def page_routes(access: JobAccess, pages: Pages) -> APIRouter:
     async def graph_page(job: str, versus: str | None = None) -> str:
         """Show a job's graph, or a comparison with another job's, while they grow."""
         name = f"{job}\n{versus or ''}"
-        shown = access.holds(job) and (versus is None or access.holds(versus))
+        shown = access.has_job(job) and (versus is None or access.has_job(versus))
         if shown and (known := pages.current(name)) is not None:
             return known
         session, green = access.session(job), access.graph(job)
@@ -74,7 +74,7 @@ def page_routes(access: JobAccess, pages: Pages) -> APIRouter:
     async def layers_page(job: str) -> str:
         """Show a job's layers."""
         name = f"layers\n{job}"
-        if access.holds(job) and (known := pages.current(name)) is not None:
+        if access.has_job(job) and (known := pages.current(name)) is not None:
             return known
         session, report = access.session(job), access.layers(job)
         losses = Counter(session.losses.total)

@@ -16,8 +16,8 @@ from .....analyzers.pipeline.job_interactions import rank_jobs
 from .....events import ProtocolError
 from .....results.dfg import Graph
 from ....cluster.contention.shared_files import SharedFiles, encode_shared
-from ....cluster.job_rows import LARGEST, JobRow, Span, decode_rows, encode_rows, load_row, others_of
-from ....jobs.interference import examined, frozen_interference, load_of, shared_by
+from ....cluster.job_rows import MAX_BYTES, JobRow, TimeSpan, decode_rows, encode_rows, load_row, other_jobs
+from ....jobs.interference import examined_span, frozen_interference, load_of, shared_files
 from ....jobs.losses.failures import AnalysisFailedError
 from ..job_access import JobAccess, not_found
 
@@ -43,7 +43,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
         found = []
         async for session in access.sessions(jobs):
             row = JobRow(session.job, session.heard_at_s)
-            for files in shared_by([session]):
+            for files in shared_files([session]):
                 row.files = encode_shared(files)
             first, last = session.first_ns, session.last_ns
             if start_ns is not None and end_ns is not None and first is not None and last is not None:
@@ -59,10 +59,10 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
     async def span(job: str, from_s: float | None = None, to_s: float | None = None) -> Response:
         """Return the time in which other jobs may have disturbed a job."""
         session = access.session(job)
-        found = examined(session, from_s, to_s)
+        found = examined_span(session, from_s, to_s)
         if found is None:
             raise not_found(f"job {job!r} has done no I/O yet", "a job with events")
-        return Response(msgspec.msgpack.encode(Span(*found, session.own_clock)), media_type=_MSGPACK)
+        return Response(msgspec.msgpack.encode(TimeSpan(*found, session.own_clock)), media_type=_MSGPACK)
 
     @router.post("/internal/rank")
     async def rank(request: Request) -> Response:
@@ -91,7 +91,7 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
         try:
             red = Graph.model_validate_json(await _body(request))
         except ValidationError as error:
-            raise _bad(f"a graph with {error.error_count()} errors") from None
+            raise _bad_request(f"a graph with {error.error_count()} errors") from None
         green = access.graph(job)
         return await access.as_json(
             lambda: compare(green(), red, job, versus).model_dump_json(), (access.session(job), "graph")
@@ -102,12 +102,12 @@ def partition_routes(access: JobAccess, settings: InteractionSettings) -> APIRou
 
 def _read(body: bytes) -> tuple[list[SharedFiles], list[Load]]:
     try:
-        return others_of(decode_rows(body))
+        return other_jobs(decode_rows(body))
     except ProtocolError as error:
-        raise _bad(str(error)) from None
+        raise _bad_request(str(error)) from None
 
 
-def _bad(error: str) -> HTTPException:
+def _bad_request(error: str) -> HTTPException:
     return HTTPException(422, {"error": error, "expected": "the body of another member"})
 
 
@@ -115,6 +115,6 @@ async def _body(request: Request) -> bytes:
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > LARGEST:
-            raise HTTPException(413, {"error": "the body is too long", "expected": f"{LARGEST} bytes at most"})
+        if len(body) > MAX_BYTES:
+            raise HTTPException(413, {"error": "the body is too long", "expected": f"{MAX_BYTES} bytes at most"})
     return bytes(body)

@@ -17,6 +17,6 @@ def status_routes(report: StatusReport) -> APIRouter:
     async def status() -> AggregatorStatus:
         """Return health, storage, losses and reached bounds of the aggregator."""
         of_several_jobs()
-        return report.made()
+        return report.build()
 
     return router

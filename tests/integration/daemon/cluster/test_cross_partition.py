@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from iotide.daemon.access.access import Access
 from iotide.daemon.access.settings import AccessSettings
-from iotide.daemon.cluster.front import MISSING, Front
+from iotide.daemon.cluster.front import MISSING_HEADER, Front
 from iotide.daemon.cluster.members import Member, Worker
 from iotide.daemon.cluster.partitions import Partition, partition_of
 from iotide.daemon.publish.http.authentication import Authentication
@@ -142,7 +142,7 @@ async def test_ranking_culprits_comparisons_and_live_io_are_over_all_partitions(
         ):
             answers = [await client.get(path) for client in (one, several)]
             assert [answer.status_code for answer in answers] == [200, 200], path
-            assert MISSING not in answers[1].headers
+            assert MISSING_HEADER not in answers[1].headers
             assert sorted_rows(answers[1].json()) == sorted_rows(answers[0].json()), path
         assert (await several.get(f"/api/v1/jobs/{job}/culprits")).json()["culprits"]
         assert (await several.get("/api/v1/jobs/none/culprits")).status_code == 404
@@ -158,7 +158,7 @@ async def test_partitions_that_do_not_answer_are_named() -> None:
     async with both(away=away) as (_, several):
         for path in ("/api/v1/rank", f"/api/v1/jobs/{job}/culprits", "/api/v1/live-io?file_system=scratch"):
             answer = await several.get(path)
-            assert (answer.status_code, answer.headers[MISSING]) == (200, str(away)), path
+            assert (answer.status_code, answer.headers[MISSING_HEADER]) == (200, str(away)), path
         assert (await several.get(f"/api/v1/jobs/{job}/dfg?versus={versus}")).status_code == 503
 
 

@@ -15,7 +15,7 @@ from iotide.clients.schedulers.limits import Limit, decide
 from iotide.clients.schedulers.live_jobs import LiveJobs, forecast_of
 from iotide.clients.schedulers.own_rates import OwnRates, Stretch
 from iotide.clients.schedulers.steering import Steering, Step
-from iotide.daemon.publish.http.routes.live_io_routes import joined
+from iotide.daemon.publish.http.routes.live_io_routes import join_latest
 from iotide.events import ConfigError, InputError
 from iotide.results.base import Estimate
 from iotide.results.contention import Capacity
@@ -169,7 +169,7 @@ def test_pieces_of_a_long_phase_are_one() -> None:
             start_s=begin, end_s=begin + 60, bytes_read=1, bytes_written=2, calls=3, seconds=4.0, continues=goes_on
         )
 
-    whole = joined([piece(0, False), piece(100, False), piece(160, True), piece(220, True)])
+    whole = join_latest([piece(0, False), piece(100, False), piece(160, True), piece(220, True)])
     assert (whole.start_s, whole.end_s, whole.moved, whole.calls, whole.seconds) == (100, 280, 9, 9, 12.0)
 
 

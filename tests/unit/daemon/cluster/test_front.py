@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from iotide.daemon.access.settings import AccessSettings
-from iotide.daemon.cluster.front import MISSING, Front, partitions_of_path
+from iotide.daemon.cluster.front import MISSING_HEADER, Front, partitions_of_path
 from iotide.daemon.cluster.http_serving import trusted
 from iotide.daemon.cluster.members import Member, Worker
 from iotide.daemon.cluster.partitions import partition_of
@@ -91,7 +91,7 @@ async def test_lists_are_those_of_all_partitions() -> None:
     async with serving(JOBS, 4) as client:
         answer = await client.get("/api/v1/jobs")
         assert [row["job"] for row in answer.json()["jobs"]] == JOBS[::-1]
-        assert MISSING not in answer.headers
+        assert MISSING_HEADER not in answer.headers
         assert [row["job"] for row in (await client.get("/api/v1/jobs?latest=2")).json()["jobs"]] == JOBS[:-3:-1]
 
 
@@ -101,7 +101,7 @@ async def test_a_partition_that_does_not_answer_is_named() -> None:
         answer = await client.get("/api/v1/jobs")
         there = [job for job in JOBS if partition_of(job, 4) != gone]
         assert sorted(row["job"] for row in answer.json()["jobs"]) == sorted(there)
-        assert answer.headers[MISSING] == str(gone)
+        assert answer.headers[MISSING_HEADER] == str(gone)
         assert (await client.get(f"/api/v1/jobs/{JOBS[0]}")).status_code == 503
 
 

@@ -70,7 +70,7 @@ def test_collectors_of_a_partition_with_another_owner_say_hello_again() -> None:
     gateway = routes()
     gateway.receive(b"p", hello("job-1", "one"), 0.0)
     gateway.receive(b"q", hello("job-2", "two"), 0.0)
-    ((peer, (frame,)),) = gateway.moved(partition_of("job-2", COUNT))
+    ((peer, (frame,)),) = gateway.on_owner_changed(partition_of("job-2", COUNT))
     reject = decode_header(frame)
     assert isinstance(reject, Reject)
     assert (peer, reject.stream, reject.code) == (b"q", "two", "unknown_stream")

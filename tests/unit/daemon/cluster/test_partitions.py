@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from iotide.daemon.cluster.members import Member, Worker, settled
+from iotide.daemon.cluster.members import Member, Worker, without_stale_claims
 from iotide.daemon.cluster.partitions import partition_of, plan
 
 NAMES = st.lists(st.text("abcdefgh", min_size=1, max_size=4), min_size=1, max_size=7, unique=True)
@@ -27,8 +27,8 @@ def test_each_partition_is_served_once_and_evenly(names: list[str], count: int) 
     sizes = [len(part.serves) for part in parts.values()]
     assert max(sizes) - min(sizes) <= 1
     for part in parts.values():
-        assert not part.serves & part.stands_by
-    standing_by = sorted(number for part in parts.values() for number in part.stands_by)
+        assert not part.serves & part.standby
+    standing_by = sorted(number for part in parts.values() for number in part.standby)
     assert standing_by == (list(range(count)) if len(names) > 1 else [])
 
 
@@ -58,5 +58,5 @@ def test_a_claim_that_another_process_has_overtaken_does_not_count() -> None:
         serves = {int(name[1:]): Worker(ingest="i", started="s", epoch=epoch) for name, epoch in epochs.items()}
         return Member(http=None, serves=serves)
 
-    found = settled({"a": member(p0=3, p1=1), "b": member(p0=2, p2=1), "c": member(p1=2)})
+    found = without_stale_claims({"a": member(p0=3, p1=1), "b": member(p0=2, p2=1), "c": member(p1=2)})
     assert {name: sorted(each.serves) for name, each in found.items()} == {"a": [0], "b": [2], "c": [1]}

@@ -11,7 +11,7 @@ from iotide.analyzers.interaction.settings import InteractionSettings
 from iotide.analyzers.pipeline.job_interactions import rank_jobs
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.cluster.contention.shared_files import SharedFiles, decode_shared, encode_shared
-from iotide.daemon.jobs.interference import shared_by
+from iotide.daemon.jobs.interference import shared_files
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Interner, Kind, ProtocolError, StreamInfo, make_batch
 
@@ -33,7 +33,7 @@ def shared(job: str, host: str, kind: Kind, files: list[str]) -> SharedFiles:
     }
     aggregator.opened(job, StreamInfo(job=job, source="test", host=host, pid=7))
     aggregator.batch(job, make_batch(count, columns), interner.take_fresh())
-    (found,) = shared_by([aggregator.jobs[job]])
+    (found,) = shared_files([aggregator.jobs[job]])
     return found
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from iotide.analyzers.contention.loads import JobView
 from iotide.daemon.cluster.contention.results import (
-    Found,
-    Packed,
+    ClusterFindings,
+    PackedJob,
     Slot,
-    decode_found,
-    encode_found,
+    decode_findings,
+    encode_findings,
     messages_of,
-    packed,
+    pack_job,
     results_of,
 )
 from iotide.daemon.cluster.contention.shared_files import decode_shared
-from iotide.daemon.state.alert_file import KeptAlerts
+from iotide.daemon.state.alert_file import StoredAlerts
 from iotide.events import ProtocolError
 from iotide.results.contention import Contention
 from iotide.results.jobs.file_systems import FileSystemUse, IoPhase, JobFileSystems
@@ -51,7 +51,7 @@ def view(job: str, last_s: float = NOW_S, phases: int = 3) -> JobView:
 
 
 def slots(partition: int, views: list[JobView], made_at_s: float = NOW_S, limit: int = 1 << 20) -> list[Slot]:
-    messages, _ = messages_of([packed(each) for each in views], made_at_s, limit, 1 << 30)
+    messages, _ = messages_of([pack_job(each) for each in views], made_at_s, limit, 1 << 30)
     return [Slot(partition, number, payload) for number, payload in enumerate(messages)]
 
 
@@ -64,7 +64,7 @@ def test_results_of_all_partitions_are_read_as_they_were_the_latest_active_first
 
 def test_a_partition_that_publishes_less_than_before_has_no_jobs_of_earlier_rounds() -> None:
     views = [view(f"j{number}", float(number), phases=200) for number in range(6)]
-    before = slots(0, views, NOW_S, limit=packed(views[0]).size + 64)
+    before = slots(0, views, NOW_S, limit=pack_job(views[0]).size + 64)
     assert len(before) == 6
     assert len(results_of(before, NOW_S, 10, 0).views) == 6
     after = slots(0, views[:1], NOW_S + 1)
@@ -81,12 +81,12 @@ def test_results_of_a_partition_that_nobody_serves_are_skipped_after_a_while() -
 
 
 def test_jobs_beyond_the_bounds_are_counted_and_smaller_ones_kept() -> None:
-    small, large = Packed("a", 1.0, bytes(10)), Packed("b", 2.0, bytes(5000))
+    small, large = PackedJob("a", 1.0, bytes(10)), PackedJob("b", 2.0, bytes(5000))
     messages, left_out = messages_of([large, small], NOW_S, 1000, 10_000)
     assert (len(messages), left_out) == (1, 1)
     _, left_out = messages_of([small] * 10, NOW_S, 1000, small.size * 4)
     assert left_out == 6
-    files = Packed("c", 1.0, bytes(10), bytes(5000))  # only its files cannot be transferred
+    files = PackedJob("c", 1.0, bytes(10), bytes(5000))  # only its files cannot be transferred
     assert messages_of([files], NOW_S, 1000, 10_000)[1] == 0
 
 
@@ -96,7 +96,7 @@ def test_messages_that_cannot_be_read_are_counted(payload: bytes) -> None:
     found = results_of([Slot(0, 0, payload), *good], NOW_S, 10, 0)
     assert (len(found.views), found.unread) == (1, 1)
     with pytest.raises(ProtocolError):
-        decode_found(payload)
+        decode_findings(payload)
     with pytest.raises(ProtocolError):
         decode_shared(payload)
 
@@ -112,5 +112,5 @@ def test_what_the_analyzer_publishes_comes_back() -> None:
         collisions=[],
         abstained=[],
     )
-    found = Found(after=3, contention=contention, kept=KeptAlerts())
-    assert decode_found(encode_found(found)) == found
+    found = ClusterFindings(after=3, contention=contention, kept=StoredAlerts())
+    assert decode_findings(encode_findings(found)) == found

@@ -15,7 +15,7 @@ CUT = {"streams_cut_off": 1}
 def begun(arrived: int = 90) -> Handovers:
     made = Handovers()
     assert made.open_stream(OLD, FIRST) == 0
-    made.arrived(OLD, arrived)
+    made.add_received(OLD, arrived)
     return made
 
 
@@ -35,7 +35,7 @@ def test_what_did_not_arrive_is_known_when_the_next_stream_comes_later() -> None
 def test_collector_that_was_only_paused_sends_the_rest() -> None:
     made = begun()
     assert made.open_stream(NEW, NEXT) == 0
-    made.arrived(OLD, 10)
+    made.add_received(OLD, 10)
     assert made.close_stream(OLD, {}) == 0
 
 
@@ -43,7 +43,7 @@ def test_stream_that_comes_back_goes_on_from_what_arrived() -> None:
     made = begun()
     assert made.close_stream(OLD, CUT) == 0
     assert made.open_stream(OLD, FIRST) == 0
-    made.arrived(OLD, 10)
+    made.add_received(OLD, 10)
     assert made.open_stream(NEW, NEXT) == 0
     assert made.close_stream(OLD, {}) == 0
 
@@ -58,11 +58,11 @@ def test_what_the_collector_has_told_is_not_told_again(reason: str) -> None:
 def test_job_that_ends_awaits_no_more() -> None:
     made = begun()
     made.open_stream(NEW, NEXT)
-    assert (made.at_end(), made.at_end(), made.close_stream(OLD, CUT)) == (10, 0, 0)
+    assert (made.lost_at_end(), made.lost_at_end(), made.close_stream(OLD, CUT)) == (10, 0, 0)
 
 
 def test_stream_that_follows_one_of_another_job_loses_nothing() -> None:
     made = Handovers()
     assert made.open_stream(NEW, NEXT) == 0
     assert made.close_stream(NEW, {}) == 0
-    assert made.at_end() == 0
+    assert made.lost_at_end() == 0

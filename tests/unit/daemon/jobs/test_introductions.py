@@ -74,7 +74,7 @@ def test_programs_that_come_and_go_do_not_end_the_job() -> None:
 def test_collector_that_is_gone_loses_no_stream(losses: dict[str, int]) -> None:
     job = Introduced()
     for stream in ("n1:c", "n2:c"):
-        job.aggregator.silent(stream, is_silent=True)
+        job.aggregator.silence_changed(stream, is_silent=True)
     assert summary_of(job.aggregator.jobs["7"], job.now_s).losses == {}
     for stream in ("n1:c", "n2:c"):
         job.aggregator.closed(stream, losses)

@@ -57,7 +57,7 @@ def calls(pid: int, count: int = EVENTS) -> EventBatch:
 
 
 def asked_for(analyses: JobAnalyzers, name: str) -> object:
-    return getattr(analyses, name) if hasattr(JobAnalyzers, name) else analyses.reporting(name)
+    return getattr(analyses, name) if hasattr(JobAnalyzers, name) else analyses.reporting_analyzer(name)
 
 
 def told(analyses: JobAnalyzers) -> dict[str, object]:
@@ -129,7 +129,7 @@ def test_a_part_that_breaks_is_stopped_and_costs_the_others_nothing(
     monkeypatch: pytest.MonkeyPatch, name: str, method: str, asked: bool
 ) -> None:
     broken, whole = fresh(), fresh()
-    monkeypatch.setattr("iotide.daemon.jobs.job_analyzers._FEWEST_AT_ONCE", 100)
+    monkeypatch.setattr("iotide.daemon.jobs.job_analyzers._MIN_BATCH_EVENTS", 100)
     whole.put(calls(7), "a", STREAMS["a"])
     assert whole.totals.events
     breaking(monkeypatch, name, method)

@@ -112,11 +112,11 @@ def test_losses_reach_the_job_once_over_a_link_that_repeats_and_reorders(seed: i
 def test_stream_that_was_cut_off_and_comes_back_goes_on_from_what_it_had_told() -> None:
     losses = JobLosses()
     losses.open_stream("s")
-    assert losses.of_stream("s", {RING_FULL: 5}) == {RING_FULL: 5}
+    assert losses.update_stream("s", {RING_FULL: 5}) == {RING_FULL: 5}
     losses.close_stream("s", {RING_FULL: 5, "streams_cut_off": 1})
     assert (losses.total, losses.cut_off) == ({RING_FULL: 5, "streams_cut_off": 1}, 1)
     losses.open_stream("s")
-    assert losses.of_stream("s", {RING_FULL: 7}) == {RING_FULL: 2}
+    assert losses.update_stream("s", {RING_FULL: 7}) == {RING_FULL: 2}
     assert (+losses.total, losses.cut_off, losses.opened) == ({RING_FULL: 7}, 0, 1)
 
 
@@ -167,7 +167,7 @@ def test_job_beyond_the_bound_gets_in_once_there_is_room_and_tells_what_it_lost_
     shipper.take([Opened("s", INFO)], wire.now)
     send(0, 7)
     assert set(aggregator.jobs) == {"first"}
-    assert aggregator.early_losses.refused("job")
+    assert aggregator.early_losses.refused_streams("job")
     assert aggregator.counters["events_dropped:no_job"] == 7
     aggregator.closed("first", {})
     now[0] += 2.0
@@ -176,7 +176,7 @@ def test_job_beyond_the_bound_gets_in_once_there_is_room_and_tells_what_it_lost_
     summary = summary_in(aggregator)
     assert (summary.events, summary.streams, summary.complete) == (5, 1, False)
     assert summary.losses == {"events_dropped:max_jobs": 7, "streams_refused:max_jobs": 1}
-    assert not aggregator.early_losses.refused("job")
+    assert not aggregator.early_losses.refused_streams("job")
     assert aggregator.counters["streams_refused:max_jobs"] == 1
     assert next(iter(loss_lines(summary.losses))).endswith("raise max_jobs")
     session = aggregator.jobs["job"]
@@ -192,8 +192,8 @@ def test_jobs_that_are_not_held_are_remembered_to_a_bound() -> None:
     assert aggregator.counters["streams_refused:max_jobs"] == 1499
     assert aggregator.counters["events_dropped:no_job"] == 3 * 1499
     assert aggregator.early_losses.forgotten == 499
-    assert not aggregator.early_losses.refused("job1")
-    assert aggregator.early_losses.refused("job1499")
+    assert not aggregator.early_losses.refused_streams("job1")
+    assert aggregator.early_losses.refused_streams("job1499")
 
 
 def test_what_was_lost_with_a_collector_is_missing_by_the_time_of_day() -> None:
@@ -271,7 +271,7 @@ def test_what_was_lost_after_the_newest_event_is_missing_in_the_window() -> None
     aggregator.opened("s", INFO)
     aggregator.batch("s", numbered(10**8, 10).replace(duration=1, bytes=10, kind=8), Definitions())
     now[0] = 100.0
-    aggregator.lossy("s", {RING_FULL: 90})
+    aggregator.stream_losses("s", {RING_FULL: 90})
     prediction = aggregator.jobs["job"].predict(100.0, whole=True)
     assert prediction is not None
     assert prediction.completeness == pytest.approx(0.1)
@@ -304,7 +304,7 @@ def test_period_is_not_claimed_from_a_window_with_holes(lost: int, claimed: bool
         )
         aggregator.batch("s", writes, Definitions())
         if second == 30 and lost:
-            aggregator.lossy("s", {RING_FULL: lost})
+            aggregator.stream_losses("s", {RING_FULL: lost})
     prediction = session.predict(60.0)
     assert prediction is not None
     assert (prediction.period_s is not None) == claimed

@@ -18,7 +18,7 @@ START_S = 1_700_000_000.0
 def nodes(*hosts: str) -> JobNodes:
     made = JobNodes()
     for host in hosts:
-        made.served(host)
+        made.add_node(host)
     return made
 
 

@@ -17,14 +17,14 @@ def test_agenda_is_a_table_of_earliest_times(steps: list[tuple[str, str, int]]) 
     agenda, table = JobSchedule(), dict[str, float]()
     for action, name, at in steps:
         if action == "put":
-            agenda.put(name, at)
+            agenda.schedule(name, at)
             table[name] = min(at, table.get(name, at))
         elif action == "drop":
             agenda.drop(name)
             table.pop(name, None)
         else:
             due = min((time for time in table.values() if time <= at), default=None)
-            taken = agenda.take(at)
+            taken = agenda.pop_due(at)
             if due is None:
                 assert taken is None
             else:
@@ -38,8 +38,8 @@ def test_times_that_were_replaced_or_dropped_take_no_memory_until_they_come() ->
     names = [f"job{number}" for number in range(20)]
     for second in range(200):  # jobs with a period of a day that are predicted each second
         for name in names:
-            agenda.put(name, second + 86_400.0)
-            agenda.put(name, float(second))
-        assert sorted(taken[0] for _ in names if (taken := agenda.take(second)) is not None) == sorted(names)
+            agenda.schedule(name, second + 86_400.0)
+            agenda.schedule(name, float(second))
+        assert sorted(taken[0] for _ in names if (taken := agenda.pop_due(second)) is not None) == sorted(names)
         assert len(agenda._heap) <= 104
     assert len(agenda) == 0

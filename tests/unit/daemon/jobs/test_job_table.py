@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.daemon.jobs.job_table import Card, JobTable
-from iotide.daemon.jobs.losses.dropped import HeldSums
+from iotide.daemon.jobs.losses.dropped import CurrentSums
 from iotide.daemon.jobs.session import JobSession
 from iotide.daemon.settings import AggregatorSettings
 
@@ -32,7 +32,7 @@ def table_of(awake: dict[str, float], asleep: dict[str, float]) -> tuple[JobTabl
         woken[job] += 1
         return None if job == "broken" else session(job, asleep[job])
 
-    table.lay({job: card(heard_at_s, unaccounted=1.0) for job, heard_at_s in asleep.items()}, wake)
+    table.add_sleeping({job: card(heard_at_s, unaccounted=1.0) for job, heard_at_s in asleep.items()}, wake)
     return table, woken
 
 
@@ -41,7 +41,7 @@ def test_it_holds_both_and_makes_what_is_asked_for_once() -> None:
     assert (len(table), set(table), "b" in table, "d" in table) == (3, {"a", "b", "c"}, True, False)
     assert table.latest() == ["b", "a", "c"]
     assert not woken
-    assert table["b"] is table.get("b") is table.look("b")
+    assert table["b"] is table.get("b") is table.get_or_wake("b")
     assert woken == {"b": 1}
     assert [each.job for each in table.awake] == ["a", "b"]
     assert {each.job for each in table.values()} == {"a", "b", "c"}
@@ -61,8 +61,8 @@ def test_what_cannot_be_made_is_gone() -> None:
 def test_what_is_handed_out_counts_as_touched_and_what_is_looked_at_does_not() -> None:
     table, _ = table_of({"a": 1.0, "b": 1.0, "x": 1.0}, {"c": 1.0, "d": 1.0})
     table.touched.clear()
-    table.peek("a")
-    table.look("b")
+    table.get_existing("a")
+    table.get_or_wake("b")
     assert list(table.awake)
     assert not table.touched
     table["a"], table.get("c")
@@ -76,7 +76,7 @@ def test_what_is_handed_out_counts_as_touched_and_what_is_looked_at_does_not() -
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["put", "remove", "lose", "wake"])), max_size=20))
 def test_sums_are_those_of_the_jobs_that_are_held(steps: list[tuple[str, str]]) -> None:
     table, _ = table_of({"a": 0.0}, {"b": 0.0, "c": 0.0})
-    sums = HeldSums()
+    sums = CurrentSums()
     sums.of(table)
     for job, step in steps:
         if step == "put":

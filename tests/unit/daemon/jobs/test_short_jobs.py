@@ -75,7 +75,7 @@ class Running:
 def test_short_job_is_told_of_as_if_each_event_were_analysed_at_once(batches: list[list[int]]) -> None:
     def details(fewest: int) -> tuple[JobDetail, object, object]:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(job_analyzers, "_FEWEST_AT_ONCE", fewest)
+            patch.setattr(job_analyzers, "_MIN_BATCH_EVENTS", fewest)
             running = Running()
             running.begin("job", *batches)
             running.end("job")
@@ -130,7 +130,7 @@ def test_scrape_has_short_jobs_analysed_for_what_it_shows_alone(monkeypatch: pyt
 
 def test_short_jobs_beyond_their_share_are_ended_without_a_period_and_counted() -> None:
     running = Running(short_jobs_share=0.0)
-    running.aggregator._step._short_jobs.spend(2.0)
+    running.aggregator._prediction_step._short_jobs.spend(2.0)
     running.begin("short", list(range(0, 900, 100)))
     running.begin("long", list(range(0, 9000, 1000)))
     running.aggregator.closed("long", {})
@@ -148,7 +148,7 @@ def test_short_jobs_get_no_period_while_messages_of_collectors_wait_and_long_one
     running = Running()
     methods = []
     for crowded in (False, True, False):
-        running.aggregator.pressure.crowded = crowded
+        running.aggregator.pressure.is_backlogged = crowded
         running.begin("short", list(range(0, 900, 100)))
         running.end("short", after_s=5.5)
         methods.append(running.told[-1].last_word.method if running.told[-1].last_word else None)
@@ -156,7 +156,7 @@ def test_short_jobs_get_no_period_while_messages_of_collectors_wait_and_long_one
         while running.aggregator.tick() or running.aggregator.pressure.behind_s:
             continue
     assert methods == ["tide", "none", "tide"]
-    running.aggregator.pressure.crowded = True
+    running.aggregator.pressure.is_backlogged = True
     running.begin("long", list(range(0, 9000, 1000)))
     running.end("long")
     assert running.told[-1].last_word is not None
@@ -216,9 +216,9 @@ def test_aggregator_that_is_behind_says_so_once_and_holds_collectors_back(caplog
     assert running.aggregator.pressure.share == 1.0
     running.now += 100
     for _ in range(3):
-        running.aggregator.pressure.note(running.aggregator._ages.late_s(running.now))
+        running.aggregator.pressure.update(running.aggregator._ages.late_s(running.now))
     assert running.aggregator.pressure.behind_s == pytest.approx(100)
-    core.share = running.aggregator.pressure.share
+    core.credit_share = running.aggregator.pressure.share
     core.receive(b"p", encode(Hello(collector="c", stream="s", info=StreamInfo(job="other", source="test"))), 0.0)
     interner = Interner()
     message = encode_batch("s", 1, batch_of(interner, [1]), interner.take_fresh())
@@ -237,10 +237,10 @@ def test_credit_is_at_least_one_however_far_behind() -> None:
     pressure = Pressure()
     shares = []
     for behind_s in (0.0, 0.9, 1.1, 5.0, 50.0, 5000.0):
-        pressure.note(behind_s)
+        pressure.update(behind_s)
         shares.append(pressure.share)
     assert shares == sorted(shares, reverse=True)
-    core.share = shares[-1]
+    core.credit_share = shares[-1]
     core.receive(b"p", encode(Hello(collector="c", stream="s", info=StreamInfo(job="j", source="test"))), 0.0)
     interner = Interner()
     ((_, answer),) = core.receive(b"p", encode_batch("s", 1, batch_of(interner, [1]), interner.take_fresh()), 0.0)
@@ -254,7 +254,7 @@ def test_allowance_is_a_share_of_the_time_that_passes() -> None:
     spent, now = 0.0, 0.0
     while now < 100.0:
         now += 0.01
-        if allowance.has_room(now):
+        if allowance.has_time(now):
             allowance.spend(0.02)
             spent += 0.02
     assert spent == pytest.approx(1.0 + 25.0, abs=0.05)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from iotide.daemon.journal.forked_task import Forked
+from iotide.daemon.journal.forked_task import ForkedTask
 from iotide.events import Interner, StreamInfo
 from iotide.events.losses import LOST_IN_JOURNAL
 from iotide.events.network.wire import Ack, Frame, Heartbeat, Hello, decode, encode, encode_batch
@@ -133,7 +133,7 @@ def test_journal_is_shortened_before_its_quota_is_reached(tmp_path: Path) -> Non
     talk.hello(daemon, "a")
     for _ in range(150):
         talk.batch(daemon, "a")
-        daemon.durability.look_after(time.monotonic())
+        daemon.durability.poll(time.monotonic())
         if daemon.durability.child.is_busy:  # it may take its time; the test waits for it
             daemon.durability._end(bool(daemon.durability.child.poll(wait=True)), 0.0)
             daemon.durability._ended_s = -math.inf
@@ -147,7 +147,7 @@ def test_daemon_killed_while_the_journal_failed_has_all_that_was_acknowledged(tm
     daemon, talk = Daemon(tmp_path / "0", quota_bytes=2**20), Talk()
     talk.hello(daemon, "a")
     acknowledged = failed_by(daemon, talk)
-    daemon.durability.look_after(time.monotonic())
+    daemon.durability.poll(time.monotonic())
     if restarted:  # and killed before the copy has written the jobs
         wait_for(lambda: daemon.durability.child.is_busy or begun_again(daemon), what="a snapshot")
         assert talk.batch(daemon, "a") == []
@@ -220,7 +220,7 @@ def test_journal_that_ended_three_daemons_is_set_aside(
 
 @pytest.mark.parametrize("work", [lambda: False, lambda: 1 / 0])
 def test_copy_that_fails_says_so(work: Callable[[], bool]) -> None:
-    child = Forked()
+    child = ForkedTask()
     assert child.poll() is None
     assert child.begin(work)
     assert child.poll(wait=True) is False
@@ -231,14 +231,14 @@ def test_copy_sees_what_was_there_and_holds_nothing_open(tmp_path: Path) -> None
     with (tmp_path / "held").open("ab") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         seen = ["before"]
-        child = Forked()
+        child = ForkedTask()
         assert child.begin(lambda: not not_closed(held.fileno()) and seen == ["before"])
         seen.append("after")
         assert child.poll(wait=True) is True
 
 
 def test_copy_that_takes_for_ever_can_be_ended() -> None:
-    child = Forked()
+    child = ForkedTask()
     child.begin(lambda: bool(signal.pause()))
     child.close()
     assert not child.is_busy
@@ -266,7 +266,7 @@ def begun_again(daemon: Daemon) -> bool:
     """Retry the journal now, although the last attempt has just failed; wait for the copy of the process."""
     durability = daemon.durability
     durability._ended_s = durability._retry_at_s = durability._next_s = -math.inf
-    durability.look_after(time.monotonic())
+    durability.poll(time.monotonic())
     return durability.child.is_busy
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from iotide.daemon.journal.jetstream.lease import NOTHING, Do, Entry, Lease
+from iotide.daemon.journal.jetstream.lease import NO_ENTRY, Action, Entry, Lease
 
 LEASE_S = 5.0
 STEP_S = 0.1
@@ -20,7 +20,7 @@ class Store:
     """One entry, with compare and set."""
 
     def __init__(self) -> None:
-        self.entries = [NOTHING]
+        self.entries = [NO_ENTRY]
         self.taken: list[tuple[int, str]] = []
 
     @property
@@ -48,21 +48,21 @@ class Player:
         if what is None:
             return
         is_lost, answer_is_lost = (self._chance.random() < self._trouble for _ in range(2))
-        if what is Do.LOOK:
+        if what is Action.READ:
             behind = self._chance.random() < self._trouble
             entry = self._store.entries[-2 if behind and len(self._store.entries) > 1 else -1]
             if is_lost or answer_is_lost:
-                self.lease.unanswered(now)
+                self.lease.on_unanswered(now)
             else:
-                self.lease.saw(entry, now)
+                self.lease.on_read(entry, now)
             return
-        revision = None if is_lost else self._store.write(self.lease.owner, self.lease.known.revision)
+        revision = None if is_lost else self._store.write(self.lease.owner, self.lease.entry.revision)
         if is_lost or answer_is_lost:
-            self.lease.unanswered(now)
+            self.lease.on_unanswered(now)
         elif revision is None:
-            self.lease.refused(now)
+            self.lease.on_refused(now)
         else:
-            self.lease.wrote(revision, now)
+            self.lease.on_written(revision, now)
 
 
 def times(until: float) -> Iterator[float]:
@@ -81,7 +81,7 @@ def test_first_one_takes_it_and_the_others_wait() -> None:
     assert [player.lease.is_held for player in players] == [True, False, False]
     assert store.taken == [(1, "a")]
     assert players[0].lease.epoch == 1
-    assert players[1].lease.known.owner == "a"
+    assert players[1].lease.entry.owner == "a"
 
 
 @pytest.mark.parametrize("gives_back", [False, True])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
-from iotide.daemon.journal.jetstream.readiness import ServersNotReadyError, is_passing, unusable, when_ready
+from iotide.daemon.journal.jetstream.readiness import ServersNotReadyError, error_for, is_transient, retry_until_ready
 from nats.errors import NoRespondersError
 from nats.js.errors import APIError, BadRequestError, NotFoundError, ServerError, ServiceUnavailableError
 
@@ -25,8 +25,8 @@ NO_PEERS = "no suitable peers for placement, peer offline"
     ],
 )
 def test_errors_that_pass_are_told_from_those_of_settings(error: APIError, passing: bool) -> None:
-    assert is_passing(error) is passing
-    assert isinstance(unusable("the stream s", error), ServersNotReadyError) is passing
+    assert is_transient(error) is passing
+    assert isinstance(error_for("the stream s", error), ServersNotReadyError) is passing
 
 
 async def test_work_is_repeated_until_servers_are_ready_and_logged_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -35,11 +35,11 @@ async def test_work_is_repeated_until_servers_are_ready_and_logged_once(caplog: 
     async def work() -> str:
         tries.append(1)
         if len(tries) < 3:
-            raise unusable("JetStream at nats://a", BadRequestError(400, NO_PEERS, 10005))
+            raise error_for("JetStream at nats://a", BadRequestError(400, NO_PEERS, 10005))
         return "done"
 
     with caplog.at_level(logging.WARNING):
-        assert await when_ready(work) == "done"
+        assert await retry_until_ready(work) == "done"
     assert [record.getMessage() for record in caplog.records] == [
         f"the NATS servers are not ready: JetStream at nats://a cannot be used: {NO_PEERS}; retrying"
     ]

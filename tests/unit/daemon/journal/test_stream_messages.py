@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from iotide.daemon.journal.contract import Gap, Kind, Moment, Position, Record
-from iotide.daemon.journal.jetstream.messages import HEAD_BYTES, Message, Unpacking, claim, head_of, pack
+from iotide.daemon.journal.jetstream.messages import HEAD_BYTES, Message, Unpacker, claim, head_of, pack
 from iotide.daemon.journal.segment_writer import Pending
 
 MOMENT = Moment(1.5, 2.5, 3.5)
@@ -20,8 +20,8 @@ def pending(frames: list[list[bytes]], first: int = 1) -> list[Pending]:
 
 
 def unpacked(payloads: list[bytes], after: int = 0) -> list[Record | Gap]:
-    unpacking = Unpacking(Position(1, after))
-    return [each for number, payload in enumerate(payloads) for each in unpacking.take(payload, f"message {number}")]
+    unpacking = Unpacker(Position(1, after))
+    return [each for number, payload in enumerate(payloads) for each in unpacking.unpack(payload, f"message {number}")]
 
 
 def numbers(found: list[Record | Gap]) -> list[int]:

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from iotide.daemon.access.viewer import Viewer
 from iotide.daemon.aggregator import Aggregator
 from iotide.daemon.publish.http import fleet as fleet_module
-from iotide.daemon.publish.http.fleet import Fleet, Row, found, ordered, seen_by, shown, states_of
+from iotide.daemon.publish.http.fleet import (
+    Fleet,
+    Row,
+    count_states,
+    fleet_job,
+    matching_rows,
+    sorted_rows,
+    visible_rows,
+)
 from iotide.daemon.settings import AggregatorSettings
 from iotide.events import Definitions, Kind, StreamInfo, make_batch
 
@@ -20,7 +28,7 @@ NOW_S = 1_700_000_000.0
 
 def row(job: str = "j", **values: object) -> Row:
     given: dict[str, object] = {
-        "mark": (), "job": job, "name": "", "user": "", "command": "", "state": "running", "nodes": 1, "ranks": 1,
+        "version": (), "job": job, "name": "", "user": "", "command": "", "state": "running", "nodes": 1, "ranks": 1,
         "bandwidth": 0.0, "read": 0, "written": 0, "last_s": None, "period_s": None, "confidence": 0.0, "next_s": None,
         "complete": True, "failures": 0,
     }  # fmt: skip
@@ -32,7 +40,7 @@ ROWS = st.lists(st.builds(row, st.text(max_size=4), period_s=st.none() | st.floa
 
 @given(ROWS, st.booleans())
 def test_jobs_without_a_value_come_last_in_either_direction(rows: list[Row], descending: bool) -> None:
-    got = ordered(rows, "period", descending=descending)
+    got = sorted_rows(rows, "period", descending=descending)
     assert sorted(map(id, got)) == sorted(map(id, rows))
     values = [each.period_s for each in got]
     there = [value for value in values if value is not None]
@@ -46,29 +54,29 @@ def test_each_word_of_a_search_is_found_somewhere() -> None:
         row("other", user="bob"),
         row("sim-2", state="ended", name="Melt"),
     ]
-    assert [each.job for each in found(rows, "SIM")] == ["Sim-1", "sim-2"]
-    assert [each.job for each in found(rows, "ann lmp")] == ["Sim-1"]
-    assert [each.job for each in found(rows, "ended")] == ["sim-2"]
-    assert [each.job for each in found(rows, "melt")] == ["sim-2"]
-    assert found(rows, "  ") == rows
-    assert found(rows, "ann bob") == []
+    assert [each.job for each in matching_rows(rows, "SIM")] == ["Sim-1", "sim-2"]
+    assert [each.job for each in matching_rows(rows, "ann lmp")] == ["Sim-1"]
+    assert [each.job for each in matching_rows(rows, "ended")] == ["sim-2"]
+    assert [each.job for each in matching_rows(rows, "melt")] == ["sim-2"]
+    assert matching_rows(rows, "  ") == rows
+    assert matching_rows(rows, "ann bob") == []
 
 
 def test_viewer_sees_own_jobs_alone() -> None:
     rows = [row("a", user="ann"), row("b", user="bob"), row("c")]
-    assert [each.job for each in seen_by(rows, Viewer("x", "ann"), {})] == ["a"]
-    assert seen_by(rows, Viewer("x", sees_all=True), {}) == rows
-    assert states_of(rows) == {"running": 3}
+    assert [each.job for each in visible_rows(rows, Viewer("x", "ann"), {})] == ["a"]
+    assert visible_rows(rows, Viewer("x", sees_all=True), {}) == rows
+    assert count_states(rows) == {"running": 3}
 
 
 def test_viewer_sees_jobs_of_own_projects() -> None:
     rows = [row("a", user="ann"), row("b", user="bob"), row("c", user="bob"), row("d", user="eve")]
     viewer = Viewer("x", "ann", frozenset({"sea"}))
-    assert [each.job for each in seen_by(rows, viewer, {"b": "sea", "d": "sky"})] == ["a", "b"]
+    assert [each.job for each in visible_rows(rows, viewer, {"b": "sea", "d": "sky"})] == ["a", "b"]
 
 
 def test_row_as_it_is_answered() -> None:
-    told = shown(row("a", command="x" * 1000, bandwidth=3.0), [1.0], 2)
+    told = fleet_job(row("a", command="x" * 1000, bandwidth=3.0), [1.0], 2)
     assert (len(told.command), told.bandwidth, told.recent, told.alerts) == (200, 3.0, [1.0], 2)
 
 

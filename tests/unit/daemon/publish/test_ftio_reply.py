@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import zmq
-from iotide.daemon.publish.ftio_reply import FtioReply, packed
+from iotide.daemon.publish.ftio_reply import FtioReply, pack_reply
 from iotide.events import ConfigError
 from iotide.results.base import Estimate
 from iotide.results.prediction import Prediction, Window
@@ -46,12 +46,12 @@ def replying(context: zmq.Context[zmq.Socket[bytes]], endpoint: str) -> tuple[Ft
 
 
 def test_two_doubles_are_frequency_and_confidence() -> None:
-    assert struct.unpack("=dd", packed(prediction(8.0))) == (0.125, 0.75)
+    assert struct.unpack("=dd", pack_reply(prediction(8.0))) == (0.125, 0.75)
 
 
 @pytest.mark.parametrize("period_s", [None, 0.0])
 def test_no_period_is_not_a_number_as_ftio_says_it(period_s: float | None) -> None:
-    assert all(map(math.isnan, struct.unpack("=dd", packed(prediction(period_s)))))
+    assert all(map(math.isnan, struct.unpack("=dd", pack_reply(prediction(period_s)))))
 
 
 def test_each_wanted_prediction_is_one_message(context: zmq.Context[zmq.Socket[bytes]], tmp_path: Path) -> None:

@@ -41,11 +41,11 @@ def test_latest_word_on_each_alert_waits_until_it_was_sent() -> None:
     outbox.put(first)
     outbox.put(alert("two"))
     outbox.put(later)
-    assert [(each.job, each.state) for each in outbox.take(0, list)] == [("two", "raised"), ("one", "resolved")]
-    outbox.done([first])  # was sent, but has changed since
+    assert [(each.job, each.state) for each in outbox.due_alerts(0, list)] == [("two", "raised"), ("one", "resolved")]
+    outbox.remove([first])  # was sent, but has changed since
     assert len(outbox) == 2
-    outbox.done(outbox.take(0, list))
-    assert outbox.take(0, list) == []
+    outbox.remove(outbox.due_alerts(0, list))
+    assert outbox.due_alerts(0, list) == []
     assert outbox.due_in(0) == float("inf")
 
 
@@ -56,8 +56,8 @@ def test_what_is_raised_is_repeated_and_what_is_resolved_is_not() -> None:
         if now == 300:
             raised.clear()
             outbox.put(alert(state="resolved"))
-        taken = outbox.take(now, lambda: raised)
-        outbox.done(taken)
+        taken = outbox.due_alerts(now, lambda: raised)
+        outbox.remove(taken)
         sent += [(now, each.state) for each in taken]
         assert outbox.due_in(now) <= 60
     assert sent == [*((now, "raised") for now in range(0, 300, 60)), (300, "resolved")]
@@ -65,10 +65,10 @@ def test_what_is_raised_is_repeated_and_what_is_resolved_is_not() -> None:
 
 def test_repetition_does_not_bring_back_what_was_resolved_while_it_failed() -> None:
     outbox = Outbox(10, 60)
-    outbox.take(0, lambda: [alert()])
-    outbox.failed(0)
+    outbox.due_alerts(0, lambda: [alert()])
+    outbox.on_failed(0)
     outbox.put(alert(state="resolved"))
-    (told,) = outbox.take(100, list)
+    (told,) = outbox.due_alerts(100, list)
     assert told.state == "resolved"
 
 
@@ -78,15 +78,15 @@ def test_pauses_grow_and_end_with_success() -> None:
     pauses = []
     now = 0.0
     for _ in range(9):
-        assert outbox.take(now, list)
-        pauses.append(outbox.failed(now))
-        assert outbox.take(now + pauses[-1] - 0.1, list) == []
+        assert outbox.due_alerts(now, list)
+        pauses.append(outbox.on_failed(now))
+        assert outbox.due_alerts(now + pauses[-1] - 0.1, list) == []
         assert outbox.due_in(now) == pytest.approx(pauses[-1])
         now += pauses[-1]
     assert pauses == [1, 2, 4, 8, 16, 32, 60, 60, 60]
-    outbox.done(outbox.take(now, list))
+    outbox.remove(outbox.due_alerts(now, list))
     outbox.put(alert())
-    assert outbox.failed(now) == 1
+    assert outbox.on_failed(now) == 1
 
 
 operations = st.lists(st.tuples(st.sampled_from("prtsf"), st.integers(0, 5)), max_size=80)
@@ -101,8 +101,8 @@ def test_receiver_ends_up_knowing_what_is_raised(steps: list[tuple[str, int]], r
     now = 0.0
 
     def send() -> None:
-        taken = outbox.take(now, lambda: list(truth.values()))
-        outbox.done(taken)
+        taken = outbox.due_alerts(now, lambda: list(truth.values()))
+        outbox.remove(taken)
         for each in taken:
             (known.add if each.state == "raised" else known.discard)(each.key)
 
@@ -115,8 +115,8 @@ def test_receiver_ends_up_knowing_what_is_raised(steps: list[tuple[str, int]], r
         elif step == "r" and one.key in truth:
             del truth[one.key]
             outbox.put(alert(f"job{number}", "resolved"))
-        elif step == "f" and outbox.take(now, lambda: list(truth.values())):
-            outbox.failed(now)
+        elif step == "f" and outbox.due_alerts(now, lambda: list(truth.values())):
+            outbox.on_failed(now)
         elif step == "s":
             send()
         assert len(outbox) <= 100
@@ -183,14 +183,14 @@ def test_message_is_posted_with_a_token_of_a_file(tmp_path: Path) -> None:
     for wrong in ("", "two words", "two\nlines", "\udcff"):
         token.write_bytes(wrong.encode(errors="surrogateescape"))
         answer = post(heard.url, b"[]", 5, token, None)
-        assert (answer.outcome, answer.said) == ("failed", f"{token} contains no token")
+        assert (answer.outcome, answer.response_text) == ("failed", f"{token} contains no token")
 
 
 def test_redirection_is_not_followed() -> None:
     with hearing() as elsewhere, hearing(status=302, headers={"Location": elsewhere.url}) as heard:
         answer = post(heard.url, b"[]", 5, None, None)
         assert answer.outcome == "refused"
-        assert f"leads to {elsewhere.url}, which is not followed" in answer.said
+        assert f"leads to {elsewhere.url}, which is not followed" in answer.response_text
         assert not elsewhere.requests
 
 
@@ -202,8 +202,8 @@ def test_what_the_other_side_says_is_told(status: int, outcome: str) -> None:
         answer = post(heard.url, b"[]", 5, None, None)
     assert answer.outcome == outcome
     if outcome != "sent":
-        assert answer.said.startswith(f"answered {status} ")
-        assert answer.said.endswith("no labels [31m")
+        assert answer.response_text.startswith(f"answered {status} ")
+        assert answer.response_text.endswith("no labels [31m")
 
 
 def test_receiver_that_is_away_or_silent_or_speaks_no_http_is_tried_again() -> None:
@@ -217,8 +217,8 @@ def test_receiver_that_is_away_or_silent_or_speaks_no_http_is_tried_again() -> N
         insecure.join()
     away = post(f"http://127.0.0.1:{port}", b"[]", 5, None, None)
     assert {silent.outcome, strange.outcome, away.outcome} == {"failed"}
-    assert "timed out" in silent.said
-    assert "refused" in away.said
+    assert "timed out" in silent.response_text
+    assert "refused" in away.response_text
 
 
 def test_certificate_that_nobody_trusts_is_refused(tmp_path: Path) -> None:

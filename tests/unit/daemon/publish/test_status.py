@@ -28,7 +28,7 @@ def test_healthy_aggregator_has_no_troubles(tmp_path: Path) -> None:
     settings = AggregatorSettings.model_validate({"state": tmp_path, "archive": {"folder": tmp_path}})
     aggregator = Aggregator(settings, lambda: 5.0)
     aggregator.opened("s", StreamInfo(job="job", source="test"))
-    made = report(aggregator, settings, SimpleNamespace(problem="", snapshot_problem="")).made()
+    made = report(aggregator, settings, SimpleNamespace(problem="", snapshot_problem="")).build()
     assert (made.healthy, made.ready, made.troubles, made.bounds, made.losses) == (True, True, [], [], {})
     assert (made.jobs, made.streams, made.collectors, made.events) == ({"running": 1}, 2, 1, 7)
     assert made.state is not None
@@ -43,7 +43,7 @@ def test_healthy_aggregator_has_no_troubles(tmp_path: Path) -> None:
 
 def test_parts_that_are_off_are_absent() -> None:
     settings = AggregatorSettings()
-    made = report(Aggregator(settings, lambda: 5.0), settings).made()
+    made = report(Aggregator(settings, lambda: 5.0), settings).build()
     assert (made.state, made.journal, made.archives) == (None, None, None)
 
 
@@ -56,7 +56,7 @@ def test_each_trouble_has_its_remedy_and_each_reached_bound_its_option(tmp_path:
     aggregator.counters.update(
         {"streams_refused:max_jobs": 4, "archives_waiting": 2, "alerts_unwritten": 1, "events_dropped:made_up": 9}
     )
-    made = report(aggregator, settings, durability).made()
+    made = report(aggregator, settings, durability).build()
     assert [trouble.part for trouble in made.troubles] == ["journal", "snapshots", "archives", "alerts"]
     assert [trouble.since_s for trouble in made.troubles] == [1.0, 2.0, None, None]
     assert "journal.quota_bytes" in made.troubles[0].remedy
