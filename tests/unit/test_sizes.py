@@ -59,7 +59,7 @@ def test_folders_are_small() -> None:
     assert not {folder: count for folder, count in too_wide(modules()).items() if folder not in WIDER}
 
 
-def test_what_may_be_larger_is_larger() -> None:
+def test_exceptions_of_size_are_needed() -> None:
     """Unneeded exceptions must be removed."""
     assert set(WIDER) <= set(too_wide(modules()))
     assert all((ROOT / name).read_bytes().count(b"\n") > MOST_LINES for name in LONGER)

@@ -140,7 +140,7 @@ def test_sockets_files_and_processes_of_an_aggregator_are_closed_to_another_user
         assert as_user(ALICE, lambda: asked(own / "http", ("GET", "/api/v1/jobs/hers"))[0][0]) == 200
 
 
-def test_another_user_who_may_ask_sees_no_job_of_hers_by_any_route(folder: Path) -> None:
+def test_another_user_sees_none_of_the_jobs_by_any_route(folder: Path) -> None:
     path = folder / "alice" / "http"
     with of_alice(folder, visibility="own"):
         paths = as_user(BOB, lambda: asked(path, ("GET", "/api/v1/jobs"), ("GET", "/api/v1/openapi.json")))
@@ -171,7 +171,7 @@ def test_another_user_who_may_ask_sees_no_job_of_hers_by_any_route(folder: Path)
         assert as_user(ALICE, lambda: asked(path, ("GET", "/api/v1/jobs/hers"))[0][0]) == 200
 
 
-def test_streams_of_a_local_user_are_of_the_user_whom_the_kernel_names(folder: Path) -> None:
+def test_streams_of_a_local_user_belong_to_the_user_named_by_the_kernel(folder: Path) -> None:
     """bob claims alice's job and name, and in the handshake alice's credentials."""
     own = folder / "alice"
     forged = {b"Socket-Type": b"DEALER", b"Peer-Address": f"localhost:{ALICE}:{ALICE}:1".encode()}

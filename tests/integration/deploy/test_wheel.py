@@ -59,7 +59,7 @@ def test_it_is_for_every_python_and_has_the_compiled_parts(wheel: Path) -> None:
     )
 
 
-def test_what_it_installs_traces_a_program_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
+def test_installed_wheel_traces_a_program_without_a_compiler(wheel: Path, tmp_path: Path) -> None:
     site, report = tmp_path / "site", tmp_path / "report"
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(site)

@@ -139,7 +139,7 @@ def test_program_without_liburing_has_none_of_its_functions(tracing: Tracing, tm
     assert unseen(tracing, tmp_path / "weak") == []
 
 
-def test_what_is_seen_or_not_there_is_not_named(tracing: Tracing) -> None:
+def test_seen_or_absent_program_is_not_named(tracing: Tracing) -> None:
     script = "true; ls /; ./nothing-like-it; env -i ./nothing-like-it; python3 -ISc ''; env true; true"
     assert unseen(tracing, "sh", "-c", script) == []
 

@@ -83,7 +83,7 @@ def test_calls_of_the_library_are_seen_with_their_parameters(rows: list[Row]) ->
     assert seek.signature == f"gzseek(file=#{seek.handle}, offset=100000, whence=SEEK_SET)"
 
 
-def test_what_the_system_did_below_has_the_library_s_handle_as_its_parent(rows: list[Row]) -> None:
+def test_nested_system_calls_have_the_library_s_handle_as_parent(rows: list[Row]) -> None:
     opened, on_descriptor, _ = (row for row in rows if row.call in ("gzopen", "gzdopen"))
     written, _ = (row for row in rows if row.call == "gzclose")
 

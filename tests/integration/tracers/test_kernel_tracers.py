@@ -160,7 +160,7 @@ def test_mutexes_of_a_real_program(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--clock-date"], ["--clock-seconds", "--no-delta"]], ids=str)
 @pytest.mark.parametrize("threads", ["plain", "threads"])
-def test_what_babeltrace_prints_of_a_trace_laid_out_as_lttngs(tmp_path: Path, options: list[str], threads: str) -> None:
+def test_babeltrace_output_of_a_trace_in_lttngs_layout(tmp_path: Path, options: list[str], threads: str) -> None:
     python = "/usr/bin/python3"
     need_module(python, "bt2", "import bt2")
     run(python, TESTS / "programs" / "ctf_kernel.py", tmp_path / "ctf", threads)

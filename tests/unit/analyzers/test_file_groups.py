@@ -66,7 +66,7 @@ def test_system_file_is_left_out_of_reads(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", DATA_PLACES)
-def test_data_counts_wherever_it_lies(path: str) -> None:
+def test_data_counts_in_any_folder(path: str) -> None:
     assert CountRule().group(path, file_type_of(path)) == DATA
     assert CountRule().left_out(path, file_type_of(path)) == 0
 

@@ -93,7 +93,7 @@ def test_phase_with_little_left_goes_before_one_with_much() -> None:
     assert disk.turns.waits >= 1
 
 
-def test_without_a_plan_or_with_an_old_one_nobody_waits() -> None:
+def test_without_a_plan_or_with_an_old_one_no_call_waits() -> None:
     for plan in (None, plan_of(planned("a", 9 * BLOCK), planned("b", 9 * BLOCK), lasts_s=0.05)):
         first, second = Program("a", 0.1, 9 * BLOCK), Program("b", 0.1, 9 * BLOCK)
         Disk([first, second], plan).run(2.0)
@@ -101,7 +101,7 @@ def test_without_a_plan_or_with_an_old_one_nobody_waits() -> None:
 
 
 @pytest.mark.parametrize("policy", ["volume-first", "set-10", "lowest-yield"])
-def test_without_any_forecast_nobody_waits(policy: str) -> None:
+def test_without_any_forecast_no_call_waits(policy: str) -> None:
     first, second = Program("a", 0.1, 9 * BLOCK), Program("b", 0.1, 9 * BLOCK)
     Disk([first, second], plan_of(planned("a", None), planned("b", None), policy=policy)).run(2.0)
     assert first.waited_s == second.waited_s == 0
@@ -146,7 +146,7 @@ def test_phase_that_waited_for_long_goes_on() -> None:
     assert disk.turns.overdue >= 1
 
 
-def test_call_that_a_handler_has_left_holds_up_nobody_for_long() -> None:
+def test_call_abandoned_by_a_signal_handler_delays_others_only_briefly() -> None:
     turns = JobTurns()
     plan = plan_of(planned("left", 9 * BLOCK, 2.0), planned("b", 90 * BLOCK), longest_wait_s=3600)
     looks = round((STUCK_S + 2) / 0.1)
@@ -183,9 +183,7 @@ def test_lease_is_renewed_before_it_ends() -> None:
         st.tuples(st.floats(0.0, 1.0), st.integers(1, 30), st.booleans(), st.floats(0.05, 1.0)), min_size=1, max_size=5
     ),
 )
-def test_somebody_always_goes_and_all_come_to_their_end(
-    policy: str, programs: list[tuple[float, int, bool, float]]
-) -> None:
+def test_some_program_always_runs_and_all_finish(policy: str, programs: list[tuple[float, int, bool, float]]) -> None:
     """Work-conserving except while the end of a phase is being detected."""
     made = [Program(f"job{at}", start_s, blocks * BLOCK) for at, (start_s, blocks, _, _) in enumerate(programs)]
     jobs = [

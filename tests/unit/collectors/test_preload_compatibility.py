@@ -110,7 +110,7 @@ def test_interpreter_is_looked_up_on_the_programs_path(tmp_path: Path) -> None:
         b"\x7fELF\x02\x01" + b"\xff" * 58,
     ],
 )
-def test_what_is_no_program_is_left_to_the_kernel(tmp_path: Path, content: bytes) -> None:
+def test_file_that_is_no_program_is_left_to_the_kernel(tmp_path: Path, content: bytes) -> None:
     odd = tmp_path / "odd"
     odd.write_bytes(content)
     odd.chmod(0o755)

@@ -53,7 +53,7 @@ def test_iotides_own_libraries_are_those_of_their_sources(name: str) -> None:
         ("hooks/mpiio_files.c", ("mpiio", "layers")),
     ],
 )
-def test_what_a_change_makes_stale_is_told(folder: Path, changed: str, stale: tuple[str, ...]) -> None:
+def test_libraries_made_stale_by_a_change_are_reported(folder: Path, changed: str, stale: tuple[str, ...]) -> None:
     for name in NAMES:
         build(folder, name)
     assert {problem_of(name, folder) for name in NAMES} == {""}
@@ -94,7 +94,7 @@ def test_libraries_without_sources_are_taken_as_they_were_installed(folder: Path
 
 
 @given(st.binary(max_size=200), st.integers(0, 2**64 - 1), st.integers(0, 2**16 - 1))
-def test_whatever_lies_there_has_a_digest_or_none(
+def test_any_content_has_a_digest_or_none(
     tmp_path_factory: pytest.TempPathFactory, rest: bytes, at: int, count: int
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "odd.so"

@@ -123,7 +123,7 @@ def test_jobs_beyond_the_bound_are_counted_and_dropped() -> None:
     assert aggregator.counters["events_dropped:no_job"] == 120
 
 
-def test_listener_that_raises_costs_nobody_else() -> None:
+def test_failing_listener_affects_no_other() -> None:
     aggregator, _ = make()
     heard: list[Prediction] = []
 
@@ -168,7 +168,7 @@ def test_pipes_and_terminals_are_in_the_totals_but_not_in_the_bytes() -> None:
     assert detail.events == 2
 
 
-def test_undefined_numbers_count_as_unknown_and_lose_nobody() -> None:
+def test_undefined_numbers_count_as_unknown_and_lose_no_event() -> None:
     aggregator, _ = make()
     aggregator.opened("s", StreamInfo(job="job", source="test"))
     aggregator.batch(

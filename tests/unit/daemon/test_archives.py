@@ -79,7 +79,7 @@ def test_job_is_archived_and_handed_on(tmp_path: Path) -> None:
     assert len(sink.starts["s"]) == 100
 
 
-def test_what_the_next_sink_refuses_is_not_archived(tmp_path: Path) -> None:
+def test_batch_rejected_by_the_next_sink_is_not_archived(tmp_path: Path) -> None:
     class Refusing(RememberingSink):
         def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
             raise ProtocolError("no")
@@ -261,7 +261,7 @@ def test_every_event_is_stored_or_counted_wherever_the_room_ends(
     assert all(path.stat().st_size for path in files(tmp_path))
 
 
-def test_what_waits_for_room_is_bounded_and_what_is_left_out_is_told_in_the_file(
+def test_queue_for_space_is_bounded_and_omissions_are_in_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("iotide.daemon.archiving.archives._MAX_STUCK_BYTES", 20_000)
@@ -414,9 +414,7 @@ def test_job_without_news_is_not_saved_again(tmp_path: Path) -> None:
     archives.close()
 
 
-def test_disk_that_does_not_keep_up_costs_events_and_keeps_nobody_waiting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_disk_loses_events_and_blocks_no_one_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sink, disk = RememberingSink(), threading.Event()
     archives = made(tmp_path, Clock(), sink)
     archives.opened("s", info())
@@ -475,7 +473,7 @@ def test_checkpoint_that_is_not_done_when_the_next_is_due_is_counted(
     archives.close()
 
 
-def test_what_the_archive_alone_cannot_take_costs_its_stream_alone(tmp_path: Path) -> None:
+def test_batch_rejected_by_the_archive_affects_its_stream_only(tmp_path: Path) -> None:
     class WithoutSignatures(RememberingSink):
         def batch(self, stream: str, batch: EventBatch, definitions: Definitions) -> None:
             super().batch(stream, batch, Definitions(definitions.strings, definitions.files))
@@ -551,7 +549,7 @@ def test_archive_says_what_of_a_stream_was_lost_before_it_and_by_it(tmp_path: Pa
 
 
 @pytest.mark.parametrize("begun", ["in the file", "nothing known of it"])
-def test_file_of_a_daemon_that_only_stood_still_is_gone_on_with_as_a_copy(tmp_path: Path, begun: str) -> None:
+def test_file_of_a_stalled_daemon_is_continued_as_a_copy(tmp_path: Path, begun: str) -> None:
     """Later writes of that aggregator, when it resumes, are in no archive."""
     path = tmp_path / "job-20231114T221320.iotide"
     sleeping = ArchiveFile(tmp_path, "job", 1_700_000_000.0, set())

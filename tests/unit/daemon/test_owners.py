@@ -43,7 +43,7 @@ def said(core: IngestCore, peer: bytes, *messages: list[Frame]) -> list[Message]
         (hello("s", "thief", 9), "foreign"),
     ],
 )
-def test_what_another_peer_says_of_a_stream_is_rejected_and_counted(message: list[Frame], code: str) -> None:
+def test_messages_of_another_peer_about_a_stream_are_rejected_and_counted(message: list[Frame], code: str) -> None:
     sink = RememberingSink()
     core = IngestCore(sink, IngestSettings())
     said(core, b"owner", hello("s", "c"), batch("s", 1, 10))

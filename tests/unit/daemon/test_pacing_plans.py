@@ -47,7 +47,7 @@ def test_plan_is_for_the_file_system_as_the_aggregator_names_it() -> None:
     assert plans.answer("n7", LOCAL) == b""
 
 
-def test_plan_ends_where_nobody_renews_it() -> None:
+def test_plan_ends_without_renewal() -> None:
     clock = Clock()
     plans = PacingPlans({}, clock=clock)
     plans.put(plan_for("lustre:mgs@tcp:/fs", lasts_s=2.0))
@@ -84,7 +84,7 @@ def test_heartbeat_of_a_collector_that_paces_is_answered_with_the_plan_and_of_ot
     assert told[1] == b""
 
 
-async def test_what_is_no_plan_is_refused() -> None:
+async def test_invalid_plan_is_rejected() -> None:
     from fastapi import FastAPI
 
     app = FastAPI()

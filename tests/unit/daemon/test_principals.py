@@ -115,7 +115,7 @@ def test_keys_are_written_once_and_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content", [b"", b"nonsense", b'curve\n    public-key = "short"\n', b"\xff" * 100, b"x" * 70_000]
 )
-def test_what_is_no_file_of_keys_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_file_that_has_no_keys_is_rejected(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "k.key_secret"
     path.write_bytes(content)
     path.chmod(0o600)
@@ -124,7 +124,7 @@ def test_what_is_no_file_of_keys_is_refused(tmp_path: Path, content: bytes) -> N
 
 
 @pytest.mark.parametrize("name", ["none.key", ".", "pipe"])
-def test_what_is_no_file_at_all_is_refused_and_not_waited_for(tmp_path: Path, name: str) -> None:
+def test_path_that_is_no_file_is_rejected_without_waiting(tmp_path: Path, name: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ConfigError, match=re.escape(str(tmp_path))):
         read_public(tmp_path / name)
@@ -241,7 +241,7 @@ def _decoded(frame: bytes) -> object:
         ({"collect"}, False, (False, False), False, False),
     ],
 )
-def test_what_a_principal_sees(
+def test_visible_jobs_of_a_principal(
     may: set[str], own: bool, sees: tuple[bool, bool], scrapes: bool, operates: bool
 ) -> None:
     found = viewer_of(Principal(name="a", user="alice", may=frozenset(may)), own=own)  # type: ignore[arg-type]
@@ -249,7 +249,7 @@ def test_what_a_principal_sees(
     assert (found.may_scrape, found.may_operate) == (scrapes, operates)
 
 
-def test_job_of_nobody_is_seen_by_operators_alone() -> None:
+def test_job_without_an_owner_is_visible_to_operators_only() -> None:
     user = viewer_of_user("alice", is_operator=False, own=True)
     assert (user.sees("alice"), user.sees(""), user.may_scrape) == (True, False, False)
     assert viewer_of_user("alice", is_operator=True, own=True).sees("")

@@ -45,7 +45,7 @@ def test_options_are_told_by_name_and_apart() -> None:
     assert compare(after, now) == ((), found.pending)
 
 
-def test_what_is_taken_over_is_what_is_said_to_be() -> None:
+def test_applied_options_are_the_documented_ones() -> None:
     """Each name in `RELOADED` is an option, and each of them is applied."""
     names = [name for name, _ in options_of(BEFORE)]
     for each in RELOADABLE:

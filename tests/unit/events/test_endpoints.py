@@ -70,7 +70,7 @@ def test_address_of_http_that_is_none_is_refused(wrong: str) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["tcp://127.0.0.1:0", "tcp://127.0.0.1:*", "tcp://*:9787"])
-def test_only_who_listens_leaves_address_or_port_open(wrong: str) -> None:
+def test_only_listening_endpoints_may_omit_address_or_port(wrong: str) -> None:
     check_endpoint(wrong)
     with pytest.raises(ConfigError, match="to connect to"):
         CollectorSettings(endpoint=wrong)

@@ -53,9 +53,7 @@ def test_spelling_of_a_path_hides_nothing_from_the_switches(paths: Path, tracing
     assert tracing.source.counters["events_left_out"] == 10
 
 
-def test_only_what_lies_below_a_prefix_is_recorded_however_it_is_spelt(
-    paths: Path, tracing: Tracing, folder: Path
-) -> None:
+def test_only_files_below_a_prefix_are_recorded_for_any_spelling(paths: Path, tracing: Tracing, folder: Path) -> None:
     tracing.run([paths, "spell", folder], env=tracing.environment(IOTIDE_ONLY=f"{folder}/left"))
     seen = {row.path.removeprefix(f"{folder}/") for row in tracing.rows()}
     assert seen == {"left", "left/a", "left/b", "left/c", "left/none"}

@@ -96,6 +96,6 @@ def test_duplicate_is_a_handle_of_its_own_below_the_one_it_was_made_from(run: Ru
     assert written == {10: opened.handle, 20: first.handle, 30: second.handle, 50: second.handle}
 
 
-def test_what_a_vfork_child_does_to_its_descriptors_leaves_the_parents_alone(run: Run) -> None:
+def test_descriptors_of_a_vfork_child_do_not_affect_the_parents(run: Run) -> None:
     opened, written = run.on("parent")
     assert (written.call, written.bytes, written.handle) == ("write", 40, opened.handle)

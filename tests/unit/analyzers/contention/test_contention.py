@@ -160,7 +160,7 @@ phases = st.lists(st.tuples(st.integers(0, 100), st.integers(1, 10)), min_size=1
 
 
 @given(phases, st.integers(-5, 120), st.integers(1, 50))
-def test_what_lies_in_a_span_is_that_of_each_second(steps: list[tuple[int, int]], start: int, length: int) -> None:
+def test_values_in_a_span_equal_those_of_its_seconds(steps: list[tuple[int, int]], start: int, length: int) -> None:
     at, rows = 0, []
     for gap, lasting in steps:
         at += gap % 7

@@ -36,7 +36,7 @@ def events_of(streams: dict[str, Stream]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_iotide_exports_comes_back_with_every_column(seed: int) -> None:
+def test_exported_calls_are_restored_with_every_column(seed: int) -> None:
     reader, out = archived(seed), io.StringIO()
     write_chrome(reader, out)
     streams, about = parse(ChromeParser, out.getvalue().encode())

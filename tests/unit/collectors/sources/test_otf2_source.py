@@ -239,7 +239,7 @@ def exported(folder: Path) -> ArchiveReader:
     return reader
 
 
-def test_what_iotide_exports_comes_back(tmp_path: Path) -> None:
+def test_exported_calls_are_restored(tmp_path: Path) -> None:
     reader = exported(tmp_path / "t")
     streams, source = read(tmp_path / "t")
     assert source.problems.total == 0

@@ -33,7 +33,7 @@ def table(path: Path, **columns: Any) -> Path:
 
 
 @pytest.mark.parametrize("piece", [7, 65_536])
-def test_what_iotide_exports_comes_back_with_every_column(
+def test_exported_calls_are_restored_with_every_column(
     tmp_path: Path, piece: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_parquet_calls, "_PIECE_ROWS", piece)

@@ -102,7 +102,7 @@ def test_every_event_arrives_once_whenever_collectors_are_killed(
 
 @settings(deadline=None, max_examples=25)
 @given(seed=st.integers(0, 2**32), sizes=st.lists(st.integers(1, 3000), min_size=1, max_size=30))
-def test_what_has_no_room_is_counted_by_the_next_collector_too(seed: int, sizes: list[int]) -> None:
+def test_events_beyond_the_bound_are_counted_by_the_next_collector_too(seed: int, sizes: list[int]) -> None:
     sink = RememberingSink()
     core = IngestCore(sink, IngestSettings())
     with tempfile.TemporaryDirectory() as name:
@@ -207,7 +207,7 @@ def test_file_says_what_was_committed_last(seed: int) -> None:
         following.close()
 
 
-def test_what_was_sent_by_a_corrected_clock_is_sent_again_so(tmp_path: Path) -> None:
+def test_batch_with_corrected_stamps_is_resent_with_the_same_stamps(tmp_path: Path) -> None:
     """The batch had no ack when its collector was killed; the next collector does not know the clock offset yet."""
     core = IngestCore(sink := RememberingSink(), IngestSettings())
     core.time_of_day = lambda: 20_000.0

@@ -65,7 +65,7 @@ def test_types_are_machine_types_and_enumerations_show_their_values(header: Path
     }
 
 
-def test_what_cannot_be_wrapped_stands_as_a_comment_with_the_reason(header: Path) -> None:
+def test_unwrappable_function_is_a_comment_with_the_reason(header: Path) -> None:
     lines = statements(header)
     assert "# left out, variadic: int tide_say(const char *format)" in lines
     assert "# left out, tide_info by value: int tide_copy(tide_info info)" in lines

@@ -138,7 +138,7 @@ def test_clock_is_read_before_anything_is_looked_up_for_the_record() -> None:
     assert called < stopped < looked_up
 
 
-def test_same_file_gives_the_same_c_wherever_it_lies(tmp_path: Path) -> None:
+def test_same_file_gives_the_same_c_in_any_folder(tmp_path: Path) -> None:
     texts = []
     for name in ["a", "b"]:
         copy = tmp_path / name / "deeper"

@@ -139,7 +139,7 @@ async def test_prometheus_is_told_of_members_and_their_partitions() -> None:
         assert (await client.get("/partitions/9/metrics")).status_code == 404
 
 
-def test_what_a_path_may_name_is_looked_for_in_few_partitions() -> None:
+def test_ambiguous_path_is_searched_in_few_partitions() -> None:
     found = partitions_of_path("a/b/signal", 64)
     assert found == [partition_of(job, 64) for job in ("a/b/signal", "a/b", "a")]
 

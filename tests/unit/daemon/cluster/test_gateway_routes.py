@@ -86,7 +86,7 @@ def test_jobs_of_users_go_where_their_owner_may_rename_them() -> None:
     assert sent.partition == partition_of("job-2@alice", COUNT)  # a node's statement about the job
 
 
-def test_what_has_no_owner_is_not_answered() -> None:
+def test_message_without_an_owner_is_not_answered() -> None:
     gateway = routes(reachable=set())
     assert gateway.receive(b"p", hello("job-1"), 0.0) == ([], [])
     assert gateway.receive(b"p", batch(), 0.0) == ([], [])
@@ -144,7 +144,7 @@ def test_streams_are_bounded() -> None:
     assert (reject.code, reject.stream) == ("full", "two")
 
 
-def test_what_is_no_message_is_refused() -> None:
+def test_invalid_message_is_rejected() -> None:
     gateway = routes()
     refused = [
         [],

@@ -76,7 +76,7 @@ def test_a_job_that_has_moved_is_read_once_from_its_latest_message() -> None:
     assert [each.summary.last_event_at_s for each in results_of(moved, NOW_S, 10, 0).views] == [2.0]
 
 
-def test_results_of_a_partition_that_nobody_serves_are_skipped_after_a_while() -> None:
+def test_results_of_an_unserved_partition_are_skipped_after_a_while() -> None:
     assert results_of(slots(0, [view("j")], NOW_S), NOW_S + 901, 10, 0).views == []
 
 
@@ -101,7 +101,7 @@ def test_messages_that_cannot_be_read_are_counted(payload: bytes) -> None:
         decode_shared(payload)
 
 
-def test_what_the_analyzer_publishes_comes_back() -> None:
+def test_published_results_are_restored() -> None:
     contention = Contention(
         made_at_s=NOW_S,
         horizon_s=60.0,

@@ -54,7 +54,7 @@ def test_environment_of_slurm_tells_all_of_a_job() -> None:
         ({"SLURM_JOB_START_TIME": "1700000000", "SLURM_JOB_END_TIME": "0"}, BatchJob(started_at_s=1.7e9)),
     ],
 )
-def test_what_is_not_told_or_no_number_is_left_out(environment: dict[str, str], facts: BatchJob | None) -> None:
+def test_missing_or_non_numeric_values_are_left_out(environment: dict[str, str], facts: BatchJob | None) -> None:
     assert batch_facts(environment) == facts
 
 

@@ -19,14 +19,14 @@ def begun(arrived: int = 90) -> Handovers:
     return made
 
 
-def test_what_did_not_arrive_is_known_when_the_earlier_stream_is_cut_off() -> None:
+def test_missing_events_are_known_when_the_earlier_stream_is_cut_off() -> None:
     made = begun()
     assert made.open_stream(NEW, NEXT) == 0
     assert made.close_stream(OLD, CUT) == 10
     assert made.close_stream(NEW, {}) == 0
 
 
-def test_what_did_not_arrive_is_known_when_the_next_stream_comes_later() -> None:
+def test_missing_events_are_known_when_the_next_stream_comes_later() -> None:
     made = begun()
     assert made.close_stream(OLD, CUT) == 0
     assert made.open_stream(NEW, NEXT) == 10
@@ -49,7 +49,7 @@ def test_stream_that_comes_back_goes_on_from_what_arrived() -> None:
 
 
 @pytest.mark.parametrize("reason", ["shipper_full", "rejected", "malformed", "closed"])
-def test_what_the_collector_has_told_is_not_told_again(reason: str) -> None:
+def test_reported_losses_are_not_reported_again(reason: str) -> None:
     made = begun()
     made.open_stream(NEW, NEXT)
     assert made.close_stream(OLD, CUT | {f"events_dropped:{reason}": 4}) == 6

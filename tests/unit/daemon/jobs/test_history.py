@@ -40,7 +40,7 @@ def test_before_the_first_there_is_none() -> None:
     assert (list(history), len(history), history.last) == ([], 0, None)
 
 
-def test_what_is_asked_for_is_what_was_there_then() -> None:
+def test_iterator_returns_the_predictions_at_its_creation() -> None:
     history, made = History(2), [make_prediction("job", period_s=2.0, made_at_s=at) for at in (1.0, 2.0, 3.0)]
     for prediction in made[:2]:
         history.append(prediction)
@@ -50,7 +50,7 @@ def test_what_is_asked_for_is_what_was_there_then() -> None:
 
 
 @pytest.mark.parametrize("many", [2, 100])
-def test_what_predictions_share_is_told_once(many: int) -> None:
+def test_common_parts_of_predictions_are_sent_once(many: int) -> None:
     """The first is complete, the others contain the changes."""
     sizes = []
     for count in (1, many):

@@ -96,9 +96,7 @@ def rounded(value: object) -> object:
         st.sampled_from(("totals", "graph", "layers", "interactions", "groups", "filesystems", "heatmap", "advice"))
     ),
 )
-def test_what_is_told_does_not_depend_on_how_events_came_or_on_who_asked_meanwhile(
-    cuts: list[int], asked: set[str]
-) -> None:
+def test_results_are_independent_of_arrival_order_and_of_queries(cuts: list[int], asked: set[str]) -> None:
     whole, pieces = fresh(), fresh()
     for name, info in STREAMS.items():
         whole.put(calls(info.pid), name, info)

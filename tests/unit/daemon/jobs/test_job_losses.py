@@ -196,7 +196,7 @@ def test_jobs_that_are_not_held_are_remembered_to_a_bound() -> None:
     assert aggregator.early_losses.refused_streams("job1499")
 
 
-def test_what_was_lost_with_a_collector_is_missing_by_the_time_of_day() -> None:
+def test_losses_with_a_collector_are_located_by_the_time_of_day() -> None:
     times = {"steady": 50.0, "day": 1000.0}
     aggregator = Aggregator(AggregatorSettings(), lambda: times["day"], lambda: times["steady"])
     aggregator.opened("a:p1", INFO)
@@ -265,7 +265,7 @@ def test_ranks_that_never_came_are_told_at_the_end(heard: list[tuple[int, int]],
     assert summary_in(aggregator).losses == ({"ranks_unheard": unheard} if unheard else {})
 
 
-def test_what_was_lost_after_the_newest_event_is_missing_in_the_window() -> None:
+def test_losses_after_the_newest_event_are_missing_in_the_window() -> None:
     now = [1.0]
     aggregator = Aggregator(AggregatorSettings(), lambda: now[0])
     aggregator.opened("s", INFO)

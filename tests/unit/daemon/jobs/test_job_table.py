@@ -50,7 +50,7 @@ def test_it_holds_both_and_makes_what_is_asked_for_once() -> None:
         table["d"]
 
 
-def test_what_cannot_be_made_is_gone() -> None:
+def test_unrestorable_session_is_removed() -> None:
     table, woken = table_of({}, {"broken": 1.0})
     assert table.get("broken") is None
     assert table.get("broken") is None
@@ -58,7 +58,7 @@ def test_what_cannot_be_made_is_gone() -> None:
     assert not table
 
 
-def test_what_is_handed_out_counts_as_touched_and_what_is_looked_at_does_not() -> None:
+def test_accessed_sessions_count_as_touched_and_peeked_ones_do_not() -> None:
     table, _ = table_of({"a": 1.0, "b": 1.0, "x": 1.0}, {"c": 1.0, "d": 1.0})
     table.touched.clear()
     table.get_existing("a")

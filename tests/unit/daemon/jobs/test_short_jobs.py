@@ -88,7 +88,7 @@ def test_short_job_is_told_of_as_if_each_event_were_analysed_at_once(batches: li
     assert details(768) == details(1)
 
 
-def test_short_job_that_nobody_asks_about_is_not_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_short_job_without_queries_is_not_analysed(monkeypatch: pytest.MonkeyPatch) -> None:
     def made(*_: object) -> None:
         raise AssertionError
 

@@ -273,7 +273,7 @@ def test_nothing_is_appended_before_an_epoch_has_begun(tmp_path: Path) -> None:
         SegmentJournal(tmp_path, 1 << 20, 1 << 30).append([], b"", MOMENT)
 
 
-def test_what_was_written_and_nobody_waited_for_is_synced_when_somebody_does(tmp_path: Path) -> None:
+def test_unsynced_data_is_synced_with_the_next_waiter(tmp_path: Path) -> None:
     journal = opened(tmp_path)
     journal.append([b"x"], b"", MOMENT)
     journal.flush()

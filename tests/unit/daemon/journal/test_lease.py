@@ -106,7 +106,7 @@ def test_another_one_takes_over_when_its_time_is_over_or_at_once_when_it_is_give
     assert first.lease.due(gone + 100.0) is None
 
 
-def test_holder_has_its_time_again_when_servers_come_back_that_answered_nobody() -> None:
+def test_holder_gets_its_full_lease_again_after_an_outage_of_the_servers() -> None:
     store, chance = Store(), random.Random(1)
     first, second = (Player(name, store, chance, 0.0) for name in "ab")
     for now in times(20.0):
@@ -126,7 +126,7 @@ def test_holder_has_its_time_again_when_servers_come_back_that_answered_nobody()
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(2, 5), st.sampled_from([0.0, 0.05, 0.3]))
-def test_whatever_is_lost_one_alone_goes_on_and_somebody_does(seed: int, count: int, trouble: float) -> None:
+def test_after_any_loss_exactly_one_aggregator_continues(seed: int, count: int, trouble: float) -> None:
     store, chance = Store(), random.Random(seed)
     players = [Player(f"p{number}", store, chance, trouble) for number in range(count)]
     stands_until = dict.fromkeys(range(count), 0.0)

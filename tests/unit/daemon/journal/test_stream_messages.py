@@ -89,7 +89,7 @@ def test_records_that_a_snapshot_holds_are_passed_over() -> None:
     assert numbers(unpacked(payloads, after=2)) == [3]
 
 
-def test_what_others_put_there_is_no_message_of_ours() -> None:
+def test_foreign_messages_are_ignored() -> None:
     for strange in (b"", b"x" * 3, b"x" * 100, claim(1, "a")[: HEAD_BYTES - 1]):
         assert head_of(strange) is None
         assert unpacked([strange]) == []

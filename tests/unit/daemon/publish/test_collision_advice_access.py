@@ -40,7 +40,7 @@ def slowdown(job: str) -> Slowdown:
     ("asking", "named"),
     [(Viewer("ann", "ann"), False), (Viewer("bob", "bob"), True), (Viewer("root", sees_all=True), True)],
 )
-def test_jobs_of_others_have_no_name_for_who_may_not_see_them(asking: Viewer, named: bool) -> None:
+def test_invisible_jobs_of_others_have_no_name(asking: Viewer, named: bool) -> None:
     access = access_with(slowdown("mine"), slowdown("another"))
     token = viewer.set(asking)
     try:

@@ -231,7 +231,7 @@ def test_top_activities_have_series_within_the_bounds() -> None:
     assert samples["iotide_job_activity_seconds_total", label, ""] == pytest.approx(5 * 0.0005)
 
 
-def test_what_graphs_lack_is_still_counted_when_their_job_is_gone() -> None:
+def test_missing_events_of_graphs_stay_counted_after_their_job() -> None:
     now = [NOW]
     aggregator = Aggregator(AggregatorSettings(dfg={"max_cases": 1}), lambda: now[0])  # type: ignore[arg-type]
     for name in ("s1", "s2", "s3"):

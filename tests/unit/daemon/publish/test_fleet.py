@@ -123,7 +123,7 @@ async def test_rows_of_jobs_that_did_not_change_are_not_made_again(monkeypatch: 
     assert fleet.recent("none") == []
 
 
-async def test_several_who_ask_at_once_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_concurrent_requests_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Ticking()
     aggregator = with_jobs(clock, 5)
 

@@ -75,7 +75,7 @@ def test_each_wanted_prediction_is_one_message(context: zmq.Context[zmq.Socket[b
     user.close(0)
 
 
-def test_nobody_who_listens_costs_a_count_and_no_time(
+def test_missing_listener_is_counted_and_takes_no_time(
     context: zmq.Context[zmq.Socket[bytes]], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     reply, counters = replying(context, f"ipc://{tmp_path}/reply")

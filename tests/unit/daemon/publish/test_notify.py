@@ -49,7 +49,7 @@ def test_latest_word_on_each_alert_waits_until_it_was_sent() -> None:
     assert outbox.due_in(0) == float("inf")
 
 
-def test_what_is_raised_is_repeated_and_what_is_resolved_is_not() -> None:
+def test_raised_alerts_are_repeated_and_resolved_ones_are_not() -> None:
     outbox, raised = Outbox(10, 60), [alert()]
     sent = []
     for now in range(0, 600, 10):
@@ -134,7 +134,7 @@ def test_runbooks_are_those_of_the_aggregator_unless_others_are_named(origin: st
     assert raised["annotations"]["runbook_url"] == f"{address}#iotidejobsloweddown"
 
 
-def test_message_to_alertmanager_says_who_whom_since_when_how_sure_and_what_to_do() -> None:
+def test_message_to_alertmanager_has_culprit_victim_start_certainty_and_remedy() -> None:
     settings = NotifySettings(labels={"cluster": "ada"}, runbooks_url="https://docs/runbooks", repeat_s=30)
     raised, over = json.loads(for_alertmanager([alert(), alert(state="resolved")], settings, "http://a:9788", T0 + 90))
     assert raised["labels"] == {
@@ -197,7 +197,7 @@ def test_redirection_is_not_followed() -> None:
 @pytest.mark.parametrize(
     ("status", "outcome"), [(204, "sent"), (400, "refused"), (401, "refused"), (429, "failed"), (503, "failed")]
 )
-def test_what_the_other_side_says_is_told(status: int, outcome: str) -> None:
+def test_message_of_the_other_side_is_reported(status: int, outcome: str) -> None:
     with hearing(status=status, body=b"" if status == 204 else b"no\nlabels\x1b[31m") as heard:
         answer = post(heard.url, b"[]", 5, None, None)
     assert answer.outcome == outcome
@@ -221,7 +221,7 @@ def test_receiver_that_is_away_or_silent_or_speaks_no_http_is_tried_again() -> N
     assert "refused" in away.response_text
 
 
-def test_certificate_that_nobody_trusts_is_refused(tmp_path: Path) -> None:
+def test_untrusted_certificate_is_rejected(tmp_path: Path) -> None:
     with hearing() as heard:
         answer = post(heard.url.replace("http:", "https:"), b"[]", 5, None, None)
     assert answer.outcome == "failed"

@@ -70,7 +70,7 @@ def test_each_trouble_has_its_remedy_and_each_reached_bound_its_option(tmp_path:
     assert "max_jobs (4)" in findings[-1].detail
 
 
-async def test_user_who_sees_own_jobs_only_gets_no_status() -> None:
+async def test_user_limited_to_own_jobs_gets_no_status() -> None:
     settings = AggregatorSettings()
     (route,) = status_routes(report(Aggregator(settings, lambda: 5.0), settings)).routes
     before = viewer.set(Viewer("alice", "alice"))

@@ -27,7 +27,7 @@ def test_folder_is_that_of_the_unit_else_of_the_user_and_host(environment: dict[
     assert default_folder(environment) == Path(folder)
 
 
-def test_what_is_said_goes_before_the_default(tmp_path: Path) -> None:
+def test_given_value_takes_precedence_over_the_default(tmp_path: Path) -> None:
     default = tmp_path / "default"
     file = tmp_path / "serve.toml"
     file.write_text('state = "/of/the/file"\n')
