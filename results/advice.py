@@ -140,3 +140,8 @@ class Advice(Model):
     """Least saving of a finding to be listed, s: that share of the run, or 20 ms in a short run."""
     losses: dict[str, int] = Field(default_factory=dict)
     """Missing input, by reason."""
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether calls of one lane overlap, since their ranks or threads are unknown: they take more than the run."""
+        return self.io_s > 1.001 * self.run_s > 0

@@ -46,6 +46,10 @@ def spent_line(advice: Advice) -> str:
     who = f" in {advice.slowest}" if advice.slowest else ""
     lanes = f", the slowest of {advice.lanes:,} at once" if advice.lanes > 1 else ""
     on = f": {', '.join(told)}" if told else ""
+    if advice.overlaps:
+        return f"I/O takes {duration_text(advice.io_s)}{who} in calls that overlap, in a run of " + (
+            f"{duration_text(advice.run_s)}{on}"
+        )
     beside = ""
     if advice.run_s and advice.system_s >= _TELLING * advice.run_s:
         beside = f"; {percent(advice.system_s / advice.run_s)} more on imports and system files"

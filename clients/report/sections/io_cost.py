@@ -22,12 +22,15 @@ class Cost(Struct, frozen=True):
         slowest_s: its time in I/O, s.
         slowest_share: its share; may exceed 1 if threads do I/O at the same time.
         mean_share: mean share of all ranks; None without ranks.
+        overlaps: calls without a known rank or thread overlap, so that they take more than the observed time. The share
+            is then the mean of the ranks; 0 without ranks.
     """
 
     slowest: str
     slowest_s: float
     slowest_share: float
     mean_share: float | None
+    overlaps: bool = False
 
 
 def cost_of(findings: Findings, job: JobDetail, span_s: float) -> Cost | None:
@@ -49,6 +52,10 @@ def cost_of(findings: Findings, job: JobDetail, span_s: float) -> Cost | None:
     if heat is not None and job.ranks > 1:
         mean_share = sum(row.seconds for row in heat.rows) / max(heat.members, 1) / span_s
     if advice is not None and advice.io_s > 0:
+        if not advice.slowest and advice.overlaps:
+            return Cost(
+                "", advice.io_s, advice.io_s / job.ranks / span_s if job.ranks > 1 else 0.0, None, overlaps=True
+            )
         slowest = short_name(advice.slowest) if several or advice.lanes > 1 else ""
         return Cost(slowest, advice.io_s, min(advice.io_s / span_s, 1.0), mean_share)
     if heat is None or not heat.rows:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ....results.layers import Mount
 
 _LONGEST_COMMAND: Final = 400
+_OTHER: Final = "(other)"
+"""Files without a known path in the job's table."""
 _LEAST_SHARE: Final = 0.05
 _KERNEL: Final = frozenset({"devpts", "devtmpfs", "proc", "sysfs"})
 """File systems without a program's data."""
@@ -65,7 +67,10 @@ def facts(subject: Subject, told: Headline, findings: Findings) -> Lines:
     yield fact("Written", byte_text(job.bytes_written))
     yield fact("Read", byte_text(job.bytes_read))
     yield fact("I/O calls", f"{calls_of(subject, findings):,}", f"{job.events_dropped:,} dropped")
-    if (cost := cost_of(findings, job, subject.lasted_s)) is not None:
+    if (cost := cost_of(findings, job, subject.lasted_s)) is not None and cost.overlaps:
+        if cost.slowest_share:
+            yield fact("In I/O", share_text(cost.slowest_share), "of the time of a rank, on average")
+    elif cost is not None:
         note = f"of the time of {cost.slowest}" if cost.slowest else "of the time"
         yield fact("In I/O", share_text(cost.slowest_share), note)
     if prediction is not None and (scores := prediction.scores) is not None:
@@ -129,6 +134,9 @@ def _main_mount(findings: Findings) -> Mount | None:
 
 def _costs(cost: Cost) -> str:
     spent = time_text(cost.slowest_s)
+    if cost.overlaps:
+        of_rank = f"{share_text(cost.slowest_share)} of the run of a rank on average; " if cost.slowest_share else ""
+        return f"Calls on its data took {of_rank}{spent} in all, as calls at the same time add up."
     if not cost.slowest:
         return f"Calls on its data took {spent}, {share_text(cost.slowest_share)} of the run."
     mean = "" if cost.mean_share is None else f", and {share_text(cost.mean_share)} on average"
@@ -143,9 +151,10 @@ def _files(job: JobDetail) -> str:
     share = (first.bytes_read + first.bytes_written) / (job.bytes_read + job.bytes_written)
     if share < _LEAST_SHARE:
         return ""
+    where = "files without a name" if first.path == _OTHER else first.path
     if len(moved) == 1 and share > 0.99:
-        return f"; all of it in {first.path}"
-    return f"; {share_text(min(share, 1.0))} of it in {first.path}"
+        return f"; all of it in {where}"
+    return f"; {share_text(min(share, 1.0))} of it in {where}"
 
 
 def headline(subject: Subject) -> Headline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import pytest
-from iotide.clients.text.advice_text import first_line, moved_line
+from iotide.clients.text.advice_text import first_line, moved_line, spent_line
 from iotide.clients.text.job_sentence import _CHANGE, in_short
 from iotide.results.advice import Advice, AdviceFinding, Cause, Destination, Spent
 from iotide.results.base import Estimate
@@ -109,3 +109,8 @@ def test_bytes_of_files_that_are_not_those_asked_for_are_explained() -> None:
     told = moved_line(advice(destinations=[place], bytes_read=0, bytes_written=10**9))
     assert told.endswith(", for 1.0 GB in the program's calls: a library below converts, compresses or caches")
     assert moved_line(advice(destinations=[place], bytes_read=0, bytes_written=52 * 10**7)).endswith(" at 500.0 MB/s")
+
+
+def test_calls_that_overlap_have_no_share_of_the_run() -> None:
+    told = spent_line(advice(slowest="", io_s=9000.0, spent=Spent(write_s=9000.0), io_share=1.0))
+    assert told == "I/O takes 2 h 30 min in calls that overlap, in a run of 50 min 00 s: 2 h 30 min writing"
