@@ -42,6 +42,15 @@ COLUMNS: Final = (
 )
 NEAR: Final = 0.2
 SAME: Final = 0.05
+PERIOD_ERROR: Final = "mean error of the period"
+UNSURE: Final = "no period, or confidence below one half"
+PERIOD_RIGHT: Final = "period right"
+PERIOD_CONFIDENCE: Final = "mean confidence of the period"
+PREDICTED: Final = "predicted"
+START_RIGHT: Final = "next start right"
+START_CONFIDENCE: Final = "mean confidence"
+HELD_SHARE: Final = "90 % interval coverage"
+START_ERROR: Final = "median error of the next start"
 PEER: Final = "ftio-hpc in process"
 _NO_TYPES: Final = np.zeros(0, np.uint8)
 
@@ -59,14 +68,14 @@ def offline(kind: str, jobs: list[Stumbling]) -> list[Figure]:
     ours = [detect([(job.trace.batch(), _NO_TYPES)], settings, "job") for job in jobs]
     theirs = analyse([(job.trace.start_s, job.trace.end_s, job.trace.bandwidth) for job in jobs], FREQUENCY_HZ)
     found = list(map(present_period_s, ours))
-    figures = [_error(kind, "mean error of the period", found, theirs, jobs)]
+    figures = [_error(kind, PERIOD_ERROR, found, theirs, jobs)]
     sure = [period if each.confidence >= PERIODIC_FROM else None for period, each in zip(found, ours, strict=True)]
     unsure = 100 * sum(period is None for period in sure) / len(jobs)
-    figures.append(Figure(f"{kind}: no period, or confidence below one half", unsure, "%", better="lower"))
+    figures.append(Figure(f"{kind}: {UNSURE}", unsure, "%", better="lower"))
     right = [each is not None and abs(each / job.period_s - 1) <= SAME for each, job in zip(found, jobs, strict=True)]
-    figures.append(Figure(f"{kind}: period right", 100 * float(np.mean(right)), "%"))
+    figures.append(Figure(f"{kind}: {PERIOD_RIGHT}", 100 * float(np.mean(right)), "%"))
     said = 100 * float(np.mean([each.confidence for each in ours]))
-    figures.append(Figure(f"{kind}: mean confidence of the period", said, "%"))
+    figures.append(Figure(f"{kind}: {PERIOD_CONFIDENCE}", said, "%"))
     if len(jobs[0].periods_s) > 1:
         figures.append(
             Figure(f"{kind}: all periods detected", 100 * float(np.mean(list(map(all_told, ours, jobs)))), "%")
@@ -123,12 +132,12 @@ def online(kind: str, jobs: list[Stumbling]) -> list[Figure]:
             confidence.append(moment.prediction.next_phase.confidence)
     right = np.array(ours) <= NEAR
     return [
-        Figure(f"{kind}: predicted", 100 * len(ours) / max(moments, 1), "%"),
-        Figure(f"{kind}: next start right", 100 * float(right.mean()), "%"),
-        Figure(f"{kind}: mean confidence", 100 * float(np.mean(confidence)), "%"),
-        Figure(f"{kind}: 90 % interval coverage", 100 * float(np.mean(held)), "%", "86 to 94 %"),
+        Figure(f"{kind}: {PREDICTED}", 100 * len(ours) / max(moments, 1), "%"),
+        Figure(f"{kind}: {START_RIGHT}", 100 * float(right.mean()), "%"),
+        Figure(f"{kind}: {START_CONFIDENCE}", 100 * float(np.mean(confidence)), "%"),
+        Figure(f"{kind}: {HELD_SHARE}", 100 * float(np.mean(held)), "%", "86 to 94 %"),
         Figure(
-            f"{kind}: median error of the next start", 100 * float(np.median(ours)), "% of P", "",
+            f"{kind}: {START_ERROR}", 100 * float(np.median(ours)), "% of P", "",
             "an oracle", 100 * float(np.median(oracle)), better="lower",
         ),
     ]  # fmt: skip
@@ -147,17 +156,17 @@ def row_of(kind: str, figures: list[Figure]) -> str:
     def value(name: str) -> float:
         return found[name].value
 
-    right, said = value("period right"), value("mean confidence in it")
-    start, start_said = value("next start right"), value("mean confidence")
-    held, off = value("90 % interval holds it"), found["median error of the next start"]
+    right, said = value(PERIOD_RIGHT), value(PERIOD_CONFIDENCE)
+    start, start_said = value(START_RIGHT), value(START_CONFIDENCE)
+    held, off = value(HELD_SHARE), found[START_ERROR]
     oracle = off.peer_value or 0.0
     cells = [
         kind,
-        f"{value('mean error of the period'):.2g} %",
-        f"{value('unanswered, or confidence below one half'):.0f} %",
+        f"{value(PERIOD_ERROR):.2g} %",
+        f"{value(UNSURE):.0f} %",
         f"{right:.0f} %",
         f"{said:.0f} %{_unless(abs(said - right) <= CALIBRATED)}",
-        f"{value('predicted'):.0f} %",
+        f"{value(PREDICTED):.0f} %",
         f"{start:.0f} %",
         f"{start_said:.0f} %{_unless(abs(start_said - start) <= CALIBRATED)}",
         f"{held:.0f} %{_unless(HELD[0] <= held <= HELD[1])}",
