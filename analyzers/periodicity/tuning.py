@@ -144,6 +144,8 @@ class Chances(Struct, frozen=True):
     rate: float = 0.025  # share of missed phases, and of stray intervals, of an unknown job (prior) [s]
     weight: float = 4.0  # weight of this prior, in intervals [s]
     unlikely: float = 0.02  # minimum share of the odds of a course [s]
+    outlier: float = 2.5  # deviation from a grid that does not move it, in standard deviations [s]
+    gridded: float = 2.0  # minimum log likelihood ratio of a grid [s]
     sharpest: float = 0.3  # resolution of a start, bins [s]
     clock_pause: float = 1 / 8  # minimum pause for timing from the ends of phases, in periods [s]
 

@@ -83,7 +83,7 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     line, candidate = _look(view)
     period, confidence, by_phases = _decide(_line_confidence(window, line), line, candidate)
     foresight = known = confidence
-    clock = None if candidate is None else clock_of(candidate.regularity)
+    clock = None if candidate is None else clock_of(candidate.regularity, candidate.phases.start)
     expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, candidate.period)
     if candidate is not None and clock is not None and expected is not None and by_phases:
         patience = patience_of(len(view.bandwidth) - float(candidate.phases.start[-1]), period)
@@ -104,7 +104,7 @@ def _of_one_program(view: SignalWindow, settings: DetectSettings) -> PeriodEstim
     if not by_phases:
         period = refined(window, period)
         candidate = None if candidate is None else score_candidates(view, Segmenter(window), view.begin, period)
-        clock = None if candidate is None else clock_of(candidate.regularity)
+        clock = None if candidate is None else clock_of(candidate.regularity, candidate.phases.start)
         expected = None if candidate is None or clock is None else _next_start(view, candidate, clock, period)
     return PeriodEstimate(
         period_s=_period(view, period, candidate, by_phases),

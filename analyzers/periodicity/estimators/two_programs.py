@@ -10,7 +10,7 @@ from ....results.base import Estimate
 from ....results.prediction import NextPhase, OtherPeriod
 from ..confidence import calibrated, certain, chance_of_mean, patience_of, with_care
 from ..estimator import PeriodEstimate, SignalWindow
-from ..phases.interleaved import Train, interleaved
+from ..phases.interleaved import Train, interleaved, with_hidden
 from ..phases.phases import Phases, Segmenter
 from ..phases.regularity import Regularity, regularity
 from ..tuning import TUNING
@@ -54,11 +54,11 @@ def find_two_programs(view: SignalWindow) -> PeriodEstimate | None:
 def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | None:
     mine = np.zeros(len(phases), bool)
     mine[train.members] = True
-    own = phases.select(mine)
+    own = with_hidden(phases.select(mine), phases, train.period)
     measured = regularity(own)
     if measured is None or abs(measured.period / train.period - 1) > TUNING.same.right:
         return None
-    clock, now = clock_of(measured), (view.now_s - view.start_s) / view.bin_s
+    clock, now = clock_of(measured, own.start), (view.now_s - view.start_s) / view.bin_s
     expected = next_start_of(own, measured, clock, measured.period, now)
     sure = certain(TUNING.quality.trials * train.chance)
     following = following_of(expected, clock, measured.intervals, measured.drift, measured.period)
@@ -66,18 +66,9 @@ def _program(view: SignalWindow, phases: Phases, train: Train) -> _Program | Non
     return _Program(
         own,
         _period(view, measured),
-        _confidence(view, _silence(view, phases, own, measured.period), measured, sure),
+        _confidence(view, len(view.bandwidth) - float(own.start[-1]), measured, sure),
         next_phase(view, own, measured.period, expected, following, foresight),
     )
-
-
-def _silence(view: SignalWindow, phases: Phases, own: Phases, period: float) -> float:
-    """Returns for how many bins a program has been silent. Phases hidden by the other program count as present."""
-    last = float(own.start[-1])
-    reach = TUNING.same.right * period
-    while bool(((phases.start - reach <= last + period) & (last + period <= phases.end + reach)).any()):
-        last += period
-    return len(view.bandwidth) - last
 
 
 def _confidence(view: SignalWindow, silence: float, measured: Regularity, sure: float) -> float:
@@ -96,7 +87,10 @@ def _period(view: SignalWindow, measured: Regularity) -> Estimate:
 
 
 def _told(view: SignalWindow, programs: list[_Program]) -> PeriodEstimate:
-    main, other = sorted(programs, key=lambda each: float(each.phases.volume.sum()), reverse=True)
+    # a merged phase has the volumes of both programs, so sums would depend on which of them it belongs to
+    main, other = sorted(
+        programs, key=lambda each: float(np.median(each.phases.volume)) / each.period_s.value, reverse=True
+    )
     at = other.phases.start
     beside = OtherPeriod(
         relation="beside",

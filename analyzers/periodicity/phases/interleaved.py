@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,8 @@ _TRIED: Final = 8
 """Maximum number of distances tried."""
 _COMMON: Final = 1 / 4
 """Minimum share of a program's phases with a successor at its distance. Half of them may be hidden."""
+_SHIFTED: Final = 1
+"""Minimum shift of two programs against each other, in phases."""
 _NOTHING: Final = 1e-9
 
 Numbers = npt.NDArray[np.int64]
@@ -49,7 +52,7 @@ def interleaved(phases: Phases) -> tuple[Train, Train] | None:
     Common distances of phases, to the next phase or one of those after it, are tried from the shortest on, as in the
     deinterleaving of radar pulses (Milojevic and Popovic 1992). The least likely sequence of phases at such a distance
     is one program, and that of the remaining phases the other. Phases may be hidden by those of the other program, and
-    few may be left over. The programs must have shifted against each other by at least two phases. Otherwise they are
+    few may be left over. The programs must have shifted against each other by at least one phase. Otherwise they are
     one program with a pattern, or with two phases per period.
 
     Args:
@@ -70,6 +73,43 @@ def interleaved(phases: Phases) -> tuple[Train, Train] | None:
     if not _independent(start, one, other):
         return None
     return replace(one, members=one.members + skipped), replace(other, members=other.members + skipped)
+
+
+def with_hidden(own: Phases, phases: Phases, period: float) -> Phases:
+    """Returns a program's phases with those that phases of the other program hide, each of the usual length and volume.
+
+    Args:
+        own: phases of the program.
+        phases: phases of both programs.
+        period: its period, bins.
+    """
+    reach = TUNING.same.right * period
+
+    def covered(at: float) -> bool:
+        return bool(((phases.start - reach <= at) & (at <= phases.end + reach)).any())
+
+    hidden: list[float] = []
+    for start, after in pairwise(own.start.tolist()):
+        steps = round((after - start) / period)
+        hidden += filter(covered, (start + (after - start) * step / steps for step in range(1, steps)))
+    last = float(own.start[-1]) + period
+    while last <= float(phases.end[-1]) and covered(last):
+        hidden.append(last)
+        last += period
+    if not hidden:
+        return own
+    start = np.array(hidden)
+    end = start + float(np.median(own.end - own.start))
+    added = Phases(
+        start,
+        end,
+        np.full(len(start), float(np.median(own.volume))),
+        np.floor(start).astype(np.int64),
+        np.ceil(end).astype(np.int64),
+    )
+    columns = (np.concatenate(each) for each in zip(own.columns, added.columns, strict=True))
+    order = np.argsort(np.concatenate([own.start, start]))
+    return Phases(*(each[order] for each in columns))
 
 
 def _best_train(start: Floats, among: Numbers) -> Train | None:
@@ -143,7 +183,7 @@ def _links(at: Floats, hidden: int, distance: float) -> tuple[list[int], list[fl
 def _independent(start: Floats, one: Train, other: Train) -> bool:
     """Returns whether two programs overlapped in time and shifted against each other.
 
-    The shift is at least two phases.
+    The shift is at least one phase.
     """
     began = max(float(start[one.members[0]]), float(start[other.members[0]]))
     ended = min(float(start[one.members[-1]]), float(start[other.members[-1]]))
@@ -152,4 +192,4 @@ def _independent(start: Floats, one: Train, other: Train) -> bool:
     if together < _REGULAR.fewest * longer:
         return False
     times = max(round(longer / shorter), 1)
-    return abs(together / shorter - times * together / longer) >= 2
+    return abs(together / shorter - times * together / longer) >= _SHIFTED

@@ -39,6 +39,11 @@ class Phases(Struct, frozen=True, eq=False):
     def __len__(self) -> int:
         return len(self.start)
 
+    @property
+    def columns(self) -> tuple[Floats, Floats, Floats, Positions, Positions]:
+        """All arrays, in the order of the constructor."""
+        return self.start, self.end, self.volume, self.first, self.stop
+
     def shifted(self, bins: int) -> Phases:
         """Returns the phases with all times shifted by ``bins``."""
         return Phases(self.start + bins, self.end + bins, self.volume, self.first + bins, self.stop + bins)

@@ -8,7 +8,9 @@ from typing import Final
 
 from ..phases.phases import Floats
 from ..phases.regularity import Regularity, drawn_on
+from ..phases.stumbles import RESOLVED
 from ..tuning import TUNING
+from .grid import grid_of
 
 _CHANCES: Final = TUNING.chances
 
@@ -23,12 +25,14 @@ class Clock:
         from_end: whether they begin at the ends of phases.
         spread: standard deviation over the period.
         drifts: whether they grow or shrink.
+        late: time from the point of a grid to the last start, bins; None if starts keep no grid.
     """
 
     intervals: Floats
     from_end: bool
     spread: float
     drifts: bool = False
+    late: float | None = None
 
     @property
     def next(self) -> float:
@@ -36,19 +40,23 @@ class Clock:
         return float(self.intervals.sum()) / len(self.intervals)
 
 
-def clock_of(regularity: Regularity) -> Clock:
+def clock_of(regularity: Regularity, start: Floats) -> Clock:
     """Returns the clock with the smaller spread. That of starts unless the other is far better.
 
     If a program computes for a fixed time between phases, a longer phase delays the next start.
 
     Args:
         regularity: regularity of the phases.
+        start: starts of all these phases, bins.
     """
-    starts = Clock(regularity.intervals, False, regularity.spread)
     if regularity.drift:
         return _drifting(regularity)
     if regularity.pauses is None:
-        return starts
+        grid = grid_of(start, regularity.period)
+        if grid is None:
+            return Clock(regularity.intervals, False, regularity.spread)
+        spread = math.sqrt(float(grid.errors @ grid.errors) / (len(grid.errors) - 1) + RESOLVED / 2) / grid.step
+        return Clock(grid.step + grid.errors - float(grid.errors.mean()), False, spread, late=grid.late)
     return Clock(regularity.pauses, True, regularity.pause_spread)
 
 

@@ -201,7 +201,8 @@ def _times(phases: Phases, clock: Clock, period: float, now: float, lengths: Flo
     """Returns the start of the next phase if it is on time. Several while the last phase may be running."""
     last = float(phases.start[-1])
     if not clock.from_end:
-        return [_Time(1.0, last, clock.next if clock.drifts else period, 0.0)]
+        on_grid = clock.late is not None
+        return [_Time(1.0, last - (clock.late or 0.0), clock.next if clock.drifts or on_grid else period, 0.0)]
     pause, length = float(clock.intervals[-_CHANCES.recent :].mean()), float(phases.end[-1]) - last
     since = now - last - length
     if since >= TUNING.cutting.gap * pause:

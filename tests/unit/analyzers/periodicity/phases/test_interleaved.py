@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from iotide.analyzers.periodicity.phases.interleaved import interleaved
+from iotide.analyzers.periodicity.phases.interleaved import interleaved, with_hidden
 from iotide.analyzers.periodicity.phases.phases import Floats, Phases
 
 
@@ -62,3 +62,18 @@ def test_the_latest_phases_are_looked_at_and_counted_from_the_first() -> None:
     found = interleaved(phases_at(start))
     assert found is not None
     assert min(int(each.members.min()) for each in found) >= len(start) - 64
+
+
+def test_phases_that_the_other_program_hides_are_filled_in() -> None:
+    every = 3 + 10.0 * np.arange(12)
+    own = np.delete(every, [4, 11])
+    both = np.sort(np.append(own, [42.0, 112.5]))
+    filled = with_hidden(phases_at(own, 2.0), phases_at(both, 2.0), 10.0)
+    assert filled.start.tolist() == pytest.approx(every.tolist())
+    assert (filled.end - filled.start).tolist() == pytest.approx([2.0] * 12)
+    assert filled.stop.dtype == np.int64
+
+
+def test_phases_that_are_missing_in_silence_are_not_filled_in() -> None:
+    own = 3 + 10.0 * np.delete(np.arange(12), [4, 11])
+    assert len(with_hidden(phases_at(own, 2.0), phases_at(own, 2.0), 10.0)) == 10

@@ -15,7 +15,7 @@ def following(start: Floats) -> list[Following]:
     phases = Phases(start, start + 5, np.ones(len(start)), start.astype(np.int64), start.astype(np.int64) + 5)
     measured = regularity(phases)
     assert measured is not None
-    clock = clock_of(measured)
+    clock = clock_of(measured, phases.start)
     next_start = next_start_of(phases, measured, clock, measured.period, start[-1] + 10)
     return following_of(next_start, clock, measured.intervals, measured.drift, measured.period)
 

@@ -26,7 +26,7 @@ def seen(start: Floats, now: float, length: Floats | float = 5.0) -> NextStart:
     phases = phases_of(start, length)
     measured = regularity(phases)
     assert measured is not None
-    return next_start_of(phases, measured, clock_of(measured), measured.period, now)
+    return next_start_of(phases, measured, clock_of(measured, phases.start), measured.period, now)
 
 
 def even(count: int = 20) -> Floats:
@@ -101,7 +101,7 @@ def test_intervals_and_probabilities_are_calibrated(spread: float) -> None:
         phases = phases_of(start, 0.5)
         measured = regularity(phases)
         assert measured is not None
-        found = next_start_of(phases, measured, clock_of(measured), measured.period, now)
+        found = next_start_of(phases, measured, clock_of(measured, phases.start), measured.period, now)
         held.append(found.low <= truth <= found.high)
         near.append(abs(found.start - truth) <= 0.2 * measured.period)
         said.append(found.in_time)
