@@ -18,7 +18,8 @@ from typing import Any, Final
 
 import click
 
-from ...events import IotideError
+from ...collectors.tracer.preload_environment import tracer_path
+from ...events import IotideError, UnavailableError
 from .processes import plain_environment, program, running, wait_for
 from .scripts import install_scripts
 from .small_slurm import Slurm, small_slurm
@@ -40,9 +41,12 @@ while True:
     time.sleep(-(time.time() - start) % 2)
 """
 """A checkpoint of 12 MB in 0.6 s of every 2 s. Together they need several times the configured capacity."""
+_STEP_S: Final = 1.0
+"""Periods below this are those of the steps of a checkpoint, s."""
 _SERVE: Final = """ingest = "tcp://127.0.0.1:0"
 http = "127.0.0.1:0"
 publish = "tcp://127.0.0.1:0"
+state = "{state}"
 [notify]
 alertmanagers = ["http://{alertmanager}"]
 [contention]
@@ -79,6 +83,7 @@ def main() -> int:
 
 
 def _show(folder: Path, begun_s: float) -> None:
+    tracer_path()  # without it, jobs would run untraced and nothing would be seen
     folder.chmod(0o755)  # users' jobs run below it
     files, slurm_folder = folder / "scratch", folder / "slurm"
     files.mkdir()
@@ -93,14 +98,20 @@ def _show(folder: Path, begun_s: float) -> None:
         )
         jobs = _submit(slurm, files)
         _say("Slurm with two nodes, aggregator, Prometheus and Alertmanager run; three jobs begin", begun_s)
+        checked = f"--aggregator http://{http} --connect {ingest} --prometheus http://{prometheus}"
         click.echo(f"""
   jobs          http://{http}/               iotide watch --connect {publish}
   contention    http://{http}/filesystems    iotide contention http://{http}
   Prometheus    {_alerts_page(prometheus)}
   Alertmanager  http://{alertmanager}/api/v2/alerts    amtool --alertmanager.url=http://{alertmanager} alert
   Slurm         SLURM_CONF={slurm_folder}/slurm.conf squeue
+  check all     SLURM_CONF={slurm_folder}/slurm.conf iotide doctor --cluster {checked}
 """)
-        seen = wait_for(lambda: _predicted(http, jobs), "a period of each job", _SEEN_S)
+        try:
+            seen = wait_for(lambda: _predicted(http, jobs), "a period of each job", _SEEN_S)
+        except UnavailableError as error:
+            logged = "\n".join(log.read_text().strip() for log in slurm_folder.glob("files.*/log"))
+            raise UnavailableError(f"{error}; the logs of the nodes: {logged or 'empty'}") from None
         _say("each job is predicted", begun_s)
         for each in seen:
             period, nodes = each["period_s"]["value"], ", ".join(each["hosts"])
@@ -142,7 +153,9 @@ def _prometheus(folder: Path, alertmanager: str, target: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _aggregator(folder: Path, files: Path, alertmanager: str) -> Iterator[tuple[str, str, str]]:
-    made = _SERVE.format(alertmanager=alertmanager, capacity=CAPACITY, files=files)
+    # Its own state: the user's default one has the jobs 1 to 3 of the last demonstration, and may be in use.
+    state = folder / "state"
+    made = _SERVE.format(state=state, alertmanager=alertmanager, capacity=CAPACITY, files=files)
     (folder / "serve.toml").write_text(made)
     command = [sys.executable, "-m", "iotide", "serve", "--config", str(folder / "serve.toml")]
     with running(command, log := folder / "serve.log", plain_environment()):
@@ -169,8 +182,11 @@ def _submit(slurm: Slurm, files: Path) -> list[str]:
 
 
 def _predicted(http: str, jobs: list[str]) -> list[dict[str, Any]] | None:
+    """Return the predictions once each has the period of the checkpoints; a first one may be that of their steps."""
     found = [_answer(f"http://{http}/api/v1/jobs/{job}/prediction") for job in jobs]
-    return found if all(each is not None and each["period_s"] is not None for each in found) else None
+    periods = [each["period_s"] for each in found if each is not None]
+    known = [period for period in periods if period is not None and period["value"] > _STEP_S]
+    return found if len(known) == len(jobs) else None
 
 
 def _alerts(alertmanager: str) -> list[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import signal
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -111,15 +112,18 @@ def small_slurm(folder: Path, *lines: str, environment: Mapping[str, str], deadl
         stack.enter_context(running(authentication, folder / "munge.out", made_environment))
         wait_for((folder / "munge.socket").exists, "munge", deadline_s)
         stack.enter_context(running([controller, "-D", "-f", str(file)], folder / "controller.out", made_environment))
+        nodes = []
         for node in NODES:
             command = ["unshare", "-m", "sh", "-c", in_node, node]
-            stack.enter_context(running(command, folder / f"{node}.out", made_environment))
+            nodes.append(stack.enter_context(running(command, folder / f"{node}.out", made_environment)).pid)
         slurm = Slurm(made_environment, shared)
         wait_for(lambda: slurm.said("sinfo", "-h", "-N", "-o", "%T").split() == ["idle"] * 2, "Slurm", deadline_s)
+        spaces = {Path(f"/proc/{pid}/ns/mnt").readlink() for pid in nodes}
         try:
             yield slurm
         finally:
             _cancel_all(slurm)
+            _kill_rest(spaces, nodes)
 
 
 def _cancel_all(slurm: Slurm) -> None:
@@ -128,6 +132,20 @@ def _cancel_all(slurm: Slurm) -> None:
         slurm.said("scancel", *jobs)
         with contextlib.suppress(UnavailableError):  # a node that went away never reports the end of its jobs
             wait_for(lambda: not slurm.said("squeue", "-h").strip(), "the end of the jobs", _JOBS_END_S)
+
+
+def _kill_rest(spaces: Collection[Path], daemons: Collection[int]) -> None:
+    """Kill what still runs on the nodes: on a busy machine, jobs outlast the time for their end.
+
+    Args:
+        spaces: mount namespaces of the nodes. Each job has that of its node.
+        daemons: slurmd of each node, which ends later.
+    """
+    own = Path("/proc/self/ns/mnt").readlink()
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (space := (place / "ns/mnt").readlink()) in spaces and space != own and int(place.name) not in daemons:
+                os.kill(int(place.name), signal.SIGKILL)
 
 
 def _free_ports(count: int) -> list[int]:

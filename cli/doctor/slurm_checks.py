@@ -15,7 +15,8 @@ from typing import Final
 from ..slurm.settings import slurm_settings
 from .checks import BrokenError
 
-_ASKED_S: Final = 60.0
+_ASKED_S: Final = 30.0
+_CONTROLLER: Final = "run this on a node of Slurm, where SLURM_CONF or /etc/slurm/slurm.conf names a running slurmctld"
 _NAMES: Final = ("Prolog", "TaskProlog", "Epilog")
 _LARGEST: Final = 1 << 16
 _RECENT_S: Final = 86_400.0
@@ -34,13 +35,15 @@ def slurm_scripts(ingest: str) -> str:
         RuntimeError: slurm.conf lacks a script, or one would not start a collector for this endpoint.
         ConfigError: their settings are invalid.
     """
-    told = subprocess.run(["scontrol", "show", "config"], capture_output=True, text=True, timeout=_ASKED_S, check=False)
+    try:
+        told = subprocess.run(
+            ["scontrol", "show", "config"], capture_output=True, text=True, timeout=_ASKED_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise BrokenError(f"slurmctld does not answer within {_ASKED_S:g} s", _CONTROLLER) from None
     if told.returncode:
         said = told.stderr.strip().splitlines()
-        raise BrokenError(
-            said[-1][:200] if said else "scontrol does not answer",
-            "run this on a node of Slurm, where SLURM_CONF or /etc/slurm/slurm.conf names a controller that runs",
-        )
+        raise BrokenError(said[-1][:200] if said else "scontrol does not answer", _CONTROLLER)
     named = dict(re.findall(r"^(Prolog|TaskProlog|Epilog)\s*=\s*(\S+)", told.stdout, re.MULTILINE))
     if missing := [name for name in _NAMES if named.get(name, "(null)") == "(null)"]:
         raise RuntimeError(f"slurm.conf has no {', '.join(missing)}")

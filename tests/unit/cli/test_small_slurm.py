@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
+import subprocess
 from pathlib import Path
 
 import pytest
-from iotide.cli.cluster_demo.small_slurm import _CONFIGURATION, Slurm, _cancel_all
+from iotide.cli.cluster_demo.small_slurm import _CONFIGURATION, Slurm, _cancel_all, _kill_rest
+from support.system.waiting import DEADLINE_S
+from support.tracing.programs import need
 
 SQUEUE = """#!/bin/sh
 test -e "$JOBS" && cat "$JOBS"
@@ -33,6 +37,20 @@ def test_all_jobs_are_cancelled_and_waited_for(
     _cancel_all(Slurm(os.environ | {"JOBS": str(running), "ASKED": str(asked)}, tmp_path))
     assert asked.read_text() == cancelled
     assert not jobs or not running.exists()
+
+
+def test_what_still_runs_on_a_node_is_killed_but_for_its_daemon() -> None:
+    command = [need("unshare"), "-m", "sh", "-c", "sleep 600 & echo $!; exec sleep 600"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL) as daemon:
+        assert daemon.stdout is not None
+        if not (said := daemon.stdout.readline()):
+            pytest.skip("this user may not make a mount namespace")
+        job = os.pidfd_open(int(said))
+        _kill_rest({Path(f"/proc/{daemon.pid}/ns/mnt").readlink()}, [daemon.pid])
+        assert select.select([job], [], [], DEADLINE_S)[0]
+        os.close(job)
+        assert daemon.poll() is None
+        daemon.kill()
 
 
 def test_timeouts_outlast_the_stalls_of_a_busy_machine() -> None:

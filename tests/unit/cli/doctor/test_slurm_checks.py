@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from iotide.cli.cluster_demo.scripts import install_scripts
+from iotide.cli.doctor import slurm_checks
+from iotide.cli.doctor.checks import BrokenError
 from iotide.cli.doctor.slurm_checks import slurm_scripts
 from iotide.events import IotideError
 
@@ -83,6 +85,13 @@ def test_broken_parts_are_named(cluster: Path, breaking: Callable[[Path], object
         settings.write_text(f"# connect = \n{settings.read_text()}")
     breaking(cluster)
     with pytest.raises((RuntimeError, IotideError), match=named):
+        slurm_scripts(INGEST)
+
+
+def test_controller_that_does_not_answer_is_named(cluster: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (cluster / "bin/scontrol").write_text("#!/bin/sh\nexec sleep 600\n")
+    monkeypatch.setattr(slurm_checks, "_ASKED_S", 0.1)
+    with pytest.raises(BrokenError, match="slurmctld does not answer within"):
         slurm_scripts(INGEST)
 
 
