@@ -68,7 +68,7 @@ def check(items: Sequence[SourceItem], tables: dict[str, DefinitionTable]) -> No
             part = item.batch.select(slice(begin, begin + MAX_BATCH_EVENTS))
             _, taken = decode([bytes(frame) for frame in encode_batch("s", 1, part, item.definitions)])
             if taken is None or len(taken) != len(part):
-                raise Unsound(f"{len(part)} events went out and {taken} came back")
+                raise Unsound(f"sent {len(part)} events, received {taken}")
 
 
 def read_path(path: Path, form: str) -> None:

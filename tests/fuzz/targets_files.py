@@ -131,7 +131,7 @@ def journal_reader() -> Callable[[bytes], None]:
             segment = segments.Segment(path, 1, 1)
         for each in segments.records(segment, segment.first):
             if isinstance(each, Record) and each.position.record < segment.first:
-                raise Unsound(f"record {each.position} stands before the first")
+                raise Unsound(f"record {each.position} is before the first")
         segments.readable_end(segment)
         journal = SegmentJournal(Path(folder.name), 1 << 16, 1 << 20)
         list(journal.replay(Position(0, 0)))

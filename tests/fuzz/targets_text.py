@@ -92,11 +92,11 @@ def parsed(form: str, pieces: Sequence[bytes]) -> list[SourceItem]:
         if isinstance(item, Opened):
             opened.add(item.stream)
         elif isinstance(item, Chunk | Closed) and item.stream not in opened:
-            raise Unsound(f"{item.stream} has events and was not begun")
+            raise Unsound(f"{item.stream} has events before it was opened")
         elif isinstance(item, Closed):
             opened.discard(item.stream)
     if opened:
-        raise Unsound(f"{sorted(opened)[0]} was begun and not ended")
+        raise Unsound(f"{sorted(opened)[0]} was opened and not closed")
     return items
 
 
@@ -140,7 +140,7 @@ def _run(form: str) -> Callable[[bytes], None]:
         if data:
             at = zlib.crc32(data) % len(data)
             if same(parsed(form, [data[:at], data[at:]])) != same(whole):
-                raise Unsound(f"split at byte {at} the events are others")
+                raise Unsound(f"a split at byte {at} changes the events")
 
     return run
 

@@ -139,7 +139,7 @@ def run_aggregator(data: bytes) -> None:
         asked(session, clock.now_s)
     failed = {name: count for name, count in aggregator.counters.items() if name.startswith(FAILURES_PREFIX)}
     if core.stats.failed or core.stats.rejected["failed"] or failed:
-        raise Unsound(f"{core.stats.failed} messages broke something, and {failed}")
+        raise Unsound(f"{core.stats.failed} messages failed, and analyses failed: {failed}")
 
 
 def asked(session: Any, now_s: float) -> None:

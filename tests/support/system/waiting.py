@@ -20,4 +20,4 @@ def wait_for(condition: Callable[[], T | None], deadline_s: float = DEADLINE_S, 
         if result := condition():
             return result
         time.sleep(0.005)
-    raise AssertionError(f"{what} did not come true within {deadline_s} s")
+    raise AssertionError(f"timeout after {deadline_s} s waiting for {what}")
